@@ -65,6 +65,9 @@ def test_the_bar_shows_loss_accuracy_speed_and_memory(watched):
     for news in ("loss 0.", "accuracy 9", "samples/s", " MB"):
         assert news in text
     assert "epoch 2/2  loss" in text
+    begun = [line for line in lines_of(text) if " 0/45" in line]
+    assert begun
+    assert all("loss" not in line for line in begun)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120])

@@ -10,7 +10,7 @@ import math
 import pytest
 
 from autocalc._report import find_log, make_log, read_run
-from autocalc._report._numbers import number_of, shown, to_json
+from autocalc._report._numbers import number_of, short, shown, to_json
 from autocalc.errors import ArgumentError, DataError
 
 
@@ -146,3 +146,14 @@ def test_numbers_that_json_does_not_know():
 )  # fmt: skip
 def test_numbers_as_people_read_them(value, text):
     assert shown(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.05, "0.05"), (2000, "2,000"), (20000, "20k"), (-7.5e6, "-7.5M"),
+        (2e9, "2e+09"), (1.5e4, "15k"), (0.0, "0"),
+    ],
+)  # fmt: skip
+def test_numbers_on_an_axis_are_short(value, text):
+    assert short(value) == text

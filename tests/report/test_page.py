@@ -31,6 +31,22 @@ class Balance(HTMLParser):
         assert self.open.pop() == tag
 
 
+def health_of(step):
+    """Return a record as `ac.diagnostics.watch` logs it."""
+    line = {"file": "train.py", "number": 12, "function": "main"}
+    flag = {"kind": "vanishing", "layer": "a.weight", "value": 1e-9, "advice": "Scale.",
+            "line": line}  # fmt: skip
+    rows = [
+        {"name": f"{name}.weight", "shape": [2, 3], "norm": 0.1 * step, "nonfinite": 0}
+        for name in "ab"
+    ]
+    activations = [{"layer": "a", "line": line, "calls": step, "mean": 1.0 / step}]
+    flags = [flag] if step > 1 else []
+    gradients = {"rows": rows, "flags": flags}
+    return {"step": step, "activations": activations, "gradients": gradients,
+            "flags": flags}  # fmt: skip
+
+
 @pytest.fixture
 def folder(tmp_path):
     """Return the folder of a training that was logged, with all that may lie there."""
@@ -57,13 +73,8 @@ def folder(tmp_path):
     log.write({"kind": "result", "step": 100, "test_accuracy": 0.9735, "seconds": 12.5,
                "stopped": "complete", "kernels": calls})  # fmt: skip
     log.close()
-    health = [
-        {"step": s, "name": n, "norm": 0.1 * s, "flags": ["vanishing"] if s > 1 else []}
-        for s in (1, 2, 3)
-        for n in ("a.weight", "b.weight")
-    ]
-    text = "\n".join(map(json.dumps, health))
-    (place / "gradient_health.jsonl").write_text(text)
+    lines = [json.dumps(health_of(step)) for step in (1, 2, 3)]
+    (place / "gradient_health.jsonl").write_text("\n".join(lines))
     layers = {"0": {"mean": 0.5, "zero": 0.1}, "1": {"mean": 0.2, "zero": 1.0}}
     (place / "activations.jsonl").write_text(json.dumps({"step": 5, "layers": layers}))
     (place / "profile.html").write_text(
@@ -86,7 +97,7 @@ def test_the_page_tells_of_the_whole_training(folder):
     text = made(folder)
     headings = re.findall(r"<h2>(.*?)</h2>", text)
     assert headings == [
-        *("Curves", "Gradient health", "Activations", "Profile", "Kernels used"),
+        *("Curves", "Activations", "Gradient health", "Profile", "Kernels used"),
         *("Settings", "Machine"),
     ]
     assert "<h1>mlp on digits</h1>" in text
@@ -94,11 +105,16 @@ def test_the_page_tells_of_the_whole_training(folder):
     assert "<dt>ended</dt><dd>complete</dd>" in text
     pictures = re.findall(r'<svg viewBox="[^"]*" role="img" aria-label="(.*?)">', text)
     assert pictures == [
-        *("Loss", "Accuracy", "Learning rate", "Speed", "norm", "mean", "zero")
+        *("Loss", "Accuracy", "Learning rate", "Speed"),
+        *("mean", "zero", "mean", "norm"),
     ]
     assert "<td>gemm</td><td>simd-avx2</td>" in text
     assert "Zen &lt;5&gt;" in text
-    assert "vanishing" in text
+    assert "<h3>Gradients</h3>" in text
+    assert (
+        "<b>vanishing: a.weight</b> in 2 steps, first in 2, last with 1e-09. Scale. "
+        "(train.py:12)" in text
+    )
 
 
 def test_the_page_refers_to_nothing_outside(folder):
@@ -142,16 +158,25 @@ def test_a_training_that_runs_has_a_page(tmp_path):
     [
         ("profile.json", '{"seconds": 1.5, "kernels": [{"kernel": "gemm"}]}', "gemm"),
         ("profile.json", '[{"kernel": "gemm"}]', "<caption>rows: 1 rows</caption>"),
+        ("steps.jsonl", '{"rows": [{"name": "x", "norm": 1}]}', "<h2>Steps</h2>"),
         ("profile.json", '{"traceEvents": [1, 2]}', "a trace of 2 events"),
         ("profile.json", "{", "profile.json is damaged"),
         ("profile.json", "1", "profile.json holds no tables"),
         ("gradient_health.jsonl", "", "gradient_health.jsonl has no records"),
-        ("activations.jsonl", '{"name": "a", "mean": 1}', "1 rows"),
+        ("activations.jsonl", '{"name": "a", "mean": 1}', "Step 0, 1 rows"),
     ],
 )
 def test_files_beside_the_log_of_other_forms(tmp_path, name, content, expected):
     (tmp_path / name).write_text(content)
     assert expected in made(tmp_path)
+
+
+def test_other_files_belong_to_a_folder_alone(folder):
+    page = folder / "log.html"
+    write_page(read_run(folder / "log.jsonl"), page)
+    text = page.read_text(encoding="utf-8")
+    assert "<h2>Kernels used</h2>" in text
+    assert "Gradient health" not in text
 
 
 @pytest.mark.skipif(browser.find() is None, reason="there is no Chromium here")
@@ -166,6 +191,7 @@ def test_a_browser_shows_the_page(folder, tmp_path):
             assert [u for u in outside if u != "about:srcdoc"] == []
             assert tab.value("document.title") == "mlp on digits"
             assert tab.value("document.querySelectorAll('svg .curve').length") >= 8
+            assert tab.value("document.querySelector('iframe').srcdoc.length") > 40
             # Nothing is cut off: the page is as wide as the window, pictures within.
             assert tab.value("document.documentElement.scrollWidth") <= width
             sizes = tab.value(

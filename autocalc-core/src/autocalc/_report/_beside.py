@@ -1,37 +1,39 @@
 # SPDX-License-Identifier: MIT
 """What other tools left in the folder of a training: a profile, health of gradients.
 
-The files are read by their form alone: records with a step, rows of named numbers.
+The files are read by their form alone.  A line of a JSONL file is a record of a step;
+in it stand tables (lists of rows, as `ac.diagnostics.watch` logs them) or one row.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from autocalc._report import _tables as tables
 from autocalc._report._charts import Series, chart
-from autocalc._report._numbers import number_of
+from autocalc._report._logs import RECORDS, Record
+from autocalc._report._numbers import number_of, shown
 from autocalc._report._run import json_lines
 
-#: Curves in a picture, rows in a table, pictures of one file.
+#: Curves in a picture, rows in a table, pictures of a table.
 _CURVES, _ROWS, _CHARTS = 6, 40, 6
 
 #: Keys that name a row, the first one that is there.
-_NAMES = ("name", "parameter", "module", "layer", "tensor")
+_NAMES = ("name", "parameter", "layer", "module", "tensor")
+
+#: Keys that are no curve: they count or name.
+_NO_CURVES = frozenset({"step", "epoch", "time", "seconds", "calls", *_NAMES})
 
 
 def beside(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield the name and the content of each section for which there is a file."""
-    for file, name in (
-        ("gradient_health.jsonl", "Gradient health"),
-        ("activations.jsonl", "Activations"),
-    ):
-        if (folder / file).is_file():
-            yield name, _over_time(folder / file)
+    for path in sorted(folder.glob("*.jsonl")):
+        if path.name != RECORDS:
+            yield path.stem.replace("_", " ").capitalize(), _over_time(path)
     page, data = folder / "profile.html", folder / "profile.json"
     if page.is_file():
         yield "Profile", _framed(page.read_text(encoding="utf-8", errors="replace"))
@@ -42,76 +44,127 @@ def beside(folder: Path) -> Iterator[tuple[str, str]]:
 # ---- numbers over time ---------------------------------------------------------------
 
 
+@dataclass
+class _Seen:
+    """What the records of a file have."""
+
+    #: Name of a table -> (step, row).
+    tables: dict[str, list[tuple[float, Record]]] = field(default_factory=dict)
+    #: What was found wrong: (layer, kind) -> its row.
+    flags: dict[tuple[str, str], Record] = field(default_factory=dict)
+
+    def add(self, step: float, record: Record) -> None:
+        """Take a record."""
+        for name, rows in _tables_of(record):
+            kept = self.tables.setdefault(name, [])
+            kept += [(step, row) for row in rows]
+        for flag in record.get("flags") or ():
+            if isinstance(flag, dict):
+                self._add_flag(step, flag)
+
+    def _add_flag(self, step: float, flag: Record) -> None:
+        layer, kind = str(flag.get("layer", "")), str(flag.get("kind", ""))
+        known = self.flags.setdefault(
+            (layer, kind),
+            {"steps": 0, "first": step},
+        )
+        known["steps"] += 1
+        known["last"] = flag
+
+
 def _over_time(path: Path) -> str:
-    """Return pictures of the numbers of a JSONL file, and a table of its last step."""
-    rows = [
-        row
-        for record in json_lines(path)
-        for row in (() if record is None else _flat(record))
-    ]
-    if not rows:
+    """Return what was found wrong, and for each table pictures and its last step."""
+    seen, place = _Seen(), -1
+    for record in json_lines(path):
+        if record is not None:
+            place += 1
+            step = number_of(record.get("step"))
+            seen.add(float(place) if step is None else step, record)
+    if not seen.tables:
         return f"<p>{escape(path.name)} has no records.</p>"
-    steps = [number_of(row.get("step")) for row in rows]
-    numbered = [(s, row) for s, row in zip(steps, rows, strict=True) if s is not None]
-    if not numbered:
-        return tables.table(rows[-_ROWS:], caption=_of(rows, "rows"))
-    last = max(step for step, _ in numbered)
-    final = [row for step, row in numbered if step == last]
-    listed = tables.table(final[:_ROWS], caption=f"Step {last:g}; {_of(final, 'rows')}")
-    return f'<div class="charts">{_pictures(numbered)}</div>{listed}'
+    parts = []
+    parts += [_flag(flag) for flag in [*seen.flags.values()][:_ROWS]]
+    for name, rows in seen.tables.items():
+        heading = f"<h3>{escape(name.replace('_', ' ').capitalize())}</h3>"
+        parts.append(heading if name else "")
+        parts.append(f'<div class="charts">{_pictures(rows)}</div>')
+        last = rows[-1][0]
+        final = [row for step, row in rows if step == last]
+        caption = f"Step {last:g}, {_of(final)}"
+        parts.append(tables.table(final[:_ROWS], caption=caption))
+    return "".join(parts)
 
 
-def _of(rows: list[dict[str, Any]], noun: str) -> str:
-    shown = min(len(rows), _ROWS)
-    return f"{shown} of {len(rows)} {noun}" if shown < len(rows) else f"{shown} {noun}"
-
-
-def _flat(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of a record: itself, or those in a list or dict within it."""
-    plain = {k: v for k, v in record.items() if not isinstance(v, (list, dict))}
-    rows: list[dict[str, Any]] = []
-    for value in record.values():
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            rows += [{**plain, **row} for row in value if isinstance(row, dict)]
-        elif isinstance(value, dict):
-            rows += [
-                {**plain, "name": name, **row}
-                for name, row in value.items()
-                if isinstance(row, dict)
-            ]
-    if rows:
-        return rows
-    flags = {k: v for k, v in record.items() if isinstance(v, list)}
-    return [{**plain, **flags}]
-
-
-def _pictures(rows: list[tuple[float, dict[str, Any]]]) -> str:
-    """Return a picture for each number, a curve in it for each name."""
-    keys = [
-        key
-        for key in dict.fromkeys(key for _, row in rows for key in row)
-        if key not in {"step", "epoch", "time", "seconds"}
-        and any(number_of(row.get(key)) is not None for _, row in rows)
+def _flag(known: Record) -> str:
+    """Return a finding as a sentence, with its advice and the line of the program."""
+    last = known["last"]
+    value = number_of(last.get("value"))
+    words = [
+        f"in {known['steps']:,} steps, first in {known['first']:g}",
+        "" if value is None else f", last with {shown(value)}",
+        f". {last['advice']}" if last.get("advice") else ".",
+        f" ({tables.words(last['line'])})" if last.get("line") else "",
     ]
+    name = f"{last.get('kind', 'flag')}: {last.get('layer', '')}"
+    return f'<p class="warning"><b>{escape(name)}</b> {escape("".join(words))}</p>'
+
+
+def _of(rows: list[Record]) -> str:
+    count = min(len(rows), _ROWS)
+    return f"{count} of {len(rows)} rows" if count < len(rows) else f"{count} rows"
+
+
+def _tables_of(record: Record, name: str = "") -> Iterator[tuple[str, list[Record]]]:
+    """Yield the tables within a record; one that has none is a row itself."""
+    found = False
+    for key, value in record.items():
+        inner = name if key == "rows" else key
+        if key == "flags" or not value:
+            continue
+        if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+            found = True
+            yield inner, value
+        elif isinstance(value, dict) and all(
+            isinstance(one, dict) for one in value.values()
+        ):
+            found = True
+            yield inner, [{"name": k, **row} for k, row in value.items()]
+        elif isinstance(value, dict) and _has_tables(value):
+            found = True
+            yield from _tables_of(value, inner)
+    if not found and not name:
+        yield "", [{key: one for key, one in record.items() if key != "step"}]
+
+
+def _has_tables(value: Record) -> bool:
+    return any(isinstance(one, (list, dict)) for one in value.values())
+
+
+def _pictures(rows: list[tuple[float, Record]]) -> str:
+    """Return a picture for each number that changes, a curve in it for each name."""
     charts = []
-    for key in keys[:_CHARTS]:
+    for key in dict.fromkeys(key for _, row in rows for key in row):
         curves: dict[str, list[tuple[float, float]]] = {}
-        for step, row in rows:
+        for step, row in () if key in _NO_CURVES else rows:
             value = number_of(row.get(key))
             if value is not None:
                 curves.setdefault(_name(row), []).append((step, value))
-        series = [Series(name, points) for name, points in curves.items()]
-        words = key.replace("_", " ")
-        title = (
-            words
-            if len(series) <= _CURVES
-            else f"{words}, first {_CURVES} of " + (f"{len(series)}")
-        )
-        charts.append(chart(title, series[:_CURVES], x="step", y=words, log=True))
-    return "".join(charts)
+        if len({value for points in curves.values() for _, value in points}) > 1:
+            charts.append(_picture(key, curves))
+    return "".join(charts[:_CHARTS])
 
 
-def _name(row: dict[str, Any]) -> str:
+def _picture(key: str, curves: dict[str, list[tuple[float, float]]]) -> str:
+    """Return the curves of a number: of many layers the first and the last ones."""
+    words = title = key.replace("_", " ")
+    series = [Series(name, points) for name, points in curves.items()]
+    if len(series) > _CURVES:
+        title = f"{words}, {_CURVES} of {len(series)}"
+        series = [*series[: _CURVES // 2], *series[-_CURVES // 2 :]]
+    return chart(title, series, x="step", y=words, log=True)
+
+
+def _name(row: Record) -> str:
     return next((str(row[key]) for key in _NAMES if key in row), "value")
 
 
@@ -149,7 +202,7 @@ def _profile(path: Path) -> str:
             if (isinstance(value, list))
             else []
         )
-        name = f"{key.replace('_', ' ')}: {_of(rows, 'rows')}"
+        name = f"{key.replace('_', ' ')}: {_of(rows)}"
         parts.append(tables.table(rows[:_ROWS], caption=name))
         if isinstance(value, dict):
             parts.append(tables.facts(value))

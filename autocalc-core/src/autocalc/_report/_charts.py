@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
 
-from autocalc._report._numbers import shown
+from autocalc._report._numbers import short, shown
 
 Points = Sequence[tuple[float, float]]
 
@@ -87,7 +87,7 @@ def chart(
     *,
     x: str,
     y: str,
-    label: Callable[[float], str] = shown,
+    label: Callable[[float], str] = short,
     log: bool = False,
 ) -> str:
     """Return a figure: curves over steps, with axes and a legend.
@@ -113,7 +113,7 @@ def chart(
     if not kept:
         return _figure(title, "", notes) if notes else ""
     across, up = _axes(kept, log)
-    inside = [_grid(across, up, label), _names(x, y)]
+    inside = [_grid(across, up, label), _names(x, "" if y == title else y)]
     inside += [_curve(one, i, across, up) for i, one in enumerate(kept)]
     picture = (
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
@@ -180,7 +180,7 @@ def _grid(across: _Axis, up: _Axis, label: Callable[[float], str]) -> str:
         x = across.place(value)
         lines.append(
             f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 15}" text-anchor="middle">'
-            f"{escape(shown(value))}</text>"
+            f"{escape(short(value))}</text>"
         )
     return "".join(lines)
 

@@ -41,3 +41,11 @@ def shown(value: float) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}" if abs(value) < 1e7 else f"{value:.3g}"
     return f"{value:.4g}"
+
+
+def short(value: float) -> str:
+    """Return a number for an axis, in few letters: ``0.05``, ``20k``, ``-7M``."""
+    for size, unit in ((1e6, "M"), (1e4, "k")):
+        if size <= abs(value) < 1e9:
+            return f"{value / (1e6 if unit == 'M' else 1e3):.4g}{unit}"
+    return shown(value)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ def page(run: Run) -> str:
     title = _title(run)
     sections = [
         _section("Curves", _curves(run)),
-        *(_section(*part) for part in beside(run.folder)),
+        *(_section(*part) for part in _beside(run)),
         _section("Kernels used", _kernels(run)),
         _section("Settings", tables.facts(run.begun.get("config", {}))),
         _section("Machine", tables.facts(run.begun.get("machine", {}))),
@@ -47,6 +48,10 @@ def page(run: Run) -> str:
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         f"<main>\n{_head(run, title)}\n{''.join(sections)}</main>\n</body>\n</html>\n"
     )
+
+
+def _beside(run: Run) -> Iterable[tuple[str, str]]:
+    return () if run.folder is None else beside(run.folder)
 
 
 def _section(name: str, content: str) -> str:
@@ -62,13 +67,16 @@ def _title(run: Run) -> str:
     begun = run.begun
     if "model" in begun and "data" in begun:
         return f"{begun['model']} on {begun['data']}"
-    return f"Training in {run.folder.absolute().name}"
+    place = run.folder or run.log
+    return "Training" if place is None else f"Training in {place.absolute().name}"
 
 
 def _head(run: Run, title: str) -> str:
     lines = [f"<h1>{escape(title)}</h1>"]
     if "command" in run.begun:
-        lines.append(f'<p class="soft"><code>{escape(run.begun["command"])}</code></p>')
+        lines.append(
+            f'<p class="soft"><code>{escape(str(run.begun["command"]))}</code></p>'
+        )
     if "begun" in run.begun:
         lines.append(f'<p class="soft">Begun {escape(str(run.begun["begun"]))}</p>')
     if run.log is not None and not run.result:
@@ -136,11 +144,11 @@ def _curves(run: Run) -> str:
         losses.append(Series(f"mean of {window} steps", smooth(train, window)))
     for key, name in (("test_loss", "test"), ("validation_loss", "validation")):
         losses.append(Series(name, run.curve("evaluation", key), dots=True))
-    charts = [chart("Loss", losses, x="step", y="loss", log=True)]
+    charts = [chart("Loss", losses, x="step", y="Loss", log=True)]
     accuracy = Series("test", run.curve("evaluation", "test_accuracy"), dots=True)
-    charts.append(chart("Accuracy", [accuracy], x="step", y="accuracy", label=percent))
+    charts.append(chart("Accuracy", [accuracy], x="step", y="Accuracy", label=percent))
     rate = Series("learning rate", run.curve("step", "lr"))
-    charts.append(chart("Learning rate", [rate], x="step", y="learning rate"))
+    charts.append(chart("Learning rate", [rate], x="step", y="Learning rate"))
     for key, unit in (
         ("samples_per_second", "samples"),
         ("tokens_per_second", "tokens"),
@@ -155,7 +163,8 @@ def _curves(run: Run) -> str:
 
 
 def _kernels(run: Run) -> str:
-    calls = run.result.get("kernels", run.begun.get("kernels", []))
+    calls = run.result.get("kernels")
+    calls = calls if isinstance(calls, list) else []
     rows = [
         {"kernel": one["kernel"], "set": one["set"], "calls a step": one["calls"]}
         for one in calls

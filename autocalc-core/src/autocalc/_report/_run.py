@@ -22,8 +22,8 @@ class Run:
 
     #: The file of records, None where the folder has other files only.
     log: Path | None
-    #: The folder, or the file's.
-    folder: Path
+    #: The folder whose other files belong to the training; None of a single file.
+    folder: Path | None
     begun: Record = field(default_factory=dict)
     steps: list[Record] = field(default_factory=list)
     evaluations: list[Record] = field(default_factory=list)
@@ -51,7 +51,7 @@ def read_run(place: Path) -> Run:
         log = place / RECORDS
         if log.exists():
             return _read(log, place)
-        if any((place / name).exists() for name in BESIDE):
+        if any(any(place.glob(name)) for name in BESIDE):
             return Run(None, place)
         message = (
             f"{place} has no {RECORDS}; give the folder or the .jsonl file of "
@@ -61,13 +61,11 @@ def read_run(place: Path) -> Run:
     if not place.exists():
         message = f"{place} is not there."
         raise DataError(message)
-    return _read(place, place.parent)
+    return _read(place, None)
 
 
 #: Files that other parts of AutoCalc leave in the folder of a training.
-BESIDE = (
-    *("profile.json", "profile.html", "gradient_health.jsonl", "activations.jsonl"),
-)
+BESIDE = ("profile.json", "profile.html", "*.jsonl")
 
 
 def json_lines(path: Path) -> Iterator[Record | None]:
@@ -83,7 +81,7 @@ def json_lines(path: Path) -> Iterator[Record | None]:
             yield value if isinstance(value, dict) else None
 
 
-def _read(path: Path, folder: Path) -> Run:
+def _read(path: Path, folder: Path | None) -> Run:
     run: Any = {"begun": {}, "steps": [], "evaluations": [], "result": {}}
     damaged = 0
     for record in json_lines(path):

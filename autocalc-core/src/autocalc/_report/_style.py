@@ -17,7 +17,9 @@ main { max-width: 1180px; margin: 0 auto; padding: 20px 16px 48px; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 4px; }
 h2 { font-size: 1.15rem; margin: 36px 0 10px; border-bottom: 1px solid var(--line);
   padding-bottom: 4px; }
+h3 { font-size: 1rem; margin: 22px 0 8px; }
 p { margin: 6px 0; }
+.charts + .table { margin-top: 14px; }
 .soft, figcaption { color: var(--soft); }
 .warning { color: var(--bad); }
 .tiles { display: grid; gap: 10px; margin: 18px 0 0; padding: 0;

@@ -28,13 +28,18 @@ def facts(values: Any) -> str:
 def _lines(value: Any) -> str:
     """Return a value; of a list of sentences, each on a line of its own."""
     if isinstance(value, (list, tuple)) and any(" " in str(one) for one in value):
-        return "<br>".join(escape(_words(one)) for one in value)
-    return escape(_words(value))
+        return "<br>".join(escape(words(one)) for one in value)
+    return escape(words(value))
 
 
-def _words(value: Any) -> str:
+def words(value: Any) -> str:
+    """Return a value as text."""
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(_words, value))
+        return ", ".join(map(words, value))
+    if isinstance(value, Mapping):
+        if {"file", "number"} <= set(value):  # a line of a program
+            return f"{value['file']}:{value['number']}"
+        return ", ".join(f"{key} {words(one)}" for key, one in value.items())
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -64,4 +69,4 @@ def _cell(value: Any) -> str:
     number = number_of(value)
     if number is not None:
         return f'<td class="number">{escape(shown(number))}</td>'
-    return f"<td>{escape('' if value is None else _words(value))}</td>"
+    return f"<td>{escape('' if value is None else words(value))}</td>"

@@ -63,7 +63,9 @@ def plot(
     `below` draws into the lower part of the picture.
     """
     if path == TERMINAL or not has_matplotlib():
-        unicode = (stream(err).encoding or "").lower().startswith("utf")
+        unicode = (
+            (getattr(stream(err), "encoding", None) or "").lower().startswith("utf")
+        )
         width = min(shutil.get_terminal_size().columns, _WIDTH)
         click.echo(in_terminal(curves, width, unicode), err=err)
         return

@@ -117,6 +117,7 @@ class Bar:
             description=self._title,
             total=len(training.loader),
             completed=training.steps_done,
+            news="",
         )
 
     @property

@@ -33,7 +33,7 @@ class Histogram(NamedTuple):
 
     least: float
     largest: float
-    count: int
+    elements: int
     total: float
     squares: float
     limits: Sequence[float]
@@ -105,7 +105,13 @@ def scalar(tag: str, value: float) -> bytes:
 
 def histogram(tag: str, values: Histogram) -> bytes:
     """Return how elements are spread."""
-    numbers = values.least, values.largest, values.count, values.total, values.squares
+    numbers = (
+        values.least,
+        values.largest,
+        values.elements,
+        values.total,
+        values.squares,
+    )
     parts = [_double(i, number) for i, number in enumerate(numbers, 1)]
     parts += [_doubles(6, values.limits), _doubles(7, values.counts)]
     return _summary(tag, _bytes(5, b"".join(parts)))

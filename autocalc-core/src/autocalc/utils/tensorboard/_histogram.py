@@ -18,16 +18,14 @@ def histogram_of(where: str, values: Any, bins: Any, max_bins: Any) -> Histogram
     """Return the counts of the finite elements, empty bins at both ends left out."""
     finite = _finite(where, values)
     try:
-        edges = (
-            _usual_edges() if isinstance(bins, str) and bins == "tensorflow" else bins
-        )
-        counts, edges = np.histogram(finite, edges)
+        usual = isinstance(bins, str) and bins == "tensorflow"
+        counts, edges = np.histogram(finite, _usual_edges() if usual else bins)
     except (TypeError, ValueError) as error:
         message = f"{where}: `bins` is {short(bins)}: {error}."
         raise ArgumentError(message) from error
     if max_bins is not None:
         counts, edges = _joined(where, counts, edges, max_bins)
-    limits, counts = _without_empty_ends(counts, edges)
+    limits, heights = _without_empty_ends(counts, edges)
     return Histogram(
         float(finite.min()),
         float(finite.max()),
@@ -35,7 +33,7 @@ def histogram_of(where: str, values: Any, bins: Any, max_bins: Any) -> Histogram
         float(finite.sum()),
         float(finite @ finite),
         limits,
-        counts,
+        heights,
     )
 
 

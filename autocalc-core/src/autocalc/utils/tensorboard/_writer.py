@@ -72,7 +72,7 @@ class SummaryWriter:
 
     def __init__(
         self,
-        log_dir: str | os.PathLike[str] | None = None,
+        log_dir: Any = None,
         comment: str = "",
         purge_step: int | None = None,
         max_queue: int = 10,
@@ -154,7 +154,7 @@ class SummaryWriter:
     def add_scalars(
         self,
         main_tag: str,
-        tag_scalar_dict: Mapping[str, Any],
+        tag_scalar_dict: Any,
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
