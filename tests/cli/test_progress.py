@@ -15,13 +15,17 @@ class Row(NamedTuple):
     name: str
 
 
-class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
+class Terminal(io.TextIOWrapper):
+    """A stream that says it is a terminal, with bytes below it as a real one has."""
 
-    encoding = "utf-8"
+    def __init__(self):
+        super().__init__(io.BytesIO(), "utf-8", newline="", write_through=True)
 
     def isatty(self):
         return True
+
+    def getvalue(self):
+        return self.buffer.getvalue().decode()
 
 
 @pytest.fixture

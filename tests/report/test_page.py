@@ -12,7 +12,7 @@ from tests import browser
 
 from autocalc._report import make_log, read_run, write_page
 
-VOID = {"meta", "link", "br"}
+VOID = {"meta", "link", "br", "img"}
 
 
 class Balance(HTMLParser):
@@ -80,6 +80,9 @@ def folder(tmp_path):
     (place / "profile.html").write_text(
         '<!DOCTYPE html><title>p</title><p id="inner">a "profile"</p>'
     )
+    (place / "roofline.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="900" height="500"></svg>'
+    )
     return place
 
 
@@ -97,8 +100,8 @@ def test_the_page_tells_of_the_whole_training(folder):
     text = made(folder)
     headings = re.findall(r"<h2>(.*?)</h2>", text)
     assert headings == [
-        *("Curves", "Activations", "Gradient health", "Profile", "Kernels used"),
-        *("Settings", "Machine"),
+        *("Curves", "Activations", "Gradient health", "Roofline", "Profile"),
+        *("Kernels used", "Settings", "Machine"),
     ]
     assert "<h1>mlp on digits</h1>" in text
     assert "<dt>test accuracy</dt><dd>97.35%</dd>" in text
@@ -194,8 +197,9 @@ def test_a_browser_shows_the_page(folder, tmp_path):
             assert tab.value("document.querySelector('iframe').srcdoc.length") > 40
             # Nothing is cut off: the page is as wide as the window, pictures within.
             assert tab.value("document.documentElement.scrollWidth") <= width
+            assert tab.value("document.querySelector('img').naturalWidth") == 900
             sizes = tab.value(
-                "[...document.querySelectorAll('svg')].map(e => {"
+                "[...document.querySelectorAll('svg, img')].map(e => {"
                 "const r = e.getBoundingClientRect();"
                 "return [r.left, r.right, r.height]})"
             )

@@ -8,6 +8,7 @@ in it stand tables (lists of rows, as `ac.diagnostics.watch` logs them) or one r
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
@@ -34,6 +35,10 @@ def beside(folder: Path) -> Iterator[tuple[str, str]]:
     for path in sorted(folder.glob("*.jsonl")):
         if path.name != RECORDS:
             yield path.stem.replace("_", " ").capitalize(), _over_time(path)
+    for name, kind in (("roofline.svg", "svg+xml"), ("roofline.png", "png")):
+        if (folder / name).is_file():
+            yield "Roofline", _image((folder / name).read_bytes(), kind)
+            break
     page, data = folder / "profile.html", folder / "profile.json"
     if page.is_file():
         yield "Profile", _framed(page.read_text(encoding="utf-8", errors="replace"))
@@ -169,6 +174,15 @@ def _name(row: Record) -> str:
 
 
 # ---- a profile -----------------------------------------------------------------------
+
+
+def _image(content: bytes, kind: str) -> str:
+    """Return a picture; what it may hold of scripts does not run."""
+    data = b64encode(content).decode()
+    return (
+        f'<img alt="Speed over arithmetic intensity of each kernel, below the roof" '
+        f'src="data:image/{kind};base64,{data}">'
+    )
 
 
 def _framed(page: str) -> str:

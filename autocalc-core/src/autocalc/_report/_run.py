@@ -65,7 +65,7 @@ def read_run(place: Path) -> Run:
 
 
 #: Files that other parts of AutoCalc leave in the folder of a training.
-BESIDE = ("profile.json", "profile.html", "*.jsonl")
+BESIDE = ("profile.json", "profile.html", "roofline.*", "*.jsonl")
 
 
 def json_lines(path: Path) -> Iterator[Record | None]:

@@ -53,6 +53,7 @@ th { font-weight: 600; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .facts th { white-space: nowrap; } .facts td { overflow-wrap: anywhere; }
 code { font: .9em ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+img { max-width: 100%; height: auto; background: #fff; }
 iframe { width: 100%; height: 640px; border: 1px solid var(--line);
   border-radius: 8px; background: #fff; }
 details summary { cursor: pointer; padding: 4px 0; }

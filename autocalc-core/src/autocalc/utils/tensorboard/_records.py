@@ -13,6 +13,7 @@ checksums is as good as any other.
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 
 _POLYNOMIAL = 0x82F63B78  # 0x1EDC6F41, its bits in reverse
 _ALL = 0xFFFFFFFF
@@ -45,7 +46,11 @@ def masked_crc(data: bytes) -> int:
 
 def framed(data: bytes) -> bytes:
     """Return a record as it lies in a file."""
-    length = struct.pack("<Q", len(data))
-    checks = masked_crc(length), masked_crc(data)
-    return b"".join([length, struct.pack("<I", checks[0]), data,
-                     struct.pack("<I", checks[1])])  # fmt: skip
+    return b"".join([_header(len(data)), data, struct.pack("<I", masked_crc(data))])
+
+
+@lru_cache(maxsize=256)
+def _header(length: int) -> bytes:
+    """Return what stands before a record; scalars have few lengths."""
+    packed = struct.pack("<Q", length)
+    return packed + struct.pack("<I", masked_crc(packed))

@@ -286,8 +286,9 @@ class SummaryWriter:
         --------
         >>> import tempfile
         >>> from autocalc.utils.tensorboard import SummaryWriter
-        >>> writer = SummaryWriter(tempfile.mkdtemp())
-        >>> writer.flush()
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_scalar("loss", 0.5)
+        ...     writer.flush()
         """
         if self._file is not None:
             self._file.flush()
