@@ -122,6 +122,25 @@ def test_system_errors_are_sentences(run, monkeypatch):
     assert out == "Error: [Errno 13] Permission denied: 'file'\n"
 
 
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (MemoryError(), "there is not enough memory. Take"),
+        (MemoryError("Unable to allocate 9 TiB."), "memory: Unable to allocate 9 TiB."),
+    ],
+)
+def test_a_lack_of_memory_is_a_sentence(run, monkeypatch, error, message):
+    from autocalc.cli import _kernels as command
+
+    def fail():
+        raise error
+
+    monkeypatch.setattr(command.kernels, "show", fail)
+    out = run("kernels", code=1).output
+    assert out.startswith("Error: there is not enough memory")
+    assert message in out
+
+
 @pytest.mark.parametrize("module", ["click", "rich", "autocalc.cli"])
 def test_the_library_does_not_import_the_command_line(module):
     code = f"import sys, autocalc; sys.exit({module!r} in sys.modules)"

@@ -52,3 +52,10 @@ def test_sizes_that_do_not_fit_exit_with_2(run, words, message):
 def test_the_sizes_of_a_benchmark_must_fit_as_well(run):
     out = run("bench", "lm", "--heads", 3, code=2).output
     assert "--d-model 128 is no multiple of 3" in out
+
+
+@pytest.mark.parametrize("words", [["train", "digits"], ["generate", "file"]])
+def test_seeds_fit_into_64_bits(run, words):
+    out = run(*words, "--seed", 2**64, code=2).output
+    assert f"Invalid value for '--seed': {2**64} does not fit into 64 bits." in out
+    assert "is not a valid integer" in run(*words, "--seed", "x", code=2).output

@@ -47,9 +47,16 @@ class Application(Commands):
             ctx.exit(1)
         except OSError as error:
             raise click.ClickException(str(error)) from error
+        except MemoryError as error:
+            message = f"there is not enough memory{_told(error)}. Take smaller sizes."
+            raise click.ClickException(message) from error
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             ctx.exit(INTERRUPTED)
+
+
+def _told(error: Exception) -> str:
+    return f": {error}".rstrip(".") if str(error) else ""
 
 
 def _drop_output() -> None:

@@ -9,7 +9,7 @@ import click
 
 from autocalc.cli import _text_checkpoint as checkpoint
 from autocalc.cli._common import FILE, choose_machine, machine_options
-from autocalc.cli._words import Number
+from autocalc.cli._words import Number, Seed
 from autocalc.models import stream
 
 
@@ -48,7 +48,7 @@ from autocalc.models import stream
 )
 @click.option(
     "--seed",
-    type=int,
+    type=Seed(),
     help="Equal seeds give equal texts.  [default: another text each time]",
 )
 @machine_options

@@ -36,6 +36,8 @@ def say(text: str, err: bool = False) -> None:
 
 
 def _broken(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
     return textwrap.fill(
         line,
         width,

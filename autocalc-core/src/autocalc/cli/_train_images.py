@@ -36,7 +36,7 @@ from autocalc.cli._recipes import (
 from autocalc.cli._run_options import RunOptions, run_options, take_options
 from autocalc.cli._screen import make_screen
 from autocalc.cli._training import Config, EpochEnd, Step, Training
-from autocalc.cli._words import Number
+from autocalc.cli._words import Number, Seed
 from autocalc.models._schedule import SCHEDULES
 
 #: Settings that a resumed training has already; they cannot change on the way.
@@ -115,7 +115,7 @@ def _with_default(param: click.Parameter, data: str) -> click.Parameter:
 )
 @click.option(
     "--seed",
-    type=int,
+    type=Seed(),
     default=0,
     show_default=True,
     help="Equal seeds give equal results.",

@@ -28,7 +28,7 @@ from autocalc.cli._follow import best_of, follow, kernel_rows, mean
 from autocalc.cli._memory import resident_bytes
 from autocalc.cli._run_options import run_options, take_options
 from autocalc.cli._text_screen import TextScreen, perplexity
-from autocalc.cli._words import Number
+from autocalc.cli._words import Number, Seed
 from autocalc.data import Characters
 from autocalc.models import Evaluation, TextConfig, TextStep, TextTraining, generate
 from autocalc.models._schedule import SCHEDULES
@@ -118,7 +118,7 @@ def choice_option(
     show_default=True,
     help="Steps between two samples of what the model writes; 0: none.",
 )
-@number_option("seed", int, "Equal seeds give equal results.")
+@number_option("seed", Seed(), "Equal seeds give equal results.")
 @machine_options
 @locked_option
 @compile_option

@@ -51,6 +51,19 @@ class Number(click.FloatRange):
         return number
 
 
+class Seed(click.types.IntParamType):
+    """A seed of random numbers: whatever fits into 64 bits."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        """Return the seed of a text."""
+        seed = super().convert(value, param, ctx)
+        if not -(2**63) <= seed < 2**64:
+            self.fail(f"{value} does not fit into 64 bits.", param, ctx)
+        return seed
+
+
 def keep_words(ctx: click.Context, args: list[str]) -> None:
     """Keep the words of the command line."""
     ctx.meta[_WORDS] = list(args)
