@@ -88,11 +88,11 @@ def follow(
     options: RunOptions,
 ) -> None:
     """Train to the end, or to Ctrl-C, or until nothing gets better; then report."""
-    started = perf_counter()
     log = open_log(options)
     try:
         if log is not None:
             log.write(_beginning(ctx, run))
+        started = perf_counter()
         with shown:
             ended = _train(run, screen, options, log, started)
         result = _finish(run, options, ended, perf_counter() - started)
