@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from autocalc._report._charts import smooth
 from autocalc._report._numbers import shown
 
 Points = list[tuple[float, float]]
@@ -32,21 +33,9 @@ class Curves:
     second: Points = field(default_factory=list)
 
 
-def smooth(values: list[float]) -> list[float]:
-    """Return the mean of each value and those before it in its window."""
-    result, total = [], 0.0
-    for i, value in enumerate(values):
-        total += value
-        if i >= WINDOW:
-            total -= values[i - WINDOW]
-        result.append(total / min(i + 1, WINDOW))
-    return result
-
-
 def smoothed(points: Points) -> Points:
     """Return the points with the mean of their neighbours before them."""
-    means = smooth([y for _, y in points])
-    return [(x, mean) for (x, _), mean in zip(points, means, strict=True)]
+    return smooth(points, WINDOW)
 
 
 def in_terminal(curves: Curves, width: int, unicode: bool) -> str:
