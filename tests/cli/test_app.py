@@ -51,7 +51,8 @@ def test_every_default_is_in_the_help(run, path, command):
     out = " ".join(run(*path, "--help").output.split())
     for param in command.params:
         if isinstance(param, click.Option) and not param.is_flag:
-            optional = isinstance(param.type, click.Path) or param.multiple
+            names = isinstance(param.type, (click.Path, click.types.StringParamType))
+            optional = names or param.multiple  # what is not given is not done
             text = " ".join((param.help or "").split())
             assert optional or param.show_default or "[default: " in text, param.name
             assert text in out
