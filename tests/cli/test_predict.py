@@ -124,7 +124,7 @@ def test_pictures_are_drawn_in_shades():
         (["--index", 360], "360 is out of range for 360 test images", 2),
         (["--index", -1], "-1 is not in the range x>=0", 2),
         (["x.npy", "--index", 1], "give IMAGE files or --index, not both", 2),
-        (["gone.npy"], "No such file", 1),
+        (["gone.npy"], "is not there", 1),
     ],
 )
 def test_wrong_use(run, trained, words, message, code):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``autocalc train charlm`` and ``autocalc generate``."""
 
+import io
 import re
 import signal
 
@@ -157,3 +158,31 @@ def test_replayed_steps_have_the_losses_of_eager_ones(write, model):
         for flag in ("--compile", "--no-compile")
     ]
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_the_bar_fits_the_terminal(width, monkeypatch):
+    from rich.console import Console
+
+    from autocalc.cli import _text_screen as screens
+
+    monkeypatch.setattr(screens, "BAR_PAUSE", 0.0)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    text = ac.data.Characters(SENTENCE * 30)
+    config = ac.models.TextConfig(
+        steps=20, batch_size=2, seq_len=8, d_model=8, heads=1, layers=1
+    )
+    training = ac.models.TextTraining(text, config)
+    screen = screens.TextScreen(training, every=10, quiet=False)
+    file = io.StringIO()
+    screen._bar.live.console = Console(file=file, force_terminal=True, width=width)
+    with screen.shown():
+        for event in training.run():
+            screen.show(event)
+    plain = re.sub(r"\x1b\[[0-9;?]*m", "", file.getvalue())
+    lines = re.split(r"[\r\n]+|\x1b\[[0-9;?]*[A-Za-z]", plain)
+    bars = [line.rstrip() for line in lines if "/20 " in line]
+    assert len(bars) >= 20
+    assert all(len(line) <= width for line in bars)
+    assert "loss " in bars[-1]
+    assert ("tokens/s" in bars[-1]) == (width >= 60)

@@ -39,11 +39,12 @@ def vendors(tmp_path, monkeypatch):
     monkeypatch.setattr(_timing, "ROWS", SMALL)
     plain = _plugins.Registry.add_plugin
 
-    def add_plugin(self, plugin, load):
-        plain(self, plugin, load)
+    def add_plugin(self, plugin, load, module=""):
+        plain(self, plugin, load, module)
         if plugin.name == "reference":
             for name, rank in (("swift", 9000), ("plodding", 8000)):
-                self._add_set(_plugins.Plugin(name, name, "1.0"), rival(name, rank))
+                made = _plugins.Plugin(name, name, "1.0")
+                self._add_set(made, rival(name, rank), "")
 
     monkeypatch.setattr(_plugins.Registry, "add_plugin", add_plugin)
     monkeypatch.setattr(_plugins, "_entry_points", list)

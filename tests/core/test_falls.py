@@ -104,7 +104,8 @@ from autocalc._dispatch import _plugins
 from autocalc.plugin import KernelSet
 plain = _plugins.registry.__wrapped__
 found = plain()
-found._add_set(_plugins.Plugin("x", "x", "1"), KernelSet("x", "x", load=dict, rank=999))
+made = KernelSet("x", "x", load=dict, rank=999)
+found._add_set(_plugins.Plugin("x", "x", "1"), made, "")
 _plugins.registry.cache_clear()
 import autocalc._dispatch._select as select
 select.registry = lambda: found

@@ -12,6 +12,7 @@ from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._cpu import cpu_features, cpu_name, detected_features
 from autocalc._dispatch._layout import LayoutPlan
+from autocalc._dispatch._notebook import as_html
 from autocalc._dispatch._plugins import Refusal, registry
 from autocalc._dispatch._select import Candidate
 from autocalc._dispatch._state import current
@@ -251,6 +252,9 @@ class Report:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
 
 def show() -> Report:

@@ -97,6 +97,11 @@ def set_printoptions(
     _options = replace(base, sci_mode=sci_mode, **given)
 
 
+def current_options() -> Options:
+    """Return how tensors print now."""
+    return _options
+
+
 def _elements(threshold: Any) -> int:
     """Return a number of elements, which may be infinite, as an integer."""
     n = number("set_printoptions", "threshold", threshold)
@@ -146,14 +151,14 @@ def _elements_text(x: Any, o: Options) -> str:
         with np.errstate(invalid="ignore"):  # of a NaN that signals
             array = array.astype(np.float64)
     edge = o.edgeitems if array.size > o.threshold else None
-    shown = array[np.ix_(*[_places(n, edge) for n in array.shape])]
+    shown = array[np.ix_(*[shown_places(n, edge) for n in array.shape])]
     form = form_of(shown.reshape(-1).tolist(), o.precision, o.sci_mode)
     if array.ndim == 0:
         return form(array.item())
     return _nested(array, len(_START), form, edge, o.linewidth)
 
 
-def _places(size: int, edge: int | None) -> list[int]:
+def shown_places(size: int, edge: int | None) -> list[int]:
     """Return the places along a dimension that are shown."""
     if edge is None or size <= 2 * edge:
         return list(range(size))
@@ -164,7 +169,7 @@ def _nested(
     array: Any, indent: int, form: Form, edge: int | None, linewidth: int
 ) -> str:
     """Return the rows of an array in brackets, or the elements of a vector."""
-    places: list[int | None] = [*_places(len(array), edge)]
+    places: list[int | None] = [*shown_places(len(array), edge)]
     if len(places) < len(array):
         places.insert(len(places) // 2, None)  # in the place of what is left out
     if array.ndim > 1:

@@ -434,6 +434,11 @@ class Tensor(Methods):
 
         return describe(self)
 
+    def _repr_html_(self) -> str:
+        from autocalc._tensor.notebook import as_html
+
+        return as_html(self)
+
     def __format__(self, spec: str) -> str:
         if not self._array.ndim and (spec or type(self) is Tensor):
             return format(self.item(), spec)

@@ -16,16 +16,23 @@ from autocalc.cli._explain import explain_command
 from autocalc.cli._generate import generate_command
 from autocalc.cli._kernels import kernels_command
 from autocalc.cli._predict import predict_command
+from autocalc.cli._report import report_command
 from autocalc.cli._train import train_command
 from autocalc.cli._tune import tune_command
+from autocalc.cli._words import Commands, keep_words
 from autocalc.errors import AutocalcError
 
 #: What a shell reports for a program that Ctrl-C ended: 128 and the signal's number.
 INTERRUPTED = 130
 
 
-class Application(click.Group):
+class Application(Commands):
     """A group of commands that says what went wrong in a sentence, not a traceback."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words, which a log names."""
+        keep_words(ctx, args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -40,9 +47,16 @@ class Application(click.Group):
             ctx.exit(1)
         except OSError as error:
             raise click.ClickException(str(error)) from error
+        except MemoryError as error:
+            message = f"there is not enough memory{_told(error)}. Take smaller sizes."
+            raise click.ClickException(message) from error
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             ctx.exit(INTERRUPTED)
+
+
+def _told(error: Exception) -> str:
+    return f": {error}".rstrip(".") if str(error) else ""
 
 
 def _drop_output() -> None:
@@ -62,6 +76,7 @@ def cli() -> None:
     Examples:
       autocalc train digits           train on images that come with AutoCalc
       autocalc train mnist --data DIR --save mnist.safetensors
+      autocalc train digits --log run && autocalc report run
       autocalc predict mnist.safetensors --index 7
       autocalc train charlm --save text.safetensors
       autocalc generate text.safetensors --prompt "The "
@@ -75,6 +90,7 @@ def cli() -> None:
 for command in (
     train_command,
     predict_command,
+    report_command,
     generate_command,
     bench_command,
     doctor_command,

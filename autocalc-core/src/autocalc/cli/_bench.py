@@ -16,7 +16,8 @@ import click
 from autocalc.cli._bench_kernels import bench_kernels_command
 from autocalc.cli._common import choose_machine, machine_options
 from autocalc.cli._text_screen import perplexity
-from autocalc.cli._train_text import choice_option, size_options
+from autocalc.cli._train_text import check_sizes, choice_option, size_options
+from autocalc.cli._words import Commands
 from autocalc.data import Characters
 from autocalc.models import TextConfig, TextTraining
 from autocalc.models._training import OPTIMIZERS
@@ -46,7 +47,7 @@ class Row:
     loss: float
 
 
-@click.group("bench")
+@click.group("bench", cls=Commands)
 def bench_command() -> None:
     """Measure what kernels and training cost on this machine.
 
@@ -103,6 +104,8 @@ def lm_command(
     """
     choose_machine(ctx, threads, choices)
     usual = TextConfig(steps=WARM + steps, eval_every=WARM + steps + 1, **sizes)
+    for config in configs(usual, sweep):
+        check_sizes(config)
     text = Characters.from_file()
     if not as_json:
         click.echo(

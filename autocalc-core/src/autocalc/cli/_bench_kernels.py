@@ -12,7 +12,9 @@ from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import find_set
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc.cli._common import choose_machine
-from autocalc.cli._timing import Call, rows_of, seconds_of, with_progress
+from autocalc.cli._progress import Rows
+from autocalc.cli._timing import Call, rows_of, seconds_of
+from autocalc.cli._words import Number
 from autocalc.errors import ConfigError
 
 
@@ -50,12 +52,16 @@ class Line:
 )
 @click.option(
     "--seconds",
-    type=click.FloatRange(0.01),
+    type=Number(0.01),
     default=0.3,
     show_default=True,
     help="Time for each row.",
 )
-@click.option("--threads", type=click.IntRange(1), help="Threads to compute on.")
+@click.option(
+    "--threads",
+    type=click.IntRange(1),
+    help="Threads to compute on.  [default: the usable cores]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @click.pass_context
 def bench_kernels_command(
@@ -89,14 +95,15 @@ def bench_kernels_command(
         raise click.BadParameter(message, param_hint="--against")
     left_out: list[str] = []
     empty = True
-    for row in with_progress(rows_of(names)):
+    rows = Rows(rows_of(names))
+    for row in rows:
         line = _measured(Call(row), subject, rival, seconds)
         if isinstance(line, str):
             left_out.append(line)
             continue
         if empty and not as_json:
-            click.echo(_heading())
-        click.echo(json.dumps(asdict(line)) if as_json else _shown(line))
+            rows.say(_heading())
+        rows.say(json.dumps(asdict(line)) if as_json else _shown(line))
         empty = False
     if empty:
         message = f"nothing was measured: {left_out[0]}."

@@ -31,7 +31,8 @@ _MACHINE = (
         "--kernels",
         "choices",
         metavar="SETS",
-        help="Kernel sets or families to prefer, best first: simd,blas.",
+        help="Kernel sets or families to prefer, best first: simd,blas.  "
+        "[default: by rank]",
     ),
 )
 
@@ -116,7 +117,8 @@ def refuse_changes(
             option = name.replace("_", "-")
             message = (
                 f"--{option} {settings[name]}: {saved} is a training with "
-                f"{getattr(config, name)}, which cannot change on the way."
+                f"{getattr(config, name)}, which cannot change on the way; --finetune "
+                f"{saved} begins another training with its model."
             )
             raise click.UsageError(message)
 

@@ -9,6 +9,7 @@ import click
 
 from autocalc.cli import _text_checkpoint as checkpoint
 from autocalc.cli._common import FILE, choose_machine, machine_options
+from autocalc.cli._words import Number, Seed
 from autocalc.models import stream
 
 
@@ -30,20 +31,26 @@ from autocalc.models import stream
 )
 @click.option(
     "--temperature",
-    type=click.FloatRange(0),
+    type=Number(0),
     default=0.8,
     show_default=True,
     help="Above 1 bolder, below 1 safer, 0: always the most likely.",
 )
 @click.option(
-    "--top-k", type=click.IntRange(1), help="Sample from the K most likely only."
+    "--top-k",
+    type=click.IntRange(1),
+    help="Sample from the K most likely only.  [default: all]",
 )
 @click.option(
     "--top-p",
-    type=click.FloatRange(0, 1, min_open=True),
-    help="Of the fewest that hold this probability.",
+    type=Number(0, 1, min_open=True),
+    help="Of the fewest that hold this probability.  [default: all]",
 )
-@click.option("--seed", type=int, help="Equal seeds give equal texts.")
+@click.option(
+    "--seed",
+    type=Seed(),
+    help="Equal seeds give equal texts.  [default: another text each time]",
+)
 @machine_options
 @click.pass_context
 def generate_command(

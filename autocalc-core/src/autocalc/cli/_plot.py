@@ -3,67 +3,119 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
+
 from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
+from autocalc.cli._curves import WINDOW, Curves, in_terminal, smoothed
+from autocalc.cli._progress import say, stream
 from autocalc.cli._recipes import RECIPES
 from autocalc.cli._training import Training
-from autocalc.errors import PluginError
 from autocalc.nn import functional
-
-#: Steps that the smooth line averages over.
-_WINDOW = 20
 
 #: Test images that are shown at most.
 _SHOWN = 8
 
+#: What stands for the terminal in place of a file.
+TERMINAL = Path("-")
+
+_KINDS = (".png", ".svg", ".pdf")
+
+#: Cells that curves are wide at most, and where the output is no terminal.
+_WIDTH = 80
+
 
 def check_plot(path: Path) -> None:
     """Raise if curves cannot be drawn into `path`: before the training, not after."""
-    if find_spec("matplotlib") is None:
-        message = (
-            "--plot needs matplotlib, which is not installed. Get it with: "
-            "pip install autocalc-core[plot]"
+    if path == TERMINAL:
+        return
+    if path.suffix.lower() not in _KINDS:
+        message = f"{path} must end with {', '.join(_KINDS[:-1])} or {_KINDS[-1]}."
+        raise click.BadParameter(message, param_hint="--plot")
+    if not has_matplotlib():
+        say(
+            f"matplotlib is not installed: the curves will be drawn here, not into "
+            f"{path}. Get it with: pip install autocalc-core[plot]",
+            err=True,
         )
-        raise PluginError(message)
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    kinds = FigureCanvasAgg.get_supported_filetypes()
-    if path.suffix[1:].lower() not in kinds:
-        message = (
-            f"--plot: {path} ends with {path.suffix!r}; matplotlib writes "
-            f"{', '.join(sorted(kinds))}."
+
+def has_matplotlib() -> bool:
+    """Tell whether there is matplotlib."""
+    return find_spec("matplotlib") is not None
+
+
+def plot(
+    curves: Curves,
+    path: Path,
+    *,
+    err: bool = False,
+    below: Callable[[Any], None] | None = None,
+) -> None:
+    """Draw curves into a file; where that is not possible, or asked for, as text.
+
+    `below` draws into the lower part of the picture.
+    """
+    if path == TERMINAL or not has_matplotlib():
+        unicode = (
+            (getattr(stream(err), "encoding", None) or "").lower().startswith("utf")
         )
-        raise PluginError(message)
+        width = min(shutil.get_terminal_size().columns, _WIDTH)
+        click.echo(in_terminal(curves, width, unicode), err=err)
+        return
+    draw(curves, path, below)
+    say(f"Curves drawn into {path}.", err)
 
 
-def draw(training: Training, path: Path) -> None:
-    """Draw loss and accuracy over the epochs."""
+def draw(
+    curves: Curves, path: Path, below: Callable[[Any], None] | None = None
+) -> None:
+    """Draw a figure with matplotlib."""
     from matplotlib.figure import Figure  # 300 ms of import
 
+    figure = Figure(figsize=(9, 5.5 if below else 4), layout="constrained")
+    above: Any = figure
+    if below is not None:
+        parts: Any = figure.subfigures(2, 1, height_ratios=(3, 1))
+        above, lower = parts
+        below(lower)
+    figure.suptitle(curves.title)
+    left, right = above.subplots(1, 2)
+    left.plot(*_columns(curves.losses), linewidth=0.4, alpha=0.5, label="each step")
+    left.plot(*_columns(smoothed(curves.losses)), label=f"mean of {WINDOW} steps")
+    left.plot(*_columns(curves.kept), "o-", label=curves.kept_name)
+    left.set(xlabel=curves.unit, ylabel="loss", yscale="log")
+    left.legend()
+    right.plot(*_columns(curves.second), "o-" if len(curves.second) < 50 else "-")
+    right.set(xlabel=curves.unit, ylabel=curves.second_name)
+    right.xaxis.get_major_locator().set_params(integer=True)
+    figure.savefig(path)
+
+
+def _columns(points: list[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    return [x for x, _ in points], [y for _, y in points]
+
+
+def curves_of(training: Training) -> Curves:
+    """Return loss and accuracy of a training on images, over the epochs."""
     history, config = training.history, training.config
     per_epoch = len(training.loader)
-    figure = Figure(figsize=(9, 5.5), layout="constrained")
-    parts: Any = figure.subfigures(2, 1, height_ratios=(3, 1))
-    above, below = parts
-    left, right = above.subplots(1, 2)
-    figure.suptitle(f"{config.model} on {config.data}")
-    times = [(i + 1) / per_epoch for i in range(len(history.losses))]
-    left.plot(times, history.losses, linewidth=0.4, alpha=0.5, label="each step")
-    left.plot(times, smooth(history.losses), label=f"mean of {_WINDOW} steps")
-    epochs = list(range(1, len(history.test_losses) + 1))
-    left.plot(epochs, history.test_losses, "o-", label="test")
-    left.set(xlabel="epoch", ylabel="loss", yscale="log")
-    left.legend()
-    percent = [100 * share for share in history.test_accuracies]
-    right.plot(epochs, percent, "o-")
-    right.set(xlabel="epoch", ylabel="test accuracy in %")
-    right.xaxis.get_major_locator().set_params(integer=True)
-    _show(below, most_wrong(training), RECIPES[config.data])
-    figure.savefig(path)
+    accuracies = enumerate(history.test_accuracies, 1)
+    return Curves(
+        f"{config.model} on {config.data}",
+        "epoch",
+        [(i / per_epoch, loss) for i, loss in enumerate(history.losses, 1)],
+        [(float(i), loss) for i, loss in enumerate(history.test_losses, 1)],
+        "test",
+        "test accuracy in %",
+        [(float(i), 100 * share) for i, share in accuracies],
+    )
 
 
 class Wrong(NamedTuple):
@@ -92,24 +144,19 @@ def most_wrong(training: Training, count: int = _SHOWN) -> list[Wrong]:
     return found
 
 
-def _show(figure: Any, wrong: list[Wrong], recipe: Any) -> None:
-    """Draw images side by side, each with what it is and what the model says."""
-    figure.suptitle("label: answer of the most wrong test images", fontsize="small")
-    for axes, one in zip(figure.subplots(1, _SHOWN).flat, wrong, strict=False):
-        ink = one.image.reshape(*recipe.size) * recipe.std + recipe.mean
-        axes.imshow(ink.numpy(), cmap="gray_r", vmin=0, vmax=1)
-        names = recipe.classes[one.label], recipe.classes[one.answer]
-        axes.set_title(": ".join(names), fontsize="xx-small")
-    for axes in figure.axes:
-        axes.set_axis_off()
+def draw_most_wrong(training: Training) -> Callable[[Any], None]:
+    """Return what draws images side by side, each with what the model says."""
 
+    def below(figure: Any) -> None:
+        recipe = RECIPES[training.config.data]
+        figure.suptitle("label: answer of the most wrong test images", fontsize="small")
+        panes = figure.subplots(1, _SHOWN).flat
+        for axes, one in zip(panes, most_wrong(training), strict=False):
+            ink = one.image.reshape(*recipe.size) * recipe.std + recipe.mean
+            axes.imshow(ink.numpy(), cmap="gray_r", vmin=0, vmax=1)
+            names = recipe.classes[one.label], recipe.classes[one.answer]
+            axes.set_title(": ".join(names), fontsize="xx-small")
+        for axes in figure.axes:
+            axes.set_axis_off()
 
-def smooth(values: list[float]) -> list[float]:
-    """Return the mean of each value and those before it in its window."""
-    result, total = [], 0.0
-    for i, value in enumerate(values):
-        total += value
-        if i >= _WINDOW:
-            total -= values[i - _WINDOW]
-        result.append(total / min(i + 1, _WINDOW))
-    return result
+    return below

@@ -18,6 +18,7 @@ from autocalc._tensor import Tensor
 from autocalc.cli import _checkpoint as checkpoint
 from autocalc.cli._pictures import draw, read_picture
 from autocalc.cli._recipes import MODELS, RECIPES, Recipe, Source
+from autocalc.errors import DataError
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -96,6 +97,9 @@ def predict_command(
 
 def _from_files(paths: tuple[Path, ...], recipe: Recipe) -> Iterator[Picture]:
     for path in paths:
+        if not path.exists():
+            message = f"{path} is not there."
+            raise DataError(message)
         yield Picture(str(path), tensor(read_picture(path, recipe.size)), None)
 
 

@@ -1,30 +1,127 @@
 # SPDX-License-Identifier: MIT
-"""The bar of a training that goes on."""
+"""Lines and bars: what a command says while it works, at any width of a terminal."""
 
 from __future__ import annotations
 
-from typing import Any
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, Generic, TypeVar
+
+import click
 
 #: Seconds between two updates of the bar.
 BAR_PAUSE = 0.1
 
+#: Cells of the bar, and where a terminal is narrow.
+_BAR, _SHORT_BAR, _NARROW = 20, 10, 100
+#: Cells of the time that is left: ``-:--:--``.
+_TIME = 7
 
-def progress_bar(*titles: str) -> Any:
+T = TypeVar("T")
+
+
+def stream(err: bool) -> IO[str]:
+    """Return where lines go: standard output, or standard error beside JSON."""
+    return sys.stderr if err else sys.stdout
+
+
+def say(text: str, err: bool = False) -> None:
+    """Print lines; on a terminal, long ones are broken between words."""
+    if stream(err).isatty():
+        width = shutil.get_terminal_size().columns
+        text = "\n".join(_broken(line, width) for line in text.split("\n"))
+    click.echo(text, err=err)
+
+
+def _broken(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    return textwrap.fill(
+        line,
+        width,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+    )
+
+
+def progress_bar(*titles: str, err: bool = False) -> Any:
     """Return a bar behind `titles`, with the field `news` and the time that is left."""
-    from rich.progress import (  # 40 ms of import
+    from rich.console import Console  # 40 ms of import
+    from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,
         TextColumn,
         TimeRemainingColumn,
     )
+    from rich.table import Column
 
+    console = Console(stderr=err)
+    title = Column(no_wrap=True, overflow="ellipsis")
     return Progress(
-        *(TextColumn(title) for title in titles),
-        BarColumn(bar_width=20),
+        *(TextColumn(one, table_column=title) for one in titles),
+        BarColumn(bar_width=_bar_width(console.width)),
         MofNCompleteColumn(),
         TextColumn("{task.fields[news]}"),
         TimeRemainingColumn(compact=True),
+        console=console,
         transient=True,
         auto_refresh=False,
     )
+
+
+def _bar_width(width: int) -> int:
+    return _BAR if width >= _NARROW else _SHORT_BAR
+
+
+def fitting(bar: Any, title: str, total: int, news: Sequence[str]) -> str:
+    """Return as much of the news, the most important first, as fits behind the bar."""
+    width = bar.console.width
+    count = 2 * len(str(total)) + 1
+    room = width - _bar_width(width) - count - _TIME - len(title) - 4
+    text = ""
+    for one in news:
+        longer = f"{text}  {one}" if text else one
+        if len(longer) > room:
+            break
+        text = longer
+    return text
+
+
+class Rows(Generic[T]):
+    """Rows that are worked on one after the other; a bar on a terminal shows which.
+
+    Parameters
+    ----------
+    rows
+        Each with a `name`.
+    """
+
+    def __init__(self, rows: Sequence[T]) -> None:
+        self._rows = rows
+        self._bar: Any = None
+
+    def __iter__(self) -> Iterator[T]:
+        if not sys.stdout.isatty():
+            yield from self._rows
+            return
+        self._bar = progress_bar("{task.description}")
+        with self._bar:
+            task = self._bar.add_task("", total=len(self._rows), news="")
+            for row in self._rows:
+                name = getattr(row, "name", str(row))
+                self._bar.update(task, description=name, refresh=True)
+                yield row
+                self._bar.advance(task)
+        self._bar = None
+
+    def say(self, line: str) -> None:
+        """Print a line, above the bar."""
+        if self._bar is None:
+            click.echo(line)
+        else:
+            self._bar.console.print(line, highlight=False, markup=False)

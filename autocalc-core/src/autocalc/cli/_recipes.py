@@ -49,6 +49,11 @@ class Recipe:
         return tuple(self.dataset.classes)
 
     @property
+    def model_shape(self) -> tuple[tuple[int, int], int, int]:
+        """What a model is built by: the images' size, hidden features, classes."""
+        return self.size, self.hidden, len(self.classes)
+
+    @property
     def transform(self) -> transforms.Normalize:
         """What images pass through before the model sees them."""
         return transforms.Normalize(self.mean, self.std)
@@ -72,8 +77,20 @@ class Recipe:
                 source.folder, train, transform, download=source.download
             )
         except DataError as error:
-            message = f"{error}\nOn the command line: --data DIR, or --download."
-            raise DataError(message) from error
+            raise DataError(_in_options(str(error))) from error
+
+
+def _in_options(message: str) -> str:
+    """Return a message about Python's arguments for the command line."""
+    for argument, option in (
+        ("Pass `download=True`", "Give --download"),
+        ("or `root=`", "or --data DIR"),
+        ("pass `root=`", "give --data DIR"),
+        ("pass the folder of", "give the folder of"),
+        ("as `root`", "by --data"),
+    ):
+        message = message.replace(argument, option)
+    return message
 
 
 RECIPES = {

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-import sys
 from time import perf_counter
 from types import TracebackType
 from typing import Any, Protocol
 
-import click
-
 from autocalc.cli._memory import in_megabytes, resident_bytes
-from autocalc.cli._progress import BAR_PAUSE, progress_bar
-from autocalc.cli._training import EpochEnd, Step, Training
+from autocalc.cli._progress import BAR_PAUSE, fitting, progress_bar, say, stream
+from autocalc.cli._training import EpochEnd, Step, Training, count_right
 
 #: Seconds between two lines within an epoch, where there is no bar.
 _LINE_PAUSE = 10.0
@@ -36,11 +33,11 @@ class Screen(Protocol):
         """Show an event."""
 
 
-def make_screen(training: Training, quiet: bool) -> Screen:
+def make_screen(training: Training, quiet: bool, err: bool = False) -> Screen:
     """Return the screen that suits where the output goes."""
     if quiet:
         return Quiet()
-    return Bar(training) if sys.stdout.isatty() else Lines(training)
+    return (Bar if stream(err).isatty() else Lines)(training, err)
 
 
 class Quiet:
@@ -59,22 +56,24 @@ class Quiet:
 class Lines(Quiet):
     """One line after each epoch, and now and then within a long one."""
 
-    def __init__(self, training: Training) -> None:
+    def __init__(self, training: Training, err: bool = False) -> None:
         self._training = training
+        self._err = err
         self._next = perf_counter() + _LINE_PAUSE
 
     def show(self, event: Step | EpochEnd) -> None:
         """Print a line, if it is time for one."""
         if isinstance(event, EpochEnd):
-            click.echo(epoch_line(self._training))
+            say(epoch_line(self._training), self._err)
             self._next = perf_counter() + _LINE_PAUSE
         elif perf_counter() >= self._next:
             self._next += _LINE_PAUSE
             steps = len(self._training.loader)
-            click.echo(
+            say(
                 f"  step {event.number:,}/{steps:,}  "
-                f"loss {self._training.history.recent_loss():.4f}  "
-                f"{self._training.history.speed:,.0f} samples/s"
+                f"loss {self._training.epoch_loss:.4f}  "
+                f"{self._training.history.speed:,.0f} samples/s",
+                self._err,
             )
 
 
@@ -83,7 +82,7 @@ def epoch_line(training: Training) -> str:
     history = training.history
     return (
         f"epoch {training.epoch}/{training.config.epochs}  "
-        f"loss {history.recent_loss():.4f}  "
+        f"loss {training.epoch_loss:.4f}  "
         f"test accuracy {history.test_accuracies[-1]:.2%}  "
         f"{history.speed:,.0f} samples/s  "
         f"{in_megabytes(resident_bytes())}"
@@ -91,13 +90,14 @@ def epoch_line(training: Training) -> str:
 
 
 class Bar:
-    """A progress bar for each epoch, with what can be said of it at the moment."""
+    """A progress bar for each epoch, with the means of the epoch so far."""
 
-    def __init__(self, training: Training) -> None:
+    def __init__(self, training: Training, err: bool = False) -> None:
         self._training = training
-        self._accuracy = 0.0
+        #: Of the steps of this epoch that were shown.
+        self._right, self._seen = 0, 0
         self._next = 0.0
-        self._progress = progress_bar("{task.description}")
+        self._progress = progress_bar("{task.description}", err=err)
         self._task: Any = None
 
     def __enter__(self) -> Bar:
@@ -111,12 +111,19 @@ class Bar:
 
     def _begin_epoch(self) -> None:
         training = self._training
+        self._right, self._seen = 0, 0
         self._progress.reset(
             self._task,
-            description=f"epoch {training.epoch + 1}/{training.config.epochs}",
+            description=self._title,
             total=len(training.loader),
             completed=training.steps_done,
+            news="",
         )
+
+    @property
+    def _title(self) -> str:
+        training = self._training
+        return f"epoch {training.epoch + 1}/{training.config.epochs}"
 
     def show(self, event: Step | EpochEnd) -> None:
         """Move the bar, or finish it."""
@@ -124,18 +131,21 @@ class Bar:
             self._progress.console.print(epoch_line(self._training), highlight=False)
             if event.number < self._training.config.epochs:
                 self._begin_epoch()
-        elif perf_counter() >= self._next:
+            return
+        self._right += count_right(event.logits, event.labels)
+        self._seen += len(event.labels)
+        if perf_counter() >= self._next:
             self._next = perf_counter() + BAR_PAUSE
             self._update(event)
 
     def _update(self, step: Step) -> None:
-        # The accuracy of one batch jumps; this is the mean of about the last five.
-        weight = 0.2 if self._accuracy else 1.0
-        self._accuracy += weight * (step.accuracy - self._accuracy)
-        history = self._training.history
+        training = self._training
         news = (
-            f"loss {history.recent_loss():.4f}  accuracy {self._accuracy:.1%}  "
-            f"{history.speed:,.0f} samples/s  {in_megabytes(resident_bytes())}"
+            f"loss {training.epoch_loss:.4f}",
+            f"accuracy {self._right / self._seen:.1%}",
+            f"{training.history.speed:,.0f} samples/s",
+            in_megabytes(resident_bytes()),
         )
-        self._progress.update(self._task, completed=step.number, news=news)
+        fits = fitting(self._progress, self._title, len(training.loader), news)
+        self._progress.update(self._task, completed=step.number, news=fits)
         self._progress.refresh()

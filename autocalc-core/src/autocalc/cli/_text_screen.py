@@ -4,29 +4,29 @@
 from __future__ import annotations
 
 import math
-import sys
 from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
 from typing import Any
 
-import click
-
 from autocalc.cli._memory import in_megabytes, resident_bytes
-from autocalc.cli._progress import BAR_PAUSE, progress_bar
+from autocalc.cli._progress import BAR_PAUSE, fitting, progress_bar, say, stream
 from autocalc.models import Evaluation, TextStep, TextTraining
 
 
 class TextScreen:
     """Prints a line every `every` steps, one after each evaluation; moves the bar."""
 
-    def __init__(self, training: TextTraining, every: int, quiet: bool) -> None:
+    def __init__(
+        self, training: TextTraining, every: int, quiet: bool, err: bool = False
+    ) -> None:
         self._training = training
+        self._err = err
         self._every = every
         self._quiet = quiet
         self._next = 0.0
         self._bar: Any = None
-        if not quiet and sys.stdout.isatty():
-            self._bar = progress_bar()
+        if not quiet and stream(err).isatty():
+            self._bar = progress_bar(err=err)
             self._task = self._bar.add_task(
                 "", total=training.config.steps, completed=training.step, news=""
             )
@@ -40,7 +40,7 @@ class TextScreen:
         if self._quiet:
             return
         if self._bar is None:
-            click.echo(line)
+            say(line, self._err)
         else:
             self._bar.console.print(line, highlight=False, markup=False)
 
@@ -52,8 +52,14 @@ class TextScreen:
             self.say(step_line(self._training, event))
         if self._bar is not None and perf_counter() >= self._next:
             self._next = perf_counter() + BAR_PAUSE
-            news = f"loss {self._training.history.recent_loss():.4f}"
-            self._bar.update(self._task, completed=event.number, news=news)
+            training = self._training
+            news = (
+                f"loss {training.history.recent_loss():.4f}",
+                f"{training.speed:,.0f} tokens/s",
+                in_megabytes(resident_bytes()),
+            )
+            fits = fitting(self._bar, "", training.config.steps, news)
+            self._bar.update(self._task, completed=event.number, news=fits)
             self._bar.refresh()
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from statistics import median
@@ -19,7 +18,7 @@ from autocalc._dispatch._state import current, enter, leave
 from autocalc._kernels.benchmarks import ROWS, Row, arguments
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.table import TABLE
-from autocalc.cli._progress import progress_bar
+from autocalc.cli._words import hint
 
 #: Seconds that one turn lasts at least; shorter ones measure the clock.
 TURN = 2e-3
@@ -111,20 +110,9 @@ def rows_of(names: Sequence[str]) -> list[Row]:
     known = {row.kernel for row in ROWS.values()}
     for name in names:
         if name not in known:
-            message = f"{name!r} is not timed; these are: {', '.join(sorted(known))}."
+            message = (
+                f"{name!r} is not timed; these are: {', '.join(sorted(known))}."
+                f"{hint(name, known)}"
+            )
             raise click.BadParameter(message, param_hint="KERNEL")
     return [row for row in ROWS.values() if not names or row.kernel in names]
-
-
-def with_progress(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the rows; a bar on a terminal shows which is measured."""
-    if not sys.stdout.isatty():
-        yield from rows
-        return
-    bar = progress_bar("{task.description}")
-    with bar:
-        task = bar.add_task("", total=len(rows), news="")
-        for row in rows:
-            bar.update(task, description=row.name, refresh=True)
-            yield row
-            bar.advance(task)

@@ -8,19 +8,16 @@ import click
 from autocalc.cli._recipes import RECIPES
 from autocalc.cli._train_images import image_command
 from autocalc.cli._train_text import text_command
+from autocalc.cli._words import Commands, hint
 
 
-class Things(click.Group):
+class Things(Commands):
     """Commands named after what they train on."""
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; say which there are."""
-        if not args[0].startswith("-") and args[0] not in self.commands:
-            names = ", ".join(map(repr, self.commands))
-            ctx.fail(f"{args[0]!r} is not one of {names}.")
-        return super().resolve_command(ctx, args)
+    def refusal(self, word: str) -> str:
+        """Return which there are."""
+        names = ", ".join(map(repr, self.commands))
+        return f"{word!r} is not one of {names}.{hint(word, self.commands)}"
 
 
 @click.group("train", cls=Things)
@@ -34,6 +31,7 @@ def train_command() -> None:
     Examples:
       autocalc train digits
       autocalc train mnist --epochs 3 --data ~/data --save mnist.safetensors
+      autocalc train digits --log run --save-best best.safetensors --patience 3
       autocalc train charlm --text shakespeare.txt --save model.safetensors
       autocalc train mnist --help     every option
     """

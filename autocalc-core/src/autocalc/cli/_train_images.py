@@ -7,7 +7,6 @@ from copy import copy
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import click
@@ -15,17 +14,17 @@ import click
 from autocalc.cli import _checkpoint as checkpoint
 from autocalc.cli import _plot as plot
 from autocalc.cli._common import (
-    FILE,
-    check_folder,
     choose_machine,
     compile_option,
-    interruptible,
     locked_option,
     machine_options,
     new_file,
     refuse_changes,
     sets_used,
 )
+from autocalc.cli._follow import best_of, follow, kernel_rows
+from autocalc.cli._memory import resident_bytes
+from autocalc.cli._progress import say
 from autocalc.cli._recipes import (
     ADAMW_LR,
     MODELS,
@@ -34,8 +33,10 @@ from autocalc.cli._recipes import (
     USUAL_OPTIMIZER,
     Source,
 )
+from autocalc.cli._run_options import RunOptions, run_options, take_options
 from autocalc.cli._screen import make_screen
-from autocalc.cli._training import Config, EpochEnd, Training
+from autocalc.cli._training import Config, EpochEnd, Step, Training
+from autocalc.cli._words import Number, Seed
 from autocalc.models._schedule import SCHEDULES
 
 #: Settings that a resumed training has already; they cannot change on the way.
@@ -56,7 +57,19 @@ def image_command(data: str) -> click.Command:
     command = copy(_train_images)
     command.name, command.callback = data, partial(_callback, data=data)
     command.short_help = f"{RECIPES[data].title}; reports the test accuracy."
+    command.params = [_with_default(param, data) for param in command.params]
     return command
+
+
+def _with_default(param: click.Parameter, data: str) -> click.Parameter:
+    """Return an option whose help names the default that the data set gives it."""
+    usual = asdict(RECIPES[data])
+    if not isinstance(param, click.Option) or param.name not in usual:
+        return param
+    option = copy(param)
+    adamw = f"; of adamw {ADAMW_LR:g}" if param.name == "lr" else ""
+    option.help = f"{param.help}  [default: {usual[param.name]:g}{adamw}]"
+    return option
 
 
 @click.command()
@@ -82,7 +95,7 @@ def image_command(data: str) -> click.Command:
     type=click.Choice(list(OPTIMIZERS)),
     help="How parameters follow gradients.  [default: sgd; of vit adamw]",
 )
-@click.option("--lr", type=click.FloatRange(0), help="The highest learning rate.")
+@click.option("--lr", type=Number(0), help="The highest learning rate.")
 @click.option(
     "--schedule",
     type=click.Choice(SCHEDULES),
@@ -92,7 +105,7 @@ def image_command(data: str) -> click.Command:
 )
 @click.option(
     "--momentum",
-    type=click.FloatRange(0, 1, max_open=True),
+    type=Number(0, 1, max_open=True),
     help="Momentum of SGD, beta1 of AdamW.",
 )
 @click.option(
@@ -102,7 +115,7 @@ def image_command(data: str) -> click.Command:
 )
 @click.option(
     "--seed",
-    type=int,
+    type=Seed(),
     default=0,
     show_default=True,
     help="Equal seeds give equal results.",
@@ -117,28 +130,7 @@ def image_command(data: str) -> click.Command:
 @machine_options
 @locked_option
 @compile_option
-@click.option(
-    "--plot",
-    "picture",
-    metavar="FILE",
-    type=FILE,
-    help="Draw curves, and the most wrong test images (.png, .svg, .pdf).",
-)
-@click.option(
-    "--save",
-    "target",
-    metavar="FILE",
-    type=FILE,
-    help="Save after each epoch.  [default: the file of --resume]",
-)
-@click.option(
-    "--resume",
-    "saved",
-    metavar="FILE",
-    type=FILE,
-    help="Go on with a training that was saved.",
-)
-@click.option("--quiet", "-q", is_flag=True, help="Print the result only.")
+@run_options("epoch", "the highest test accuracy")
 @click.pass_context
 def _train_images(
     ctx: click.Context,
@@ -149,11 +141,7 @@ def _train_images(
     threads: int | None,
     workers: int,
     choices: str | None,
-    picture: Path | None,
-    target: Path | None,
-    saved: Path | None,
     locked: Path | None,
-    quiet: bool,
     compiled: bool,
     **settings: Any,
 ) -> None:
@@ -170,43 +158,33 @@ def _train_images(
       autocalc train digits
       autocalc train mnist --epochs 3 --data ~/data --save mnist.safetensors
       autocalc train mnist --resume mnist.safetensors --epochs 10 --plot curves.png
+      autocalc train digits --log runs/first --save-best best.safetensors --patience 3
+      autocalc train fashion-mnist --finetune mnist.safetensors --lr 0.01
       autocalc train fashion-mnist --model lenet --augment --epochs 20
       autocalc train mnist --kernels reference --threads 1
     """
-    _check_files(picture, target)
+    options = take_options(settings)
     choose_machine(ctx, threads, choices, locked)
     source = Source(folder, download)
-    if saved is None:
-        training = Training(_config(data, settings), source, workers)
-    else:
-        state, epochs = _saved_state(ctx, data, saved, settings)
+    if options.saved is not None:
+        state, epochs = _saved_state(ctx, data, options.saved, settings)
         training = checkpoint.resume(state, epochs, source, workers)
+    elif options.weights is not None:
+        training = _finetuned(ctx, data, options.weights, settings, source, workers)
+    else:
+        training = Training(_config(data, settings), source, workers)
     if compiled:
         training.compile()
-    if not quiet:
-        click.echo(_headline(training))
-    started = perf_counter()
-    finished = _run(training, target or saved, quiet)
-    if picture is not None:
-        plot.draw(training, picture)
-        click.echo(f"Curves drawn into {picture}.")
-    if not finished:
-        ctx.exit(130)
-    click.echo(_result(training, perf_counter() - started))
+    if not options.quiet:
+        say(_headline(training), options.as_json)
+    screen = make_screen(training, options.quiet, options.as_json)
+    follow(ctx, ImageRun(training, options), screen, screen, options)
 
 
 _callback: Any = _train_images.callback
 
 
 # ---- before --------------------------------------------------------------------------
-
-
-def _check_files(picture: Path | None, target: Path | None) -> None:
-    """Find out now what would fail after hours of training."""
-    if picture is not None:
-        plot.check_plot(picture)
-    check_folder("--plot", picture)
-    check_folder("--save", target)
 
 
 def _config(data: str, settings: dict[str, Any]) -> Config:
@@ -245,6 +223,30 @@ def _saved_state(
     return state, epochs
 
 
+def _finetuned(
+    ctx: click.Context,
+    data: str,
+    saved: Path,
+    settings: dict[str, Any],
+    source: Source,
+    workers: int,
+) -> Training:
+    """Return a new training with the model of a file."""
+    state = checkpoint.read(saved)
+    config = state["config"]
+    refuse_changes(ctx, saved, config, settings, ("model",))
+    if RECIPES[config.data].model_shape != RECIPES[data].model_shape:
+        message = (
+            f"{saved} is a model for {config.data}, whose images or classes are others "
+            f"than those of {data}."
+        )
+        raise click.BadParameter(message, param_hint="--finetune")
+    config = _config(data, {**settings, "model": config.model})
+    training = Training(config, source, workers)
+    training.model.load_state_dict(state["model"])
+    return training
+
+
 def _headline(training: Training) -> str:
     config = training.config
     parameters = sum(p.numel() for p in training.model.parameters())
@@ -260,40 +262,117 @@ def _headline(training: Training) -> str:
     )
 
 
-# ---- during --------------------------------------------------------------------------
+# ---- during and after ----------------------------------------------------------------
 
 
-def _run(training: Training, target: Path | None, quiet: bool) -> bool:
-    """Train to the end, or to Ctrl-C; return whether it was the end."""
-    with interruptible() as interrupted, make_screen(training, quiet) as screen:
-        for event in training.run():
-            screen.show(event)
-            if isinstance(event, EpochEnd) and target is not None:
-                checkpoint.save(training, target)
-            if interrupted:
-                break
-    if training.epoch >= training.config.epochs:
-        return True
-    config = training.config
-    place = target or new_file(f"autocalc-{config.data}-{config.model}")
-    checkpoint.save(training, place)
-    click.echo(
-        f"Interrupted in epoch {training.epoch + 1} after step "
-        f"{training.steps_done:,} of {len(training.loader):,}. Saved to {place}; go on "
-        f"with:\n  autocalc train {training.config.data} --resume {place}",
-        err=True,
-    )
-    return False
+class ImageRun:
+    """A training on images, as `follow` sees it."""
 
+    def __init__(self, training: Training, options: RunOptions) -> None:
+        self.training = training
+        self._options = options
 
-# ---- after ---------------------------------------------------------------------------
+    def describe(self) -> dict[str, Any]:
+        """Return model, data, parameters, steps."""
+        training = self.training
+        return {
+            "model": training.config.model,
+            "data": training.config.data,
+            "parameters": sum(p.numel() for p in training.model.parameters()),
+            "step": len(training.history.losses),
+        }
 
+    def record(self, event: Step | EpochEnd) -> dict[str, Any]:
+        """Return what a log keeps of an event."""
+        training, history = self.training, self.training.history
+        step = len(history.losses)
+        if isinstance(event, Step):
+            rate = training.optimizer.param_groups[0]["lr"]
+            epoch = training.epoch + 1
+            loss = event.loss
+            return {"kind": "step", "step": step, "epoch": epoch, "loss": loss,
+                    "lr": rate}  # fmt: skip
+        return {
+            "kind": "evaluation",
+            "step": step,
+            "epoch": event.number,
+            "loss": training.epoch_loss,
+            "test_loss": history.test_losses[-1],
+            "test_accuracy": history.test_accuracies[-1],
+            "samples_per_second": history.speed,
+            "resident_bytes": resident_bytes(),
+        }
 
-def _result(training: Training, seconds: float) -> str:
-    history = training.history
-    return (
-        f"test accuracy {history.test_accuracies[-1]:.2%}  "
-        f"{seconds:.1f} s  "
-        f"{history.speed:,.0f} samples/s  "
-        f"kernels {sets_used(training.calls)}"
-    )
+    def scores(self) -> list[tuple[float, float]]:
+        """Return how bad the model was: by accuracy, of equal ones by loss."""
+        history = self.training.history
+        pairs = zip(history.test_accuracies, history.test_losses, strict=True)
+        return [(-accuracy, loss) for accuracy, loss in pairs]
+
+    def is_evaluation(self, event: Step | EpochEnd) -> bool:
+        """Tell whether the event is the end of an epoch."""
+        return isinstance(event, EpochEnd)
+
+    def after_step(self, event: Step) -> None:
+        """Do nothing."""
+
+    def complete(self) -> bool:
+        """Tell whether all epochs are over."""
+        return self.training.epoch >= self.training.config.epochs
+
+    def save(self, path: Path) -> None:
+        """Write the training to a file."""
+        checkpoint.save(self.training, path)
+
+    def new_file(self) -> Path:
+        """Return a file that is not there."""
+        config = self.training.config
+        return new_file(f"autocalc-{config.data}-{config.model}")
+
+    def interruption(self, place: Path) -> str:
+        """Return where the training stands and how it goes on."""
+        training = self.training
+        return (
+            f"Interrupted in epoch {training.epoch + 1} after step "
+            f"{training.steps_done:,} of {len(training.loader):,}. Saved to {place}; "
+            f"go on with:\n  autocalc train {training.config.data} --resume {place}"
+        )
+
+    def result(self) -> dict[str, Any]:
+        """Return how good the model is, and when it was best."""
+        training, history = self.training, self.training.history
+        known = {
+            "epochs": training.epoch,
+            "steps": len(history.losses),
+            "samples_per_second": history.speed,
+            "kernels": kernel_rows(training.calls),
+        }
+        if not history.test_losses:
+            return known
+        best = best_of(self.scores())
+        return {
+            **known,
+            "test_accuracy": history.test_accuracies[-1],
+            "test_loss": history.test_losses[-1],
+            "best": {
+                "epoch": best + 1,
+                "test_accuracy": history.test_accuracies[best],
+                "test_loss": history.test_losses[best],
+            },
+        }
+
+    def result_line(self, seconds: float) -> str:
+        """Return the result for a person."""
+        history = self.training.history
+        return (
+            f"test accuracy {history.test_accuracies[-1]:.2%}  "
+            f"{seconds:.1f} s  "
+            f"{history.speed:,.0f} samples/s  "
+            f"kernels {sets_used(self.training.calls)}"
+        )
+
+    def plot(self, path: Path, err: bool) -> None:
+        """Draw the curves, and the images that are most wrong."""
+        training = self.training
+        wrong = plot.draw_most_wrong(training)
+        plot.plot(plot.curves_of(training), path, err=err, below=wrong)

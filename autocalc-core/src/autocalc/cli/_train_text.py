@@ -4,32 +4,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import click
 
+from autocalc.cli import _plot as plot
 from autocalc.cli import _text_checkpoint as checkpoint
 from autocalc.cli._common import (
     FILE,
     Command,
-    check_folder,
     choose_machine,
     compile_option,
     given_by_user,
-    interruptible,
     locked_option,
     machine_options,
     new_file,
     refuse_changes,
 )
+from autocalc.cli._curves import Curves
+from autocalc.cli._follow import best_of, follow, kernel_rows, mean
+from autocalc.cli._memory import resident_bytes
+from autocalc.cli._run_options import run_options, take_options
 from autocalc.cli._text_screen import TextScreen, perplexity
+from autocalc.cli._words import Number, Seed
 from autocalc.data import Characters
-from autocalc.models import Evaluation, TextConfig, TextTraining, generate
+from autocalc.models import Evaluation, TextConfig, TextStep, TextTraining, generate
 from autocalc.models._schedule import SCHEDULES
-from autocalc.models._training import MODELS, OPTIMIZERS
+from autocalc.models._training import MODELS, OPTIMIZERS, TRAINED_PART
+
+#: Settings that a model is built of: with its weights they are taken from a file.
+BUILT_OF = (
+    *("model", "seq_len", "d_model", "heads", "layers", "d_ff", "positions", "norm"),
+    "activation",
+)
 
 USUAL = TextConfig()
 
@@ -87,13 +96,13 @@ def choice_option(
 @choice_option("positions", ("learned", "rotary"), "How the model knows places.")
 @choice_option("norm", ("layer", "rms"), "How features are normalised.")
 @choice_option("activation", ("gelu", "swiglu"), "Of the feed-forward part.")
-@number_option("dropout", click.FloatRange(0, 1, max_open=True), "In training.")
+@number_option("dropout", Number(0, 1, max_open=True), "In training.")
 @choice_option("optimizer", OPTIMIZERS, "How parameters follow gradients.")
-@number_option("lr", click.FloatRange(0), "The highest learning rate.")
-@number_option("weight-decay", click.FloatRange(0), "Of matrices.")
+@number_option("lr", Number(0), "The highest learning rate.")
+@number_option("weight-decay", Number(0), "Of matrices.")
 @number_option("warmup", click.IntRange(0), "Steps in which the rate rises.")
 @choice_option("schedule", SCHEDULES, "How the rate falls to a tenth afterwards.")
-@number_option("grad-clip", click.FloatRange(0), "Longest gradient; 0: any.")
+@number_option("grad-clip", Number(0), "Longest gradient; 0: any.")
 @number_option("eval-every", click.IntRange(1), "Steps between two evaluations.")
 @click.option(
     "--print-every",
@@ -109,25 +118,11 @@ def choice_option(
     show_default=True,
     help="Steps between two samples of what the model writes; 0: none.",
 )
-@number_option("seed", int, "Equal seeds give equal results.")
+@number_option("seed", Seed(), "Equal seeds give equal results.")
 @machine_options
 @locked_option
 @compile_option
-@click.option(
-    "--save",
-    "target",
-    metavar="FILE",
-    type=FILE,
-    help="Save after each evaluation.  [default: the file of --resume]",
-)
-@click.option(
-    "--resume",
-    "saved",
-    metavar="FILE",
-    type=FILE,
-    help="Go on with a training that was saved.",
-)
-@click.option("--quiet", "-q", is_flag=True, help="Print the result only.")
+@run_options("evaluation", "the lowest validation loss")
 @click.pass_context
 def text_command(
     ctx: click.Context,
@@ -135,12 +130,9 @@ def text_command(
     source: Path | None,
     threads: int | None,
     choices: str | None,
-    target: Path | None,
-    saved: Path | None,
     locked: Path | None,
     print_every: int,
     sample_every: int,
-    quiet: bool,
     compiled: bool,
     **settings: Any,
 ) -> None:
@@ -156,24 +148,58 @@ def text_command(
       autocalc train charlm --text input.txt --save model.safetensors --sample-every 500
       autocalc train charlm --model lstm --layers 2 --lr 3e-3 --save model.safetensors
       autocalc train charlm --resume model.safetensors --steps 4000
+      autocalc train charlm --finetune model.safetensors --text letters.txt --lr 1e-4
+      autocalc train charlm --log runs/text --save-best best.safetensors --patience 4
       autocalc generate model.safetensors --prompt "To be"
     """
-    check_folder("--save", target)
+    options = take_options(settings)
     choose_machine(ctx, threads, choices, locked)
-    if saved is None:
-        _check_own(ctx, settings["model"])
-        training = TextTraining(Characters.from_file(source), TextConfig(**settings))
+    if options.saved is not None:
+        training, source = _resumed(ctx, options.saved, source, settings)
+    elif options.weights is not None:
+        training = _finetuned(ctx, options.weights, source, settings)
     else:
-        training, source = _resumed(ctx, saved, source, settings)
+        _check_own(ctx, settings["model"])
+        training = _new(Characters.from_file(source), TextConfig(**settings))
     if compiled:
         training.compile()
-    screen = TextScreen(training, print_every, quiet)
+    screen = TextScreen(training, print_every, options.quiet, options.as_json)
     screen.say(_headline(training))
-    started = perf_counter()
-    finished = _run(training, screen, target or saved, source, sample_every)
-    if not finished:
-        ctx.exit(130)
-    click.echo(_result(training, perf_counter() - started))
+    run = TextRun(training, screen, source, sample_every)
+    follow(ctx, run, screen, screen.shown(), options)
+
+
+def _new(text: Characters, config: TextConfig) -> TextTraining:
+    """Return a training; raise where its options or its text do not fit."""
+    check_sizes(config)
+    trained = int(TRAINED_PART * len(text))
+    if trained <= config.seq_len or len(text) - trained < 2:
+        message = (
+            f"the text has {len(text):,} characters, {trained:,} of them to train on; "
+            f"--seq-len {config.seq_len} needs more than {config.seq_len}. Give a "
+            f"longer text, or a smaller --seq-len."
+        )
+        raise click.UsageError(message)
+    return TextTraining(text, config)
+
+
+def check_sizes(config: TextConfig) -> None:
+    """Raise if the sizes of a transformer do not fit each other."""
+    if config.model != "transformer":
+        return
+    if config.d_model % config.heads:
+        message = (
+            f"{config.heads} heads share the features of a position evenly; --d-model "
+            f"{config.d_model} is no multiple of {config.heads}."
+        )
+        raise click.BadParameter(message, param_hint="--heads")
+    if config.positions == "rotary" and config.d_model // config.heads % 2:
+        message = (
+            f"rotary turns pairs of features; --d-model {config.d_model} and --heads "
+            f"{config.heads} give each head {config.d_model // config.heads}, which is "
+            f"odd."
+        )
+        raise click.BadParameter(message, param_hint="--positions")
 
 
 def _check_own(ctx: click.Context, model: str) -> None:
@@ -208,6 +234,20 @@ def _resumed(
     return training, None if place is None else Path(place)
 
 
+def _finetuned(
+    ctx: click.Context, saved: Path, source: Path | None, settings: dict[str, Any]
+) -> TextTraining:
+    """Return a new training with the model of a file, which keeps its characters."""
+    state = checkpoint.read(saved)
+    config = state["config"]
+    refuse_changes(ctx, saved, config, settings, BUILT_OF)
+    built = {name: getattr(config, name) for name in BUILT_OF}
+    text = Characters.from_file(source, state["vocabulary"])
+    training = _new(text, replace(TextConfig(**settings), **built))
+    training.model.load_state_dict(state["training"]["model"])
+    return training
+
+
 def _headline(training: TextTraining) -> str:
     parameters = sum(p.numel() for p in training.model.parameters())
     model = training.config.model
@@ -226,36 +266,6 @@ def _headline(training: TextTraining) -> str:
     )
 
 
-def _run(
-    training: TextTraining,
-    screen: TextScreen,
-    target: Path | None,
-    source: Path | None,
-    sample_every: int,
-) -> bool:
-    """Train to the end, or to Ctrl-C; return whether it was the end."""
-    with interruptible() as interrupted, screen.shown():
-        for event in training.run():
-            screen.show(event)
-            if isinstance(event, Evaluation):
-                if target is not None:
-                    checkpoint.save(training, source, target)
-            elif sample_every and event.number % sample_every == 0:
-                screen.say(sample(training))
-            if interrupted:
-                break
-    if training.step >= training.config.steps and training.history.evaluations:
-        return True
-    place = target or new_file("autocalc-charlm")
-    checkpoint.save(training, source, place)
-    click.echo(
-        f"Interrupted after step {training.step:,} of {training.config.steps:,}. Saved "
-        f"to {place}; go on with:\n  autocalc train charlm --resume {place}",
-        err=True,
-    )
-    return False
-
-
 def sample(training: TextTraining, count: int = 200) -> str:
     """Return what the model writes now, behind the first character of the text."""
     prompt = training.tokens[:1].reshape(1, 1)
@@ -263,9 +273,119 @@ def sample(training: TextTraining, count: int = 200) -> str:
     return training.text.decode(tokens[0])
 
 
-def _result(training: TextTraining, seconds: float) -> str:
-    loss = training.history.evaluations[-1][1]
-    return (
-        f"validation loss {loss:.4f}  perplexity {perplexity(loss)}  {seconds:.1f} s  "
-        f"{training.speed:,.0f} tokens/s"
-    )
+class TextRun:
+    """A training on text, as `follow` sees it."""
+
+    def __init__(
+        self,
+        training: TextTraining,
+        screen: TextScreen,
+        source: Path | None,
+        sample_every: int,
+    ) -> None:
+        self.training = training
+        self._screen = screen
+        self._source = source
+        self._sample_every = sample_every
+
+    def describe(self) -> dict[str, Any]:
+        """Return model, data, parameters, steps."""
+        training = self.training
+        return {
+            "model": training.config.model,
+            "data": "the built-in text" if self._source is None else str(self._source),
+            "parameters": sum(p.numel() for p in training.model.parameters()),
+            "step": training.step,
+        }
+
+    def record(self, event: TextStep | Evaluation) -> dict[str, Any]:
+        """Return what a log keeps of an event."""
+        if isinstance(event, TextStep):
+            return {"kind": "step", "step": event.number, "loss": event.loss,
+                    "lr": event.lr}  # fmt: skip
+        history = self.training.history
+        before = history.evaluations[-2][0] if len(history.evaluations) > 1 else 0
+        return {
+            "kind": "evaluation",
+            "step": event.number,
+            "loss": mean(history.losses[before : event.number]),
+            "validation_loss": event.loss,
+            "tokens_per_second": self.training.speed,
+            "resident_bytes": resident_bytes(),
+        }
+
+    def scores(self) -> list[tuple[float]]:
+        """Return how bad the model was at each evaluation."""
+        return [(loss,) for _, loss in self.training.history.evaluations]
+
+    def is_evaluation(self, event: TextStep | Evaluation) -> bool:
+        """Tell whether the event is an evaluation."""
+        return isinstance(event, Evaluation)
+
+    def after_step(self, event: TextStep) -> None:
+        """Show what the model writes, if it is time for that."""
+        if self._sample_every and event.number % self._sample_every == 0:
+            self._screen.say(sample(self.training))
+
+    def complete(self) -> bool:
+        """Tell whether all steps are over, and the last evaluation."""
+        training = self.training
+        last = training.history.evaluations[-1:]
+        return bool(last) and last[0][0] >= training.config.steps
+
+    def save(self, path: Path) -> None:
+        """Write the training to a file."""
+        checkpoint.save(self.training, self._source, path)
+
+    def new_file(self) -> Path:
+        """Return a file that is not there."""
+        return new_file("autocalc-charlm")
+
+    def interruption(self, place: Path) -> str:
+        """Return where the training stands and how it goes on."""
+        training = self.training
+        return (
+            f"Interrupted after step {training.step:,} of {training.config.steps:,}. "
+            f"Saved to {place}; go on with:\n  autocalc train charlm --resume {place}"
+        )
+
+    def result(self) -> dict[str, Any]:
+        """Return how good the model is, and when it was best."""
+        history = self.training.history
+        known = {
+            "steps": self.training.step,
+            "tokens_per_second": self.training.speed,
+            "kernels": kernel_rows(self.training.calls),
+        }
+        if not history.evaluations:
+            return known
+        step, loss = history.evaluations[best_of(self.scores())]
+        last = history.evaluations[-1][1]
+        return {
+            **known,
+            "validation_loss": last,
+            "best": {"step": step, "validation_loss": loss},
+        }
+
+    def result_line(self, seconds: float) -> str:
+        """Return the result for a person."""
+        loss = self.training.history.evaluations[-1][1]
+        return (
+            f"validation loss {loss:.4f}  perplexity {perplexity(loss)}  "
+            f"{seconds:.1f} s  {self.training.speed:,.0f} tokens/s"
+        )
+
+    def plot(self, path: Path, err: bool) -> None:
+        """Draw the curves."""
+        training = self.training
+        rates = [(i + 1.0, training.config.rate(i)) for i in range(training.step)]
+        curves = Curves(
+            f"{training.config.model} on text",
+            "step",
+            [(float(i), loss) for i, loss in enumerate(training.history.losses, 1)],
+            [(float(step), loss) for step, loss in training.history.evaluations],
+            "validation",
+            "learning rate",
+            rates,
+        )
+        plot.plot(curves, path, err=err)

@@ -56,11 +56,6 @@ class History:
         """Images a second, in training steps."""
         return self.samples / self.seconds if self.seconds else 0.0
 
-    def recent_loss(self, steps: int = 20) -> float:
-        """Return the mean loss of the last steps."""
-        recent = self.losses[-steps:]
-        return sum(recent) / len(recent)
-
 
 @dataclass(frozen=True)
 class Step:
@@ -141,6 +136,13 @@ class Training:
         config, done = self.config, len(self.history.losses)
         steps = config.epochs * len(self.loader)
         return scheduled_rate(done, steps, config.lr, config.schedule)
+
+    @property
+    def epoch_loss(self) -> float:
+        """The mean loss of the steps of the running epoch, or of the one just over."""
+        losses, length = self.history.losses, len(self.loader)
+        recent = losses[-(len(losses) % length or length) :]
+        return sum(recent) / len(recent)
 
     def run(self) -> Iterator[Step | EpochEnd]:
         """Train to the last epoch; leave the loop at any event to stop there."""

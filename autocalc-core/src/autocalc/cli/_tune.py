@@ -14,14 +14,16 @@ from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._kernels.benchmarks import Row
 from autocalc._kernels.table import TABLE
 from autocalc.cli._common import choose_machine
-from autocalc.cli._timing import Call, rows_of, seconds_of, with_progress
+from autocalc.cli._progress import Rows
+from autocalc.cli._timing import Call, rows_of, seconds_of
+from autocalc.cli._words import Number
 
 
 @click.command("tune")
 @click.argument("names", metavar="[KERNEL]...", nargs=-1)
 @click.option(
     "--seconds",
-    type=click.FloatRange(0.01),
+    type=Number(0.01),
     default=0.5,
     show_default=True,
     help="Time for each call.",
@@ -62,12 +64,10 @@ def tune_command(
     if forget:
         _forget()
         return
-    measured = list(_measured(rows_of(names), seconds))
+    rows = rows_of(names)
+    measured = list(_measured(rows, seconds))
     if not measured:
-        click.echo(
-            "Nothing to measure: no call is taken by more than one kernel set. "
-            "Another kernel package would change that; `autocalc kernels` shows all."
-        )
+        click.echo(f"Nothing to measure: {_why_nothing(rows)}")
         return
     anew = {one.kernel for one in measured}
     kept = [old for old in tuning.known() if old.kernel not in anew]
@@ -81,6 +81,20 @@ def tune_command(
     )
 
 
+def _why_nothing(rows: Sequence[Row]) -> str:
+    by_shape = [row for row in rows if TABLE[row.kernel].key == "shapes"]
+    if not by_shape:
+        names = ", ".join(sorted({row.kernel for row in rows}))
+        return (
+            f"the choice for {names} does not depend on shapes, so ranks choose; "
+            f"`autocalc bench kernels` shows what each set is worth."
+        )
+    return (
+        "no call is taken by more than one kernel set. Another kernel package would "
+        "change that; `autocalc kernels` shows all."
+    )
+
+
 def _forget() -> None:
     path = tuning.path_of_record()
     path.unlink(missing_ok=True)
@@ -90,7 +104,8 @@ def _forget() -> None:
 
 def _measured(rows: Sequence[Row], seconds: float) -> Iterator[tuning.Measured]:
     """Time and show the calls for which there is anything to choose."""
-    for row in with_progress(rows):
+    shown = Rows(rows)
+    for row in shown:
         if TABLE[row.kernel].key != "shapes":
             continue
         call = Call(row)
@@ -98,7 +113,7 @@ def _measured(rows: Sequence[Row], seconds: float) -> Iterator[tuning.Measured]:
         if len(rivals) > 1:
             times = seconds_of(call, rivals, seconds)
             one = tuning.measured(call.key, row.operands, times)
-            click.echo(_shown(one))
+            shown.say(_shown(one))
             yield one
 
 

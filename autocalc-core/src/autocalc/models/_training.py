@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -10,6 +11,7 @@ from typing import Any, Literal
 
 from autocalc import nn
 from autocalc._compile import compile
+from autocalc._dispatch._choice import count
 from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator, default_generator, manual_seed
@@ -167,6 +169,8 @@ class TextTraining:
         self.optimizer = _optimizer(self.model, config)
         self.generator = Generator().manual_seed(config.seed)
         self.history = TextHistory()
+        #: Which kernels ran in the first step, by (kernel, set).
+        self.calls: Counter[tuple[str, str]] = Counter()
         self._train_step: Any = train_step
 
     def compile(self) -> None:
@@ -206,7 +210,12 @@ class TextTraining:
         size = self.config.batch_size, self.config.seq_len
         inputs, targets = windows(self.tokens, *size, self.generator)
         parts = self.model, self.optimizer, self.config.grad_clip
-        value: float = self._train_step(*parts, inputs, targets).item()
+        if self.calls:
+            loss = self._train_step(*parts, inputs, targets)
+        else:
+            with count() as self.calls:
+                loss = train_step(*parts, inputs, targets)
+        value: float = loss.item()
         return value
 
     def evaluate(self) -> float:

@@ -185,6 +185,11 @@ class Module(StatefulModule["Module"]):
         body = "\n  ".join(lines + children)
         return f"{self._get_name()}(\n  {body}\n)"
 
+    def _repr_html_(self) -> str:
+        from autocalc.nn._notebook import as_html
+
+        return as_html(self)
+
 
 def _indented(text: str) -> str:
     return text.replace("\n", "\n  ")

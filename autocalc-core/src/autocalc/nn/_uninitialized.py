@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any, ClassVar
 
 from autocalc._graph._node import Leaf
@@ -123,6 +124,9 @@ class _Uninitialized(Tensor):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
 
 class UninitializedParameter(_Uninitialized, Parameter):

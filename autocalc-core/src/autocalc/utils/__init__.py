@@ -2,6 +2,6 @@
 """PyTorch's places for what AutoCalc has elsewhere."""
 
 from autocalc.utils import _pytree as _pytree
-from autocalc.utils import checkpoint, data
+from autocalc.utils import checkpoint, data, tensorboard
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["checkpoint", "data", "tensorboard"]

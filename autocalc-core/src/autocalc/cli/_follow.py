@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""A training from its first event to its result: shown, logged, saved, stopped."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Protocol
+
+import click
+
+from autocalc._report._logs import Log, Record
+from autocalc._report._machine import machine
+from autocalc._report._numbers import to_json
+from autocalc.cli._common import interruptible
+from autocalc.cli._progress import say
+from autocalc.cli._run_options import RunOptions, open_log
+from autocalc.cli._words import command_line
+
+#: How a training ended.
+COMPLETE, NO_BETTER, INTERRUPTED = "complete", "no better", "interrupted"
+
+#: What a shell reports for a program that Ctrl-C ended.
+_INTERRUPTED_CODE = 130
+
+
+class Followed(Protocol):
+    """A training on images or on text, as it is seen from here."""
+
+    training: Any
+
+    def describe(self) -> Record:
+        """Return what is known before: model, data, parameters, steps done."""
+
+    def record(self, event: Any) -> Record:
+        """Return what a log keeps of an event."""
+
+    def scores(self) -> Sequence[tuple[float, ...]]:
+        """Return how bad the model was at each evaluation so far."""
+
+    def is_evaluation(self, event: Any) -> bool:
+        """Tell whether the event is an evaluation."""
+
+    def after_step(self, event: Any) -> None:
+        """Do what is asked for between two steps."""
+
+    def complete(self) -> bool:
+        """Tell whether nothing is left to train."""
+
+    def save(self, path: Path) -> None:
+        """Write the training to a file."""
+
+    def new_file(self) -> Path:
+        """Return a file that is not there, for a training without --save."""
+
+    def interruption(self, place: Path) -> str:
+        """Return what is said after Ctrl-C."""
+
+    def result(self) -> Record:
+        """Return how good the model is."""
+
+    def result_line(self, seconds: float) -> str:
+        """Return the same in a line."""
+
+    def plot(self, path: Path, err: bool) -> None:
+        """Draw the curves."""
+
+
+class Screen(Protocol):
+    """Shows the events of a training."""
+
+    def show(self, event: Any) -> None:
+        """Show an event."""
+
+
+def follow(
+    ctx: click.Context,
+    run: Followed,
+    screen: Screen,
+    shown: AbstractContextManager[Any],
+    options: RunOptions,
+) -> None:
+    """Train to the end, or to Ctrl-C, or until nothing gets better; then report."""
+    log = open_log(options)
+    try:
+        if log is not None:
+            log.write(_beginning(ctx, run))
+        started = perf_counter()
+        with shown:
+            ended = _train(run, screen, options, log, started)
+        result = _finish(run, options, ended, perf_counter() - started)
+        if log is not None:
+            log.write({"kind": "result", **result})
+    finally:
+        if log is not None:
+            log.close()
+    if options.as_json:
+        click.echo(json.dumps(to_json(result)))
+    elif ended != INTERRUPTED:
+        click.echo(run.result_line(result["seconds"]))
+    if ended == INTERRUPTED:
+        ctx.exit(_INTERRUPTED_CODE)
+
+
+def _beginning(ctx: click.Context, run: Followed) -> Record:
+    return {
+        "kind": "run",
+        **run.describe(),
+        "command": command_line(ctx),
+        "begun": datetime.now().astimezone().isoformat(" ", "seconds"),
+        "config": asdict(run.training.config),
+        "machine": machine(),
+    }
+
+
+def _train(
+    run: Followed,
+    screen: Screen,
+    options: RunOptions,
+    log: Log | None,
+    started: float,
+) -> str:
+    """Train; return how it ended."""
+    with interruptible() as interrupted:
+        for event in run.training.run():
+            screen.show(event)
+            if log is not None:
+                log.write({**run.record(event), "seconds": perf_counter() - started})
+            if not run.is_evaluation(event):
+                run.after_step(event)
+            elif _evaluated(run, options):
+                return COMPLETE if run.complete() else NO_BETTER
+            if interrupted:
+                break
+    return COMPLETE if run.complete() else INTERRUPTED
+
+
+def _evaluated(run: Followed, options: RunOptions) -> bool:
+    """Save; return whether to stop since nothing gets better."""
+    if options.save_to is not None:
+        run.save(options.save_to)
+    without_better = since_best(run.scores())
+    if options.best is not None and without_better == 0:
+        run.save(options.best)
+    return options.patience is not None and without_better >= options.patience
+
+
+def since_best(scores: Sequence[tuple[float, ...]]) -> int:
+    """Return how many evaluations there were after the best one; the least is best.
+
+    A score that is not a number is worse than all others.
+    """
+    ordered = [
+        tuple(math.inf if math.isnan(one) else one for one in score) for score in scores
+    ]
+    return len(ordered) - 1 - ordered.index(min(ordered))
+
+
+def _finish(
+    run: Followed, options: RunOptions, ended: str, seconds: float
+) -> dict[str, Any]:
+    """Draw, save and say what the end is; return the result."""
+    err = options.as_json
+    saved = options.save_to
+    if ended == INTERRUPTED:
+        saved = saved or run.new_file()
+        run.save(saved)
+    if options.picture is not None:
+        run.plot(options.picture, err)
+    if ended == INTERRUPTED:
+        click.echo(run.interruption(saved or Path()), err=True)
+    if ended == NO_BETTER and not options.quiet:
+        count = options.patience
+        say(f"Stopped: no better model in {count} evaluations in a row.", err)
+    return {
+        **run.describe(),
+        **run.result(),
+        "seconds": seconds,
+        "stopped": ended,
+        "saved": None if saved is None else str(saved),
+        "saved_best": None if options.best is None else str(options.best),
+        "config": asdict(run.training.config),
+    }
+
+
+def kernel_rows(calls: Counter[tuple[str, str]]) -> list[Record]:
+    """Return which kernel ran on which set, and how often in a step."""
+    return [
+        {"kernel": kernel, "set": name, "calls": count}
+        for (kernel, name), count in calls.most_common()
+    ]
+
+
+def best_of(scores: Sequence[tuple[float, ...]]) -> int:
+    """Return the place of the best evaluation."""
+    return len(scores) - 1 - since_best(scores)
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the mean of numbers, NaN of none."""
+    return sum(values) / len(values) if values else math.nan

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""``autocalc report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from autocalc._report import read_run, write_page
+from autocalc.cli._common import FILE, check_folder
+from autocalc.cli._run_options import PLACE
+
+
+@click.command("report")
+@click.argument("run", metavar="RUN", type=PLACE)
+@click.option(
+    "--output",
+    "-o",
+    "target",
+    metavar="FILE",
+    type=FILE,
+    help="The page.  [default: report.html in the folder; of a .jsonl file, its name "
+    "with .html]",
+)
+def report_command(run: Path, target: Path | None) -> None:
+    """Make one HTML page of a training that was logged.
+
+    RUN is the folder or the .jsonl file of `autocalc train ... --log`.  The page has
+    the curves, the kernels that ran, the settings and the machine; a profile and the
+    health of gradients where they lie in the folder.  It is one file that needs no
+    network, and can be made while the training runs.
+
+    \b
+    Examples:
+      autocalc report runs/first
+      autocalc report log.jsonl --output page.html
+    """
+    check_folder("--output", target)
+    found = read_run(run)
+    if target is None:
+        target = run / "report.html" if run.is_dir() else run.with_suffix(".html")
+    if target.exists() and found.log is not None and target.samefile(found.log):
+        message = f"{target} is the log; the page needs another name."
+        raise click.BadParameter(message, param_hint="--output")
+    write_page(found, target)
+    click.echo(f"The page is {target}")

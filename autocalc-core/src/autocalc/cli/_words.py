@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Words on the command line: what a misspelt one meant, which numbers are possible."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import click
+
+#: Where the words of the command line are kept, for logs.
+_WORDS = "autocalc.words"
+
+
+def hint(word: str, names: Iterable[str]) -> str:
+    """Return `` Did you mean 'train'?`` if a name is near the word, else nothing."""
+    near = get_close_matches(word, list(names), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+class Commands(click.Group):
+    """A group that says which command a misspelt one is near to."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command."""
+        word = args[0]
+        if not word.startswith("-") and self.get_command(ctx, word) is None:
+            ctx.fail(self.refusal(word))
+        return super().resolve_command(ctx, args)
+
+    def refusal(self, word: str) -> str:
+        """Return what is said of a command that is not there."""
+        return f"No such command {word!r}.{hint(word, self.commands)}"
+
+
+class Number(click.FloatRange):
+    """A finite number within a range."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        """Return the number of a text."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
+class Seed(click.types.IntParamType):
+    """A seed of random numbers: whatever fits into 64 bits."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        """Return the seed of a text."""
+        seed = super().convert(value, param, ctx)
+        if not -(2**63) <= seed < 2**64:
+            self.fail(f"{value} does not fit into 64 bits.", param, ctx)
+        return seed
+
+
+def keep_words(ctx: click.Context, args: list[str]) -> None:
+    """Keep the words of the command line."""
+    ctx.meta[_WORDS] = list(args)
+
+
+def command_line(ctx: click.Context) -> str:
+    """Return the command as it was typed."""
+    return shlex.join(["autocalc", *ctx.meta.get(_WORDS, [])])

@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: MIT
+"""`SummaryWriter`: numbers over time, in files that TensorBoard opens."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from time import monotonic, time
+from types import TracebackType
+from typing import IO, Any
+
+from autocalc._tensor.checks import as_int, number, short
+from autocalc.errors import ArgumentError, DTypeError
+from autocalc.utils.tensorboard import _events as events
+from autocalc.utils.tensorboard._histogram import histogram_of
+from autocalc.utils.tensorboard._records import framed
+
+#: Numbers the files of this process: two in one second have names of their own.
+_files = count()
+
+
+class SummaryWriter:
+    """Write scalars, histograms and texts into a folder that TensorBoard shows.
+
+    The events go to one file, framed and encoded here; neither TensorBoard nor
+    TensorFlow need be installed.  ``tensorboard --logdir runs`` shows the folder while
+    the training runs.
+
+    Parameters
+    ----------
+    log_dir : str or path, optional
+        The folder, made if it is missing; by default ``runs/DATE_TIME_HOST`` with
+        `comment` behind it.  A folder for each run lets TensorBoard compare them.
+    comment : str
+        Stands behind the default `log_dir`; without effect beside another.
+    purge_step : int, optional
+        Where a training that was interrupted goes on: events of this step and later
+        ones, written before, are shown no more.
+    max_queue : int
+        Events that wait at most before they are handed to the system.
+    flush_secs : float
+        Seconds that an event waits at most, as long as others follow it.
+    filename_suffix : str
+        Stands behind the file's name.
+
+    Raises
+    ------
+    ArgumentError
+        If `max_queue` is less than 1 or `flush_secs` negative.
+    DTypeError
+        If an argument is of another type.
+    OSError
+        If the folder or the file cannot be made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from autocalc.utils.tensorboard import SummaryWriter
+    >>> folder = tempfile.mkdtemp()
+    >>> with SummaryWriter(folder) as writer:
+    ...     for step in range(3):
+    ...         writer.add_scalar("loss", 1 / (step + 1), step)
+    >>> [path.name.split(".")[2] for path in Path(folder).iterdir()]
+    ['tfevents']
+    """
+
+    def __init__(
+        self,
+        log_dir: Any = None,
+        comment: str = "",
+        purge_step: int | None = None,
+        max_queue: int = 10,
+        flush_secs: float = 120,
+        filename_suffix: str = "",
+    ) -> None:
+        if log_dir is not None and not isinstance(log_dir, (str, os.PathLike)):
+            message = (
+                f"SummaryWriter: `log_dir` is {short(log_dir)}; it must be a path."
+            )
+            raise DTypeError(message)
+        self._max_queue = as_int("SummaryWriter", "max_queue", max_queue)
+        self._flush_secs = number("SummaryWriter", "flush_secs", flush_secs)
+        if self._max_queue < 1 or not self._flush_secs >= 0:
+            message = (
+                f"SummaryWriter: `max_queue`={max_queue}, `flush_secs`={flush_secs}; "
+                f"at least one event must be able to wait, for 0 seconds or more."
+            )
+            raise ArgumentError(message)
+        if purge_step is not None:
+            purge_step = as_int("SummaryWriter", "purge_step", purge_step)
+        self._suffix = _text("SummaryWriter", "filename_suffix", filename_suffix)
+        comment = _text("SummaryWriter", "comment", comment)
+        self._folder = _default(comment) if log_dir is None else Path(log_dir)
+        self._others: dict[str, SummaryWriter] = {}
+        self._file: IO[bytes] | None = None
+        self._waiting, self._flushed = 0, monotonic()
+        self._open()
+        if purge_step is not None:
+            self._write(events.session_start(), purge_step, None)
+
+    @property
+    def log_dir(self) -> str:
+        """The folder."""
+        return str(self._folder)
+
+    def get_logdir(self) -> str:
+        """Return the folder."""
+        return self.log_dir
+
+    def add_scalar(
+        self,
+        tag: str,
+        scalar_value: Any,
+        global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:
+        """Write one number of a step.
+
+        Parameters
+        ----------
+        tag : str
+            The curve's name; what stands before a slash names its group.
+        scalar_value : number, tensor or array of one element
+            Kept as a float32.
+        global_step : int, optional
+            The step, 0 by default.
+        walltime : float, optional
+            Seconds since 1970, by default now.
+
+        Raises
+        ------
+        DTypeError
+            If an argument is of another type, or the tensor has several elements.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import autocalc as ac
+        >>> writer = ac.utils.tensorboard.SummaryWriter(tempfile.mkdtemp())
+        >>> writer.add_scalar("loss/train", ac.tensor(0.25), global_step=1)
+        >>> writer.close()
+        """
+        where = "SummaryWriter.add_scalar"
+        tag = _text(where, "tag", tag)
+        value = number(where, "scalar_value", scalar_value)
+        self._write(events.scalar(tag, value), global_step, walltime, where)
+
+    def add_scalars(
+        self,
+        main_tag: str,
+        tag_scalar_dict: Any,
+        global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:
+        """Write numbers that TensorBoard draws as curves in one picture.
+
+        Each goes to a folder of its own below `log_dir`, as one file has one curve of a
+        name.
+
+        Parameters
+        ----------
+        main_tag : str
+            The picture's name.
+        tag_scalar_dict : dict
+            The curves' names and values.
+        global_step, walltime : optional
+            As for `add_scalar`.
+
+        Raises
+        ------
+        DTypeError
+            If an argument is of another type; then nothing is written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from autocalc.utils.tensorboard import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_scalars("loss", {"train": 0.3, "test": 0.4}, 1)
+        """
+        where = "SummaryWriter.add_scalars"
+        tag = _text(where, "main_tag", main_tag)
+        if not isinstance(tag_scalar_dict, Mapping):
+            message = (
+                f"{where}: `tag_scalar_dict` is {short(tag_scalar_dict)}; it must be a "
+                f"dict of numbers."
+            )
+            raise DTypeError(message)
+        values = {
+            _text(where, "a key of tag_scalar_dict", name): number(where, name, value)
+            for name, value in tag_scalar_dict.items()
+        }
+        _check_moment(where, global_step, walltime)
+        for name, value in values.items():
+            self._other(f"{tag}_{name}").add_scalar(tag, value, global_step, walltime)
+
+    def add_histogram(
+        self,
+        tag: str,
+        values: Any,
+        global_step: int | None = None,
+        bins: Any = "tensorflow",
+        walltime: float | None = None,
+        max_bins: int | None = None,
+    ) -> None:
+        """Write how the elements of a tensor are spread.
+
+        Parameters
+        ----------
+        tag : str
+            The histogram's name.
+        values : tensor or array
+            The elements; those that are not finite are left out.
+        bins : str, int or sequence of numbers
+            ``"tensorflow"`` has limits that grow by a tenth from 1e-12 to 1e20 on both
+            sides of 0; all else is as `numpy.histogram` takes it: ``"auto"``, a number
+            of bins, or their edges.
+        global_step, walltime : optional
+            As for `add_scalar`.
+        max_bins : int, optional
+            Bins at most; neighbours are joined.
+
+        Raises
+        ------
+        ArgumentError
+            If no element is finite, or the bins make no sense.
+        DTypeError
+            If an argument is of another type.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import autocalc as ac
+        >>> layer = ac.nn.Linear(3, 2)
+        >>> with ac.utils.tensorboard.SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_histogram("weight", layer.weight, 0)
+        """
+        where = "SummaryWriter.add_histogram"
+        tag = _text(where, "tag", tag)
+        found = histogram_of(where, values, bins, max_bins)
+        self._write(events.histogram(tag, found), global_step, walltime, where)
+
+    def add_text(
+        self,
+        tag: str,
+        text_string: str,
+        global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:
+        """Write a text, which TensorBoard shows as Markdown.
+
+        Parameters
+        ----------
+        tag, text_string : str
+            The name and the text.
+        global_step, walltime : optional
+            As for `add_scalar`.
+
+        Raises
+        ------
+        DTypeError
+            If an argument is of another type.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from autocalc.utils.tensorboard import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_text("settings", "learning rate **0.1**")
+        """
+        where = "SummaryWriter.add_text"
+        tag = f"{_text(where, 'tag', tag)}/text_summary"  # as TensorBoard's own writer
+        content = events.text(tag, _text(where, "text_string", text_string))
+        self._write(content, global_step, walltime, where)
+
+    def flush(self) -> None:
+        """Hand everything that was written to the system, for TensorBoard to read.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from autocalc.utils.tensorboard import SummaryWriter
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+        ...     writer.add_scalar("loss", 0.5)
+        ...     writer.flush()
+        """
+        if self._file is not None:
+            self._file.flush()
+            self._waiting, self._flushed = 0, monotonic()
+        for other in self._others.values():
+            other.flush()
+
+    def close(self) -> None:
+        """Write what waits and close the files; a later event opens new ones.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from autocalc.utils.tensorboard import SummaryWriter
+        >>> SummaryWriter(tempfile.mkdtemp()).close()
+        """
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        for other in self._others.values():
+            other.close()
+
+    def __enter__(self) -> SummaryWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _other(self, name: str) -> SummaryWriter:
+        """Return the writer of a folder below, made when it is first needed."""
+        name = re.sub(r"[/\\]", "_", name)
+        if name not in self._others:
+            self._others[name] = SummaryWriter(
+                self._folder / name,
+                max_queue=self._max_queue,
+                flush_secs=self._flush_secs,
+                filename_suffix=self._suffix,
+            )
+        return self._others[name]
+
+    def _open(self) -> IO[bytes]:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        name = (
+            f"events.out.tfevents.{int(time()):010d}.{socket.gethostname()}."
+            f"{os.getpid()}.{next(_files)}{self._suffix}"
+        )
+        self._file = (self._folder / name).open("wb")
+        self._file.write(framed(events.event(time(), 0, events.file_version())))
+        self.flush()
+        return self._file
+
+    def _write(
+        self,
+        content: bytes,
+        step: int | None,
+        walltime: float | None,
+        where: str = "SummaryWriter",
+    ) -> None:
+        """Write an event; hand it on if it is time for that."""
+        moment, at = _check_moment(where, step, walltime)
+        file = self._open() if self._file is None else self._file
+        file.write(framed(events.event(moment, at, content)))
+        self._waiting += 1
+        late = monotonic() - self._flushed >= self._flush_secs
+        if late or self._waiting >= self._max_queue:
+            self.flush()
+
+
+def _check_moment(
+    where: str, step: int | None, walltime: float | None
+) -> tuple[float, int]:
+    """Return the seconds since 1970 and the step of an event."""
+    at = 0 if step is None else as_int(where, "global_step", step)
+    moment = time() if walltime is None else number(where, "walltime", walltime)
+    return moment, at
+
+
+def _text(where: str, name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        message = f"{where}: `{name}` is {short(value)}; it must be a text."
+        raise DTypeError(message)
+    return value
+
+
+def _default(comment: str) -> Path:
+    """Return ``runs/Nov25_14-20-07_host`` with a comment behind it."""
+    now = datetime.now().astimezone().strftime("%b%d_%H-%M-%S")
+    return Path("runs") / f"{now}_{socket.gethostname()}{comment}"
