@@ -26,6 +26,7 @@ from autocalc.cli._common import (
     refuse_changes,
     sets_used,
 )
+from autocalc.cli._profile import check_profile, profile_option, profiled
 from autocalc.cli._recipes import (
     ADAMW_LR,
     MODELS,
@@ -117,6 +118,7 @@ def image_command(data: str) -> click.Command:
 @machine_options
 @locked_option
 @compile_option
+@profile_option
 @click.option(
     "--plot",
     "picture",
@@ -155,6 +157,7 @@ def _train_images(
     locked: Path | None,
     quiet: bool,
     compiled: bool,
+    profile: str | None,
     **settings: Any,
 ) -> None:
     """Train on images and report the test accuracy.
@@ -174,6 +177,7 @@ def _train_images(
       autocalc train mnist --kernels reference --threads 1
     """
     _check_files(picture, target)
+    check_profile(profile)
     choose_machine(ctx, threads, choices, locked)
     source = Source(folder, download)
     if saved is None:
@@ -186,7 +190,8 @@ def _train_images(
     if not quiet:
         click.echo(_headline(training))
     started = perf_counter()
-    finished = _run(training, target or saved, quiet)
+    with profiled(profile):
+        finished = _run(training, target or saved, quiet)
     if picture is not None:
         plot.draw(training, picture)
         click.echo(f"Curves drawn into {picture}.")

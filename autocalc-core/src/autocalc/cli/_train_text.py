@@ -25,6 +25,7 @@ from autocalc.cli._common import (
     new_file,
     refuse_changes,
 )
+from autocalc.cli._profile import check_profile, profile_option, profiled
 from autocalc.cli._text_screen import TextScreen, perplexity
 from autocalc.data import Characters
 from autocalc.models import Evaluation, TextConfig, TextTraining, generate
@@ -113,6 +114,7 @@ def choice_option(
 @machine_options
 @locked_option
 @compile_option
+@profile_option
 @click.option(
     "--save",
     "target",
@@ -142,6 +144,7 @@ def text_command(
     sample_every: int,
     quiet: bool,
     compiled: bool,
+    profile: str | None,
     **settings: Any,
 ) -> None:
     """Train a transformer or an LSTM to tell the next character of a text.
@@ -159,6 +162,7 @@ def text_command(
       autocalc generate model.safetensors --prompt "To be"
     """
     check_folder("--save", target)
+    check_profile(profile)
     choose_machine(ctx, threads, choices, locked)
     if saved is None:
         _check_own(ctx, settings["model"])
@@ -170,7 +174,8 @@ def text_command(
     screen = TextScreen(training, print_every, quiet)
     screen.say(_headline(training))
     started = perf_counter()
-    finished = _run(training, screen, target or saved, source, sample_every)
+    with profiled(profile):
+        finished = _run(training, screen, target or saved, source, sample_every)
     if not finished:
         ctx.exit(130)
     click.echo(_result(training, perf_counter() - started))
