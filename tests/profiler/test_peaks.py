@@ -26,7 +26,8 @@ def test_they_are_measured_announced_kept_and_found(cache, quick, capsys):
     said = capsys.readouterr().err
     assert f"Measuring the peaks of this machine on {found.threads} threads" in said
     assert f"Kept in {cache}" in said
-    assert found.flops["float32"] > found.flops["float64"] / 2 > 0
+    assert found.flops["float32"] > 0
+    assert found.flops["float64"] > 0
     assert all(rate > 0 for _, rate in found.bandwidth)
     _peaks.forget()
     assert ac.profiler.peaks() == found

@@ -47,7 +47,7 @@ def test_work_is_that_of_the_instructions(training):
         training.compiled()
     flops = sum(
         key.kernel.work.flops * sums.calls
-        for key, sums in prof.account.sums.items()
+        for key, sums in prof._ended.sums.items()
         if key.kernel is not None
     )
     assert flops == sum(work_of(i).flops for i in program.instructions) > 0

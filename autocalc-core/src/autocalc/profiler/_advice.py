@@ -53,7 +53,7 @@ def advice_of(
     whole = kernels + python
     found = [_of_kernel(row, steps, whole) for row in rows if row.saved]
     share = python / whole if whole else 0.0
-    if share >= MUCH_PYTHON and not compiled:
+    if kernels and share >= MUCH_PYTHON and not compiled:
         found.append(_of_python(python / steps, share))
     found = [one for one in found if one.share >= LEAST]
     return Advice(sorted(found, key=lambda one: -one.seconds), notes)

@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from pathlib import Path
 from time import perf_counter
@@ -171,7 +172,7 @@ def _best_product(name: str) -> float:
     with no_grad():
         for n in PRODUCTS:
             a, b = full((n, n), 0.5, dtype=dtype), full((n, n), 0.25, dtype=dtype)
-            best = max(best, 2.0 * n**3 / _seconds(lambda a=a, b=b: matmul(a, b)))
+            best = max(best, 2.0 * n**3 / _seconds(partial(matmul, a, b)))
     return best
 
 
@@ -234,9 +235,9 @@ def _read(threads: int) -> Peaks | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        return _unusable(path, f"it cannot be read ({error})")
+        return _without(path, f"it cannot be read ({error})")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        return _unusable(path, f"it is not of format {FORMAT}")
+        return _without(path, f"it is not of format {FORMAT}")
     try:
         return Peaks(
             str(content["cpu"]),
@@ -246,12 +247,14 @@ def _read(threads: int) -> Peaks | None:
             dict(content["packages"]),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        return _unusable(path, f"an entry is wrong ({error!r})")
+        return _without(path, f"an entry is wrong ({error!r})")
 
 
-def _unusable(path: Path, reason: str) -> None:
+def _without(path: Path, reason: str) -> Peaks | None:
+    """Say why a file is not used; there are no peaks then."""
     logger("profiler").warning(
         "the peaks in %s are not used: %s. ac.profiler.measure_peaks() does it anew.",
         path,
         reason,
     )
+    return None

@@ -164,7 +164,7 @@ class profile:
     # ---- results --------------------------------------------------------------------
 
     @property
-    def account(self) -> Account:
+    def _ended(self) -> Account:
         """What the recording came to."""
         if self._account is None:
             message = "profile: there are no results before the end of its block."
@@ -173,7 +173,7 @@ class profile:
 
     @property
     def steps(self) -> list[float]:
-        return [(step.stop - step.start) / 1e9 for step in self.account.steps]
+        return [(step.stop - step.start) / 1e9 for step in self._ended.steps]
 
     def table(self, by: str = "kernel", *, limit: int | None = LIMIT) -> Table:
         """Return a table of what took the time.
@@ -202,11 +202,11 @@ class profile:
         return Table(by, rows, len(self.steps), self._notes(), limit)
 
     def _rows(self, by: str) -> list[Row]:
-        return rows_of(self.account, by, peaks())
+        return rows_of(self._ended, by, peaks())
 
     def _notes(self) -> list[str]:
         """Return what there is to say below a table."""
-        account = self.account
+        account = self._ended
         steps = len(account.steps)
         line = (
             f"{steps} step{'s' * (steps > 1)} of "
@@ -240,7 +240,7 @@ class profile:
             If the profile has not ended.
         """
         rows = self._rows("kernel")
-        sites = {key.site for key in self.account.sums if key.site is not None}
+        sites = {key.site for key in self._ended.sums if key.site is not None}
         compiled = any(site.phase == "compiled" for site in sites)
         notes = self._about_peaks()
         return advice_of(rows, len(self.steps), notes, compiled=compiled)
@@ -260,7 +260,7 @@ class profile:
         ConfigError
             If the profile has not ended.
         """
-        write_trace(self.account, self._start, _path("chrome_trace", path))
+        write_trace(self._ended, self._start, _path("chrome_trace", path))
 
     def html(self, path: str | os.PathLike[str], *, title: str = "Profile") -> None:
         """Write a page with everything: steps, advice, roofline, tables.
@@ -281,14 +281,15 @@ class profile:
         ConfigError
             If the profile has not ended.
         """
-        if not isinstance(title, str):
+        given: Any = title
+        if not isinstance(given, str):
             message = f"html: `title` is {short(title)}; it must be a text."
             raise DTypeError(message)
         where = _path("html", path)
         rows = self._rows("kernel")
         tables = [self.table(by) for by in GROUPS]
         facts = {"machine": self._machine}
-        text = page(self.account, tables, self.advice(), rows, peaks(), facts, title)
+        text = page(self._ended, tables, self.advice(), rows, peaks(), facts, title)
         where.write_text(text, encoding="utf-8")
 
     def roofline(self, path: str | os.PathLike[str]) -> None:

@@ -116,11 +116,9 @@ class Recording:
                 kernel = known[key] = described(spec, name, args)
             site, serial = self.site, self.serial
             if site is None:
-                frame = _getframe(1)
-                if frame.f_code is self.caller and frame.f_lasti == self.caller_at:
-                    site, serial = GRADIENT_SUM, self.last
-                else:
-                    site = site_of(frame)
+                site = site_of(_getframe(1), self.caller, self.caller_at)
+                if site is GRADIENT_SUM:
+                    serial = self.last
             append((start, stop, kernel, site, serial))
             if len(self.events) >= self.limit:
                 self.fill()
@@ -187,8 +185,7 @@ def dtype(operands: tuple[Any, ...]) -> str:
     flat = [
         x
         for operand in operands
-        for x in (operand if isinstance(operand, (list, tuple)) else (operand,))
-        if x is not None
+        for x in ((operand,) if hasattr(operand, "dtype") else operand or ())
     ]
     floats = [x for x in flat if x.dtype.kind == "f"]
     return str((floats or flat)[0].dtype) if flat else ""

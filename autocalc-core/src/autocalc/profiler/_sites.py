@@ -21,7 +21,8 @@ class Site(NamedTuple):
     def name(self, kernel: str) -> str:
         """Return what a table calls it."""
         operator = self.operator or kernel
-        return operator if self.phase == "forward" else f"{operator} {self.phase}"
+        told = self.phase == "forward" or self == GRADIENT_SUM
+        return operator if told else f"{operator} {self.phase}"
 
 
 #: The sum of cotangents that arrive at one tensor, between two rules.
@@ -45,11 +46,19 @@ _kinds: dict[CodeType, tuple[int, str]] = {}
 _sites: dict[tuple[str, str], Site] = {("gradient sum", "backward"): GRADIENT_SUM}
 
 
-def site_of(frame: FrameType | None) -> Site:
-    """Return the site of a call that was made from `frame`."""
+def site_of(
+    frame: FrameType | None, caller: CodeType | None = None, at: int = -1
+) -> Site:
+    """Return the site of a call that was made from `frame`.
+
+    `caller` and `at` are the code that called the last rule, and the place in it: what
+    is called from there is a part of the walk, which leaves no frame in C.
+    """
     operator = ""
     while frame is not None:
         code = frame.f_code
+        if code is caller and frame.f_lasti == at:
+            return GRADIENT_SUM
         kind, word = _kinds.get(code) or _learn(code)
         if kind == _OPERATOR:
             operator = word
