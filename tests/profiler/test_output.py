@@ -58,13 +58,13 @@ def test_advice_ranks_by_what_the_roof_would_save(known):
         Row("(no kernel)", python=1.99e-3),
     ]
     found = advice_of(rows, 1, [], compiled=False)
-    assert [one.name for one in found] == ["slow", "Python", "good"]
-    assert found[0].share == pytest.approx(0.3)
+    assert [one.name for one in found.savings] == ["slow", "Python", "good"]
+    assert found.savings[0].share == pytest.approx(0.3)
     assert "4.000 ms of a step, at the roof 1.000" in str(found)
-    assert "moves bytes at 25% of what this machine can" in found[0].text
-    assert "ac.compile" in found[1].text
+    assert "moves bytes at 25% of what this machine can" in found.savings[0].text
+    assert "ac.compile" in found.savings[1].text
     replayed = advice_of(rows, 1, [], compiled=True)
-    assert [one.name for one in replayed] == ["slow", "good"]
+    assert [one.name for one in replayed.savings] == ["slow", "good"]
     assert "nothing that would save" in str(advice_of([], 1, [], compiled=False))
 
 
@@ -72,8 +72,15 @@ def test_the_text_of_a_table(prof):
     text = str(prof.table("operator"))
     assert re.search(r"^operator +set +calls +total ms +self ms", text)
     assert re.search(r"^linear backward +\S+ +2 ", text, re.MULTILINE)
-    assert re.search(r"3 steps of [\d.]+ ms on .*; 1 before, to warm up", text)
+    assert re.search(r"3 steps of [\d.]+ ms .*; 1 before, to warm up", text)
     assert max(map(len, text.splitlines())) <= 150
+
+
+def test_a_mean_that_few_slow_steps_make_is_named(known):
+    prof = ac.profiler.profile()
+    ends = [(time, True) for time in (0, 1_000_000, 2_000_000, 12_000_000)]
+    prof._account = Account(ends, 0, 12_000_000, 1)
+    assert "3 steps of 4.000 ms in the mean (median 1.000)" in str(prof.table())
 
 
 def test_rows_beyond_the_limit_are_counted(prof):

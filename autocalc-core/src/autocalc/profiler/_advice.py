@@ -24,23 +24,28 @@ class Saving(NamedTuple):
     text: str
 
 
-class Advice(list[Saving]):
-    """A list of savings, the largest first; `str` gives it in words.
+class Advice:
+    """What would help, in words by `str`.
 
     Attributes
     ----------
+    savings
+        What each thing would save, the largest first.
     notes
         What else there is to say.
     """
 
     def __init__(self, savings: list[Saving], notes: list[str]) -> None:
-        super().__init__(savings)
+        self.savings = savings
         self.notes = notes
+
+    def __repr__(self) -> str:
+        return f"<advice: {len(self.savings)} savings>"
 
     def __str__(self) -> str:
         lines = ["What would help most:"]
-        lines += [f"{i}. {one.text}" for i, one in enumerate(self, 1)]
-        if not self:
+        lines += [f"{i}. {one.text}" for i, one in enumerate(self.savings, 1)]
+        if not self.savings:
             lines.append("nothing that would save a hundredth of a step.")
         return "\n".join([*lines, *self.notes])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from statistics import median
 from time import perf_counter_ns
 from types import TracebackType
 from typing import Any
@@ -27,6 +28,9 @@ from autocalc.profiler._trace import write_trace
 
 #: Events that a profile has room for: some 200 MB.
 MAX_EVENTS = 1_000_000
+
+#: A mean so many times the median is worth a word: something else ran as well.
+DISTURBED = 1.2
 
 #: The profile that runs; its methods are those of classes, so there is one.
 _running: list[profile] = []
@@ -206,12 +210,12 @@ class profile:
 
     def _notes(self) -> list[str]:
         """Return what there is to say below a table."""
-        account = self._ended
-        steps = len(account.steps)
-        line = (
-            f"{steps} step{'s' * (steps > 1)} of "
-            f"{1e-6 * account.nanoseconds / steps:.3f} ms on {self._machine}"
-        )
+        account, steps = self._ended, len(self.steps)
+        mean, middle = sum(self.steps) / steps, median(self.steps)
+        line = f"{steps} step{'s' * (steps > 1)} of {1e3 * mean:.3f} ms"
+        if mean > DISTURBED * middle:
+            line += f" in the mean (median {1e3 * middle:.3f})"
+        line += f" on {self._machine}"
         if account.left_out:
             line += f"; {account.left_out} before, to warm up, left out"
         notes = [line + "."]
