@@ -6,11 +6,11 @@ from __future__ import annotations
 import pytest
 
 import autocalc as ac
+from autocalc._compile._sites import FORWARD, GRADIENT_SUM, Site
 from autocalc._kernels.spec import Work
 from autocalc.profiler._account import Account
 from autocalc.profiler._recording import Kernel
 from autocalc.profiler._rows import NO_KERNEL, OUTSIDE, rows_of
-from autocalc.profiler._sites import FORWARD, GRADIENT_SUM, Site
 
 GEMM = Kernel("gemm", "simd", "2x2 2x2", "float32", Work(16, 48))
 ADD = Kernel("add", "reference", "2x2 2x2", "float32", Work(4, 48))

@@ -13,13 +13,13 @@ import pytest
 
 import autocalc as ac
 from autocalc import errors
+from autocalc._compile._sites import FORWARD
 from autocalc._kernels.spec import Work
 from autocalc.profiler._account import Account
 from autocalc.profiler._advice import advice_of
 from autocalc.profiler._recording import Kernel
 from autocalc.profiler._roofline import svg_of
 from autocalc.profiler._rows import Row, rows_of
-from autocalc.profiler._sites import FORWARD
 
 
 @pytest.fixture

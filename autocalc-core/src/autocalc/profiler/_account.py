@@ -12,8 +12,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from autocalc._compile._function import Compiled
+from autocalc._compile._sites import Site
 from autocalc.profiler._recording import Kernel
-from autocalc.profiler._sites import Site
 
 
 class Place:
@@ -24,7 +25,7 @@ class Place:
     def __init__(self, module: Any, parent: Place | None) -> None:
         self.module = module
         self.parent = parent
-        self.children: dict[int, Place] = {}
+        self.children: dict[int | str, Place] = {}
         self.label = ""
 
     def within(self, module: Any) -> Place:
@@ -33,6 +34,18 @@ class Place:
         if found is None:
             found = self.children[id(module)] = Place(module, self)
         return found
+
+    def named(self, name: str) -> Place:
+        """Return the place of a module of a compiled program, by its dotted name."""
+        place, words = self, name.split(".") if name else []
+        for i in range(len(words)):
+            label = ".".join(words[: i + 1])
+            found = place.children.get(label)
+            if found is None:
+                found = place.children[label] = Place(None, place)
+                found.label = label
+            place = found
+        return place
 
     def path(self) -> Iterator[Place]:
         """Yield this place and those around it, without the root."""
@@ -118,6 +131,10 @@ class Account:
         #: The end of the last segment.
         self._last = start
         self._read(events)
+        #: Whether compiled functions ran.
+        self.has_compiled = any(
+            isinstance(event[2], Compiled) for event in events if len(event) == 3
+        )
         self._python(self.steps[-1].stop)
         _name(self._root)
         for call in self._open:
@@ -161,7 +178,10 @@ class Account:
 
     def _kernel(self, event: tuple[Any, ...], own: int, nested: bool) -> None:
         start, stop, kernel, site, serial = event
-        place = self._place if serial < 0 else self._of_node(serial)
+        if serial.__class__ is str:
+            place = self._place.named(serial)
+        else:
+            place = self._place if serial < 0 else self._of_node(serial)
         self.spans.append(Span(start, stop, Key(kernel, site, place)))
         gap = 0 if nested else self._gap(start)
         if not nested:
@@ -231,7 +251,7 @@ def _name(root: Place) -> None:
     """Give places the names that modules have in the outermost one, then let go."""
     taken: dict[str, int] = {}
     labels: dict[int, str] = {}
-    held = [top.module for top in root.children.values()]
+    held = [top.module for top in root.children.values() if top.module is not None]
     for module in held:
         if id(module) in labels:
             continue
@@ -245,7 +265,8 @@ def _name(root: Place) -> None:
     while pending:
         place = pending.pop()
         pending += place.children.values()
-        place.label = labels.get(id(place.module)) or _title(place.module)
+        if not place.label:
+            place.label = labels.get(id(place.module)) or _title(place.module)
     pending = [root]
     while pending:  # a second time, as ids hold while all modules live
         place = pending.pop()
@@ -254,7 +275,6 @@ def _name(root: Place) -> None:
 
 
 def _title(module: Any) -> str:
-    name = getattr(module, "_name", None)
-    if type(module).__name__ == "Compiled" and isinstance(name, str):
-        return f"compiled {name}"
+    if isinstance(module, Compiled):
+        return f"compiled {module._name}"
     return type(module).__name__

@@ -9,7 +9,7 @@ from autocalc.profiler._rows import Row, totals
 from autocalc.profiler._table import milliseconds
 
 #: Less than this share of a step is not worth a word.
-LEAST = 0.01
+LEAST = 0.02
 
 #: Python beside the kernels that `ac.compile` is named for.
 MUCH_PYTHON = 0.1
@@ -46,7 +46,7 @@ class Advice:
         lines = ["What would help most:"]
         lines += [f"{i}. {one.text}" for i, one in enumerate(self.savings, 1)]
         if not self.savings:
-            lines.append("nothing that would save a hundredth of a step.")
+            lines.append("nothing that would save a fiftieth of a step.")
         return "\n".join([*lines, *self.notes])
 
 

@@ -146,7 +146,7 @@ def _outermost(account: Account) -> list[Any]:
 def _advice(advice: Advice) -> str:
     notes = "".join(f"<p>{escape(note)}</p>" for note in advice.notes)
     if not advice.savings:
-        return f"<p>Nothing that would save a hundredth of a step.</p>{notes}"
+        return f"<p>Nothing that would save a fiftieth of a step.</p>{notes}"
     items = "".join(f"<li>{escape(one.text)}</li>" for one in advice.savings)
     return f"<ol>{items}</ol>{notes}"
 

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 from autocalc._compile._function import Compiled
 from autocalc._compile._replay import Replay
+from autocalc._compile._sites import Site
 from autocalc._dispatch._select import Selection
 from autocalc._dispatch._state import current, enter, leave, recorder
 from autocalc._graph._node import Node
@@ -25,7 +26,6 @@ from autocalc.nn import Module
 from autocalc.optim import Optimizer
 from autocalc.profiler._programs import Programs
 from autocalc.profiler._recording import Recording
-from autocalc.profiler._sites import Site
 
 
 class Instruments:

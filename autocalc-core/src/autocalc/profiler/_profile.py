@@ -244,8 +244,7 @@ class profile:
             If the profile has not ended.
         """
         rows = self._rows("kernel")
-        sites = {key.site for key in self._ended.sums if key.site is not None}
-        compiled = any(site.phase == "compiled" for site in sites)
+        compiled = self._ended.has_compiled
         notes = self._about_peaks()
         return advice_of(rows, len(self.steps), notes, compiled=compiled)
 

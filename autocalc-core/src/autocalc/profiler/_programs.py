@@ -15,8 +15,10 @@ from weakref import WeakKeyDictionary
 
 from autocalc._compile._bookkeeping import Bookkeeping
 from autocalc._compile._executor import Executor
+from autocalc._compile._origins import Origin
 from autocalc._compile._program import Instruction, meta, views_of
 from autocalc._compile._replay import Replay
+from autocalc._compile._sites import FORWARD, Site
 from autocalc._compile._work import work_of
 from autocalc._dispatch._select import make_executor
 from autocalc._dispatch._state import current
@@ -24,7 +26,6 @@ from autocalc._kernels.kernel_set import ExecutorCall
 from autocalc._kernels.spec import Array
 from autocalc.errors import CompileError
 from autocalc.profiler._recording import Kernel, Recording, dtype, words
-from autocalc.profiler._sites import Site
 
 
 class TimedExecutor:
@@ -49,14 +50,17 @@ class TimedExecutor:
         self._recording = recording
         self._of_slot: dict[int, list[Any]] = {slot: [] for slot in places}
         self._running = False
-        self._timed: list[tuple[Callable[[], None], Kernel, Site]] = []
+        self._timed: list[tuple[Callable[[], None], Kernel, Site, str]] = []
         for instruction, call in zip(instructions, calls, strict=True):
             used = dict.fromkeys(_flat(call.slots))
             one = make_one([call], {slot: places[slot] for slot in used})
             for slot in used:
                 self._of_slot[slot].append(one)
-            site = Site("", "compiled")
-            self._timed.append((one.run, _kernel_of(instruction), site))
+            kernel, line = _kernel_of(instruction), instruction.line
+            site, module = FORWARD, ""
+            if isinstance(line, Origin):
+                site, module = line.site, line.module
+            self._timed.append((one.run, kernel, site, module))
 
     def move(self, slot: int, root: Array, offset: int) -> None:
         """Let every call use other memory for a slot."""
@@ -72,10 +76,10 @@ class TimedExecutor:
         self._running = True
         try:
             start = clock()
-            for run, kernel, site in self._timed:
+            for run, kernel, site, module in self._timed:
                 run()
                 stop = clock()
-                append((start, stop, kernel, site, -1))
+                append((start, stop, kernel, site, module))
                 start = stop
         finally:
             self._running = False

@@ -9,7 +9,8 @@ the profile is over (`_account`):
 event                                           what it is
 ==============================================  ======================================
 (start, stop, kernel, site, serial)             a kernel ran; `serial` is that of the
-                                                node whose rule called it, or -1
+                                                node whose rule called it, or -1; of
+                                                compiled programs the module's name
 (time, serial, module or None)                  a module was called, or returned
 (time, asked for)                               a step ended
 ==============================================  ======================================
@@ -24,11 +25,11 @@ from time import perf_counter_ns
 from types import CodeType
 from typing import Any, NamedTuple
 
+from autocalc._compile._sites import GRADIENT_SUM, Site, site_of
 from autocalc._dispatch._keys import key_of
 from autocalc._dispatch._select import Entry, Selection, first_of
 from autocalc._graph._node import next_serial
 from autocalc._kernels.spec import KernelSpec, Meta, Work, meta_of
-from autocalc.profiler._sites import GRADIENT_SUM, Site, site_of
 
 
 class Kernel(NamedTuple):

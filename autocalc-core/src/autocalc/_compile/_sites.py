@@ -32,10 +32,18 @@ GRADIENT_SUM = Site("gradient sum", "backward")
 FORWARD = Site("", "forward")
 
 #: AutoCalc's own files begin with this.
-_OWN = __file__[: -len("profiler/_sites.py")]
+_OWN = __file__[: -len("_compile/_sites.py")]
 
 #: Folders whose frames say nothing.
-_SILENT = ("_dispatch/", "_kernels/", "_tensor/", "_methods/", "profiler/", "nn/_hooks")
+_SILENT = (
+    "_dispatch/",
+    "_kernels/",
+    "_tensor/",
+    "_methods/",
+    "_compile/",
+    "profiler/",
+    "nn/_hooks",
+)
 
 #: Folders and files that stand for a phase.
 _PHASES = {"optim/": "optimizer", "_graph/": "backward", "autograd/": "backward"}

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from autocalc.profiler import _sites
-from autocalc.profiler._sites import FORWARD, GRADIENT_SUM, Site, site_of
+from autocalc._compile import _sites
+from autocalc._compile._sites import FORWARD, GRADIENT_SUM, Site, site_of
 
 OWN = _sites._OWN
 
