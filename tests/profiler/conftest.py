@@ -12,11 +12,12 @@ from autocalc.profiler._peaks import Peaks
 
 
 class Net(ac.nn.Module):
-    """Two layers, one of them within another module."""
+    """Layers within another module, and one beside it."""
 
-    def __init__(self, size=32):
+    def __init__(self, size, blocks):
         super().__init__()
-        self.block = ac.nn.Sequential(ac.nn.Linear(size, size), ac.nn.GELU())
+        layers = [(ac.nn.Linear(size, size), ac.nn.GELU()) for _ in range(blocks)]
+        self.block = ac.nn.Sequential(*(one for pair in layers for one in pair))
         self.out = ac.nn.Linear(size, 4)
 
     def forward(self, x):
@@ -26,8 +27,8 @@ class Net(ac.nn.Module):
 class Training:
     """A step of training, eager or compiled."""
 
-    def __init__(self, size=32, batch=16):
-        self.net = Net(size)
+    def __init__(self, size=32, batch=16, blocks=1):
+        self.net = Net(size, blocks)
         self.optimizer = ac.optim.AdamW(self.net.parameters(), lr=1e-3)
         self.x = ac.randn(batch, size)
         self.y = ac.randint(0, 4, (batch,))
@@ -42,8 +43,13 @@ class Training:
 
 
 @pytest.fixture
-def training():
-    return Training()
+def make_training():
+    return Training
+
+
+@pytest.fixture
+def training(make_training):
+    return make_training()
 
 
 @pytest.fixture
