@@ -177,8 +177,20 @@ def test_the_roofline_as_svg(prof, known, tmp_path, with_peaks):
     for circle in circles:
         assert 0 <= float(circle.get("cx")) <= 720
         assert 0 <= float(circle.get("cy")) <= 420
+    texts = [element.text for element in picture.iter() if element.text]
+    first = next(row.name for row in rows if row.gflops)
+    assert texts.count(first) == 1
     prof.roofline(tmp_path / "roof.svg")
     ET.parse(tmp_path / "roof.svg")
+
+
+def test_no_name_stands_on_another_one():
+    place = {"intensity": 2.0, "gflops": 50.0, "gbs": 25.0}
+    rows = [Row(f"kernel {i}", self_time=1e-3, **place) for i in range(8)]
+    picture = ET.fromstring(svg_of(rows, None))
+    names = [e for e in picture.iter() if (e.text or "").startswith("kernel ")]
+    places = {(e.get("x"), e.get("y")) for e in names if e.get("x")}
+    assert len(places) == 6  # to the right and to the left, in three lines
 
 
 def test_the_roofline_as_png(prof, tmp_path):

@@ -24,7 +24,7 @@ def test_they_are_measured_announced_kept_and_found(cache, quick, capsys):
     assert ac.profiler.peaks() is None
     found = ac.profiler.measure_peaks()
     said = capsys.readouterr().err
-    assert f"Measuring the peaks of this machine on {found.threads} threads" in said
+    assert f"Measuring the peaks of this machine on {found.threads} thread" in said
     assert f"Kept in {cache}" in said
     assert found.flops["float32"] > 0
     assert found.flops["float64"] > 0

@@ -101,5 +101,7 @@ def _kind_of(code: CodeType) -> tuple[int, str]:
         return (_OPERATOR, code.co_name) if public else (_SKIP, "")
     if inside.startswith(_SILENT):
         return _SKIP, ""
+    if code.co_name == "_seed":  # the walk has not begun
+        return _PHASE, "forward"
     phases = (p for start, p in _PHASES.items() if inside.startswith(start))
     return _PHASE, next(phases, "forward")

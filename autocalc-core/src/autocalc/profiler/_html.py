@@ -37,6 +37,7 @@ th { background: var(--soft); font-weight: 600; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 td:first-child { max-width: 22rem; overflow: hidden; text-overflow: ellipsis; }
 svg { display: block; width: 100%; height: auto; }
+.roofline { min-width: 560px; max-width: 860px; margin: 0 auto; }
 .kernels { fill: var(--kernel); }
 .python { fill: var(--python); }
 .key::before { content: ""; display: inline-block; width: 0.8em; height: 0.8em;
@@ -156,5 +157,6 @@ def _roofline(rows: list[Row], peaks: Any) -> str:
         lead = (
             "<p>The roof is missing: this machine's peaks have not been measured.</p>"
         )
-        return lead + svg_of(rows, None)
-    return f"<p>{escape(str(peaks))}</p>{svg_of(rows, peaks)}"
+    else:
+        lead = f"<p>{escape(str(peaks))}</p>"
+    return f'{lead}<div class="wide">{svg_of(rows, peaks)}</div>'

@@ -85,7 +85,7 @@ class Peaks(NamedTuple):
         of_dtypes = ", ".join(f"{v / 1e9:,.0f} GFLOP/s {k}" for k, v in
                               self.flops.items())  # fmt: skip
         return (
-            f"{self.cpu}, {self.threads} threads: {of_dtypes}; {low / 1e9:,.1f} GB/s "
+            f"{self.cpu}, {_threads(self.threads)}: {of_dtypes}; {low / 1e9:,.1f} GB/s "
             f"from memory, {high / 1e9:,.1f} from caches"
         )
 
@@ -124,7 +124,7 @@ def measure_peaks(*, quiet: bool = False) -> Peaks:
     check_flag("measure_peaks", "quiet", quiet)
     threads = get_num_threads()
     if not quiet:
-        _say(f"Measuring the peaks of this machine on {threads} threads: some 3 s.")
+        _say(f"Measuring the peaks of this machine on {_threads(threads)}: some 3 s.")
     flops = {name: _best_product(name) for name in ("float32", "float64")}
     moved = tuple((float(size), _best_bandwidth(size)) for size in SIZES)
     found = Peaks(cpu_name(), threads, flops, moved, packages())
@@ -156,6 +156,10 @@ def peaks() -> Peaks | None:
 def forget() -> None:
     """Read the file anew when it is needed next."""
     _known.clear()
+
+
+def _threads(count: int) -> str:
+    return f"{count} thread{'s' * (count > 1)}"
 
 
 def _say(text: str) -> None:

@@ -142,7 +142,8 @@ class profile:
         recording.closed = True
         self.is_full = recording.is_full
         self._account = Account(events, self._start, stop, self._warmup)
-        self._machine = f"{cpu_name()}, {get_num_threads()} threads"
+        count = get_num_threads()
+        self._machine = f"{cpu_name()}, {count} thread{'s' * (count > 1)}"
         self._recording = None
         del self._instruments
 

@@ -83,8 +83,8 @@ def svg_of(rows: list[Row], peaks: Peaks | None) -> str:
     axes = axes_of(rows, peaks)
     parts = [*_grid(axes), *(_roof_lines(axes, peaks) if peaks is not None else ())]
     most = max((row.self_time for row in rows), default=1.0)
-    for i, row in enumerate(rows):
-        parts += _dot(axes, row, most, named=i < _NAMED)
+    parts += [_dot(axes, row, most) for row in rows]
+    parts += _names(axes, rows[:_NAMED], most)
     return (
         f'<svg class="roofline" xmlns="http://www.w3.org/2000/svg" '
         f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
@@ -135,21 +135,49 @@ def _roof_lines(axes: _Axes, peaks: Peaks) -> list[str]:
     return parts
 
 
-def _dot(axes: _Axes, row: Row, most: float, *, named: bool) -> list[str]:
+def _dot(axes: _Axes, row: Row, most: float) -> str:
     """Return a kernel: its area is the time that it took."""
-    x, y = axes.x(row.intensity), axes.y(row.gflops)
-    radius = max(2.5, 12 * (row.self_time / most) ** 0.5 if most else 0.0)
+    x, y, radius = _circle(axes, row, most)
     title = f"{row.name}: {row.gflops:.3g} GFLOP/s, {row.intensity:.3g} FLOP/B"
-    dot = (
+    return (
         f'<circle class="kernel {row.bound}" cx="{x:.1f}" cy="{y:.1f}" '
         f'r="{radius:.1f}" fill="#2f6fb5" fill-opacity="0.65">'
         f"<title>{escape(title)}</title></circle>"
     )
-    if not named:
-        return [dot]
-    at_right = x > _WIDTH - 160
-    shift, anchor = (-radius - 4, "end") if at_right else (radius + 4, "start")
-    return [dot, _text(x + shift, y + 4, row.name[:24], anchor)]
+
+
+def _circle(axes: _Axes, row: Row, most: float) -> tuple[float, float, float]:
+    radius = max(2.5, 12 * (row.self_time / most) ** 0.5 if most else 0.0)
+    return axes.x(row.intensity), axes.y(row.gflops), radius
+
+
+def _names(axes: _Axes, rows: list[Row], most: float) -> list[str]:
+    """Name the kernels that took the most, each where no other name stands."""
+    parts: list[str] = []
+    taken: list[tuple[float, float, float]] = []
+    for row in rows:
+        x, y, radius = _circle(axes, row, most)
+        text = row.name[:24]
+        wide = 6.6 * len(text)
+        right, left = x + radius + 4, x - radius - 4 - wide
+        places = [(at, y + 4 + up) for up in (0, -14, 14) for at in (right, left)]
+        for at, height in places:
+            inside = at > _LEFT and at + wide < _WIDTH - _RIGHT
+            if inside and not _meets(taken, at, wide, height):
+                taken.append((at, wide, height))
+                parts.append(_text(at, height, text, "start"))
+                break
+    return parts
+
+
+def _meets(
+    taken: list[tuple[float, float, float]], x: float, wide: float, y: float
+) -> bool:
+    """Return whether a text would stand on another one."""
+    return any(
+        abs(y - other_y) < 12 and x < other + width and other < x + wide
+        for other, width, other_y in taken
+    )
 
 
 def _line(x: float, y: float, to_x: float, to_y: float, kind: str) -> str:
