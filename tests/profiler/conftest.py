@@ -70,7 +70,7 @@ def cache(tmp_path, monkeypatch):
 def known(cache, monkeypatch):
     """The peaks of a machine of 100 GFLOP/s and 10 GB/s, 40 in its caches."""
     flops = {"float32": 1e11, "float64": 5e10}
-    bandwidth = ((1e5, 4e10), (1e9, 1e10))
+    bandwidth = ((1e4, 4e10), (1e6, 1e10))
     threads = ac.get_num_threads()
     found = Peaks("paper", threads, flops, bandwidth, tuning.packages())
     monkeypatch.setitem(_peaks._known, threads, found)

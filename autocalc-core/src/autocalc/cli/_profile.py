@@ -69,7 +69,7 @@ profile_option = click.option(
     "--roofline", metavar="FILE", type=FILE, help="Draw the roofline (.svg, .png)."
 )
 @click.option(
-    "--peaks", is_flag=True, help="Measure what this machine can do first, some 3 s."
+    "--peaks", is_flag=True, help="Measure what this machine can do first, some 5 s."
 )
 @machine_options
 @click.pass_context

@@ -3,7 +3,7 @@
 
 The peak of arithmetic is that of large matrix products.  The peak of memory depends on
 how much is moved, as caches are faster than memory: it is measured at several sizes,
-and a kernel is held against the best at its own size or more.
+and a kernel is held against the best at the next smaller size or more.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FORMAT = 1
 
 #: Rows and columns of the products, and bytes that are moved in a call.
 PRODUCTS = (512, 1024, 2048)
-SIZES = (2**16, 2**19, 2**22, 2**25, 2**28)
+SIZES = (2**14, 2**16, 2**18, 2**20, 2**22, 2**24, 2**26, 2**27)
 
 #: Seconds for each measurement, and for one turn of it.
 SECONDS, TURN = 0.06, 0.002
@@ -66,9 +66,13 @@ class Peaks(NamedTuple):
         return self.flops.get(dtype, self.flops["float32"])
 
     def bandwidth_of(self, nbytes: float) -> float:
-        """Return the most bytes a second at so many bytes in a call, or at more."""
-        rates = [rate for size, rate in self.bandwidth if size >= nbytes]
-        return max(rates, default=self.bandwidth[-1][1])
+        """Return the most bytes a second in calls that move so many bytes.
+
+        It is that of the next smaller size which was measured, or of a larger one.
+        """
+        larger = [rate for size, rate in self.bandwidth if size > nbytes]
+        at = max(0, len(self.bandwidth) - len(larger) - 1)
+        return max(rate for _, rate in self.bandwidth[at:])
 
     def seconds(self, flops: float, nbytes: float, dtype: str) -> float:
         """Return the least time for so much work: the roof."""
@@ -97,7 +101,7 @@ _known: dict[int, Peaks] = {}
 def measure_peaks(*, quiet: bool = False) -> Peaks:
     """Measure what this machine can do, for the thread budget of now, and keep it.
 
-    It takes some three seconds and says so on standard error.  Close other programs
+    It takes some five seconds and says so on standard error.  Close other programs
     first.  The peaks are kept in the user's cache folder, for this CPU, this number of
     threads and the installed kernel packages; profiles find them there.
 
@@ -124,7 +128,7 @@ def measure_peaks(*, quiet: bool = False) -> Peaks:
     check_flag("measure_peaks", "quiet", quiet)
     threads = get_num_threads()
     if not quiet:
-        _say(f"Measuring the peaks of this machine on {_threads(threads)}: some 3 s.")
+        _say(f"Measuring the peaks of this machine on {_threads(threads)}: some 5 s.")
     flops = {name: _best_product(name) for name in ("float32", "float64")}
     moved = tuple((float(size), _best_bandwidth(size)) for size in SIZES)
     found = Peaks(cpu_name(), threads, flops, moved, packages())

@@ -134,8 +134,8 @@ class profile:
         recording = self._recording
         assert recording is not None
         _running.remove(self)
-        leave(self._token)
         self._instruments.remove()
+        leave(self._token)
         events = recording.events
         if recording.closed:  # it is full, or has all the steps it wants
             stop = events[-1][1 if len(events[-1]) == 5 else 0]
