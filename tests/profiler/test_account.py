@@ -78,6 +78,15 @@ def test_modules_have_what_runs_in_them_and_the_backward_of_their_nodes():
     assert found["Sequential"].total == pytest.approx(1e-9 * (18 + 14 + 8 + 15))
 
 
+def test_python_up_to_a_mark_is_not_of_the_kernel_behind_it():
+    module = ac.nn.Linear(1, 1)
+    events = [(2, 0, module), (9,), (10, 15, GEMM, FORWARD, "Net.out"), (20, 1, None)]
+    found = rows(Account(events, 0, 20, 0), "module")
+    assert nanoseconds(found["Linear"]) == (0, 7 + 5)
+    assert nanoseconds(found["Net.out"]) == (5, 1)
+    assert found["Linear"].total == pytest.approx(18e-9)
+
+
 def test_operators_are_told_apart_by_their_phase():
     events = [
         (0, 10, GEMM, Site("linear", "forward"), -1),

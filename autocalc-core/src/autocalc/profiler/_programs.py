@@ -76,6 +76,7 @@ class TimedExecutor:
         self._running = True
         try:
             start = clock()
+            append((start,))
             for run, kernel, site, module in self._timed:
                 run()
                 stop = clock()

@@ -13,6 +13,8 @@ event                                           what it is
                                                 compiled programs the module's name
 (time, serial, module or None)                  a module was called, or returned
 (time, asked for)                               a step ended
+(time,)                                         Python up to here is of the module, not
+                                                of the kernel that follows
 ==============================================  ======================================
 """
 
