@@ -517,7 +517,7 @@ __all__ += ["isneginf", "isposinf", "kaiser_window", "kernels", "kron", "kthvalu
 __all__ += ["lcm", "ldexp", "le", "lerp", "less", "less_equal", "lgamma", "linalg"]
 __all__ += ["linspace", "live_node_count", "load", "log", "log1p", "log2", "log10"]
 __all__ += ["log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "pinverse"]
-__all__ += ["poisson"]
+__all__ += ["poisson", "profiler"]
 __all__ += ["logdet", "logical_and", "logical_not", "logical_or", "logical_xor"]
 __all__ += ["logit", "logspace", "logsumexp", "long", "lt", "manual_seed"]
 __all__ += ["masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp"]
@@ -567,6 +567,7 @@ if _TYPE_CHECKING:
         models,
         nn,
         optim,
+        profiler,
         random,
         special,
         testing,
