@@ -526,7 +526,8 @@ __all__ += ["min", "minimum", "mm", "mode", "models", "moveaxis", "movedim", "ms
 __all__ += ["mul", "multinomial", "multiply", "mv", "mvlgamma", "nan", "nan_to_num"]
 __all__ += ["nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy"]
 __all__ += ["ne", "neg", "negative", "newaxis", "nextafter", "nn", "no_grad", "nonzero"]
-__all__ += ["norm", "normal", "not_equal", "numel", "ones", "ones_like", "optim"]
+__all__ += ["norm", "normal", "not_equal", "numel", "ones", "ones_like"]
+__all__ += ["onnx", "optim"]
 __all__ += ["outer", "pdist", "permute", "permute_copy", "pi", "polygamma", "positive"]
 __all__ += ["pow", "preserve_format", "prod", "promote_types", "put", "quantile"]
 __all__ += ["rad2deg", "rand", "rand_like", "randint", "randint_like", "randn"]
@@ -566,6 +567,7 @@ if _TYPE_CHECKING:
         distributions,
         models,
         nn,
+        onnx,
         optim,
         random,
         special,

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Elements chosen by index."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc.onnx._graph import Value
+from autocalc.onnx._table import writes
+
+
+@writes("embedding")
+def _(k: Any, weight: Value, indices: Value) -> Value:
+    shape = (*indices.shape, weight.shape[1])
+    return k.node("Gather", weight, indices, shape=shape, axis=0)
+
+
+@writes("index_select")
+def _(k: Any, a: Value, index: Value, axis: int) -> Value:
+    shape = (*a.shape[:axis], *index.shape, *a.shape[axis + 1 :])
+    return k.node("Gather", a, index, shape=shape, axis=axis)
+
+
+@writes("gather")
+def _(k: Any, a: Value, index: Value, axis: int) -> Value:
+    if all(n == m for i, (n, m) in enumerate(zip(a.shape, index.shape, strict=True)) if i != axis):  # fmt: skip
+        return k.node("GatherElements", a, index, shape=index.shape, axis=axis)
+    box = [m if i != axis else n for i, (n, m) in enumerate(zip(a.shape, index.shape, strict=True))]  # fmt: skip
+    part = k.graph.cut(a, [0] * len(box), box, [1] * len(box))
+    return k.node("GatherElements", part, index, shape=index.shape, axis=axis)
+
+
+@writes("scatter")
+def _(k: Any, a: Value, index: Value, src: Value, axis: int) -> Value:
+    return k.node("ScatterElements", a, index, src, shape=a.shape, axis=axis)
+
+
+@writes("scatter_add")
+def _(k: Any, a: Value, index: Value, src: Value, axis: int) -> Value:
+    words = {"axis": axis, "reduction": "add"}
+    return k.node("ScatterElements", a, index, src, shape=a.shape, **words)
+
+
+@writes("positions")
+def _(k: Any, index: Sequence[Value], sizes: tuple[int, ...]) -> Value:
+    """Write the place of each element, counted row by row; below 0 from the end."""
+    total: Value | None = None
+    for i, (one, size) in enumerate(zip(index, sizes, strict=True)):
+        negative = k.compare(one, k.constant(0, one), "lt")
+        end = k.graph.reshape(k.graph.numbers((size,)), ())
+        one = k.where(negative, k.node("Add", one, end), one)
+        step = k.graph.reshape(k.graph.numbers((math.prod(sizes[i + 1 :]),)), ())
+        part = k.node("Mul", one, step)
+        total = part if total is None else k.node("Add", total, part)
+    assert total is not None  # there is one index or more
+    return total
