@@ -128,7 +128,8 @@ class Emitter:
             results = self._kernels.run(spec, *operands, *attributes, want=want, **words)
         except NoWriter as error:
             self._missing.setdefault(str(error), call.line)
-            results = [self._nothing(view) for view in call.outputs]
+            nothing = [self._nothing(view) for view in call.outputs]
+            results = nothing if len(nothing) > 1 else nothing[0]
         several = results if len(spec.outputs) > 1 else (results,)
         for view, value in zip(call.outputs, several, strict=True):
             if isinstance(view, View):
