@@ -129,7 +129,8 @@ class Contents:
         last = near[-1]
         if last.place == place:
             return last.value
-        if len(near) > 1 or not last.place.dense:
+        alone = last.place.dense or _box(last.place, place) is not None
+        if len(near) > 1 or not alone:
             last = self._whole()
         return restrided(self._graph, last, place)
 
@@ -178,15 +179,29 @@ def restrided(graph: Graph, piece: Piece, place: Place) -> Value:
         value = graph.cut(piece.value, *zip(*cuts, strict=True)) if cuts else piece.value
         order = [i for i in piece.place.dims() if cuts[i][1] > 1]
         return _arranged(graph, value, order, place)
-    split = _split(piece.place, place)
+    split = _split(piece.place, place) or _split(piece.place, _merged(place))
     if split is None:
         row = _in_memory_order(graph, piece)
         return graph.taken(row, place.places() - piece.place.offset)
     shape, starts, counts = split
     row = graph.reshape(_in_memory_order(graph, piece), shape)
     value = graph.cut(row, starts, counts, [1] * len(shape))
-    order = [i for i, n in enumerate(counts) if n > 1]
-    return _arranged(graph, value, order, place)
+    sizes = [place.shape[i] for i in place.dims()]
+    value = graph.reshape(value, sizes)
+    return _arranged(graph, value, list(range(len(sizes))), place)
+
+
+def _merged(place: Place) -> Place:
+    """Return the view with dimensions made one that lie within each other."""
+    runs: list[list[int]] = []
+    for dim in place.dims():
+        n, s = place.shape[dim], place.strides[dim]
+        if runs and runs[-1][1] == n * s:
+            runs[-1] = [runs[-1][0] * n, s]
+        else:
+            runs.append([n, s])
+    shape, strides = (tuple(run[i] for run in runs) for i in (0, 1))
+    return Place(place.offset, shape, strides)
 
 
 def _in_memory_order(graph: Graph, piece: Piece) -> Value:
@@ -248,7 +263,9 @@ def joined(graph: Graph, pieces: Sequence[Piece]) -> Piece | None:
     """Return pieces that lie behind each other in one dimension as one, or None."""
     line = sorted(pieces, key=lambda piece: piece.place.offset)
     first = line[0].place
-    step = line[1].place.offset - first.offset if len(line) > 1 else 0
+    if len(line) < 2 or any(len(p.place.shape) != len(first.shape) for p in line):
+        return None
+    step = line[1].place.offset - first.offset
     for axis in range(len(first.shape)):
         place = _lined_up(line, axis)
         if place is not None:
@@ -271,10 +288,12 @@ def _lined_up(line: Sequence[Piece], axis: int) -> Place | None:
     step = widest.strides[axis]
     if not step:  # single elements: told by the distance of the first two
         step = line[1].place.offset - line[0].place.offset
+    if not step:
+        return None
     start, shape = line[0].place.offset, list(widest.shape)
     for piece in line:
         place = piece.place
-        if len(place.shape) != len(shape) or place.offset != start:
+        if place.offset != start:
             return None
         for i, (n, s) in enumerate(zip(place.shape, place.strides, strict=True)):
             same = n == shape[i] and s == widest.strides[i]

@@ -164,6 +164,15 @@ class Kernels:
         """Return the sum."""
         return self.node("Add", total, value)
 
+    def add_into_slice(self, total: Value, index: Any, part: Value) -> Value:
+        """Return `total` with `part` added at ``[index]``."""
+        graph, shape = self.graph, (prod(total.shape),)
+        places: Array = np.arange(shape[0]).reshape(total.shape)[index].reshape(-1)
+        row, new = graph.reshape(total, shape), graph.reshape(part, places.shape)
+        where, words = graph.constant(places), {"axis": 0, "reduction": "add"}
+        row = self.node("ScatterElements", row, where, new, shape=shape, **words)
+        return graph.reshape(row, total.shape)
+
     def sum_to(self, a: Value, shape: Shape) -> Value:
         """Sum `a` over the dimensions in which `shape` was broadcast to it."""
         lead = len(a.shape) - len(shape)

@@ -41,14 +41,17 @@ def _(node: Node, x: Tensor, index: Tensor) -> Tensor:
     return x[tuple(parts)]
 
 
+_REDUCTIONS = {"add": "sum", "max": "amax", "min": "amin", "mul": "prod"}
+
+
 @reads("ScatterElements")
 def _(node: Node, x: Tensor, index: Tensor, new: Tensor) -> Tensor:
-    node.only("reduction", "none", "add")
-    axis = node.get("axis", 0)
+    node.only("reduction", "none", *_REDUCTIONS)
+    axis, how = node.get("axis", 0), node.get("reduction", "none")
     index = _indices(index, x.shape[axis])
-    if node.get("reduction", "none") == "add":
-        return ac.scatter_add(x, axis, index, new)
-    return ac.scatter(x, axis, index, new)
+    if how == "none":
+        return ac.scatter(x, axis, index, new)
+    return ac.scatter_reduce(x, axis, index, new, _REDUCTIONS[how])
 
 
 @reads("ScatterND")

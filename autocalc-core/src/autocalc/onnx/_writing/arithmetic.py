@@ -141,6 +141,14 @@ def _(k: Any, a: Value) -> Value:
     return k.node("Not" if a.dtype == _BOOL else "BitwiseNot", a)
 
 
+@writes("nan_to_num")
+def _(k: Any, a: Value, nan: float, posinf: float, neginf: float) -> Value:
+    a = k.where(k.node("IsNaN", a, dtype=_BOOL), k.constant(nan, a), a)
+    for value, instead in ((math.inf, posinf), (-math.inf, neginf)):
+        a = k.where(k.compare(a, k.constant(value, a), "eq"), k.constant(instead, a), a)
+    return a
+
+
 @writes("copy")
 def _(k: Any, a: Value, dtype: DType | None = None) -> Value:
     return a if dtype is None else k.cast(a, dtype)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc.onnx._graph import Value
-from autocalc.onnx._table import writes
+from autocalc.onnx._table import WRITERS, writes
 
 
 @writes("embedding")
@@ -25,9 +25,8 @@ def _(k: Any, a: Value, index: Value, axis: int) -> Value:
 
 @writes("gather")
 def _(k: Any, a: Value, index: Value, axis: int) -> Value:
-    if all(n == m for i, (n, m) in enumerate(zip(a.shape, index.shape, strict=True)) if i != axis):  # fmt: skip
-        return k.node("GatherElements", a, index, shape=index.shape, axis=axis)
-    box = [m if i != axis else n for i, (n, m) in enumerate(zip(a.shape, index.shape, strict=True))]  # fmt: skip
+    box = list(index.shape)
+    box[axis] = a.shape[axis]
     part = k.graph.cut(a, [0] * len(box), box, [1] * len(box))
     return k.node("GatherElements", part, index, shape=index.shape, axis=axis)
 
@@ -37,10 +36,17 @@ def _(k: Any, a: Value, index: Value, src: Value, axis: int) -> Value:
     return k.node("ScatterElements", a, index, src, shape=a.shape, axis=axis)
 
 
-@writes("scatter_add")
-def _(k: Any, a: Value, index: Value, src: Value, axis: int) -> Value:
-    words = {"axis": axis, "reduction": "add"}
-    return k.node("ScatterElements", a, index, src, shape=a.shape, **words)
+def _scatter(reduction: str) -> Any:
+    def write(k: Any, a: Value, index: Value, src: Value, axis: int) -> Value:
+        words = {"axis": axis, "reduction": reduction}
+        value: Value = k.node("ScatterElements", a, index, src, shape=a.shape, **words)
+        return value
+
+    return write
+
+
+_SCATTERED = {"add": "add", "amax": "max", "amin": "min", "mul": "mul"}
+WRITERS.update({f"scatter_{name}": _scatter(how) for name, how in _SCATTERED.items()})
 
 
 @writes("positions")
