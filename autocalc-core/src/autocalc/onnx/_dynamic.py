@@ -48,6 +48,12 @@ def free_size(
     """Return what `dynamic_axes` asks for; None for nothing."""
     if not dynamic_axes:
         return None
+    if not isinstance(dynamic_axes, Mapping):
+        message = (
+            f"onnx.export: `dynamic_axes` is {short(dynamic_axes)}; it must be a dict "
+            f'such as {{"x": {{0: "batch"}}}}.'
+        )
+        raise ArgumentError(message)
     names: set[str] = set()
     axes: dict[int, list[int]] = {}
     for key, value in dynamic_axes.items():
@@ -55,8 +61,8 @@ def free_size(
             _expect_output(key, inputs, outputs)
             continue
         number = inputs.index(key)
-        given = value if isinstance(value, Mapping) else dict.fromkeys(value, "batch")
-        names.update(given.values())
+        given = _given(key, value)
+        names.update(map(str, given.values()))
         axes[number] = [_axis(key, axis, tensors[number]) for axis in given]
     sizes = {tensors[i].shape[axis] for i, own in axes.items() for axis in own}
     if len(names) != 1 or len(sizes) != 1:
@@ -68,6 +74,19 @@ def free_size(
         )
         raise ArgumentError(message)
     return Free(names.pop(), axes, sizes.pop())
+
+
+def _given(name: str, value: Any) -> Mapping[Any, Any]:
+    """Return names by dimension."""
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, (list, tuple)):
+        return dict.fromkeys(value, "batch")
+    message = (
+        f"onnx.export: `dynamic_axes` has {short(value)} for {name!r}; it must be a list "
+        f'of dimensions, or a dict such as {{0: "batch"}}.'
+    )
+    raise ArgumentError(message)
 
 
 def _expect_output(name: str, inputs: Sequence[str], outputs: Sequence[str]) -> None:
