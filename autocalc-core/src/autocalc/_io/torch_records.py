@@ -12,7 +12,7 @@ import pickletools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from autocalc._tensor import dtypes
+from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.state_dict import StateDict
 
 
@@ -44,7 +44,7 @@ MakeTensor = Callable[[Storage, int, tuple[int, ...], tuple[int, ...], bool], An
 #: By the name of PyTorch's class: the dtype of its elements.
 STORAGES = {
     "BFloat16Storage": dtypes.bfloat16,
-    "BoolStorage": dtypes.bool,
+    "BoolStorage": dtypes.bool_,
     "ByteStorage": dtypes.uint8,
     "CharStorage": dtypes.int8,
     "DoubleStorage": dtypes.float64,
@@ -96,8 +96,7 @@ class Records:
         except (ValueError, IndexError, KeyError, TypeError, OverflowError) as error:
             message = f"its records are damaged ({error!r})"
             raise RecordError(message) from error
-        if isinstance(value, (Name, Storage)):
-            raise _refused(value)
+        _expect_values([value])
         return value
 
     def _step(self, name: str, argument: Any) -> None:
@@ -154,9 +153,11 @@ class Records:
             stack.append(parts)
         elif name in {"APPEND", "APPENDS"}:
             items = [stack.pop()] if name == "APPEND" else self._since_mark()
+            _expect_values(items)
             self._last(list).extend(items)
         elif name in {"SETITEM", "SETITEMS"}:
             items = self._pair() if name == "SETITEM" else self._since_mark()
+            _expect_values(items)
             self._last(dict).update(zip(items[::2], items[1::2], strict=True))
         elif name == "BINPERSID":
             stack.append(_storage(self._pop(tuple)))
@@ -195,6 +196,9 @@ class Records:
             return tuple(sizes)
         if name == PARAMETER:
             tensor, requires_grad, _ = arguments
+            if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
+                message = "a parameter is no tensor of floating-point numbers"
+                raise RecordError(message)
             return tensor.requires_grad_(requires_grad is True)
         if name != TENSOR:
             raise _refused(name)
@@ -202,7 +206,8 @@ class Records:
         if not isinstance(storage, Storage):
             message = "a tensor has no storage"
             raise RecordError(message)
-        return self._make_tensor(storage, offset, size, stride, requires_grad is True)
+        wants = requires_grad is True and storage.dtype.is_floating_point
+        return self._make_tensor(storage, offset, size, stride, wants)
 
 
 ORDERED = Name("collections", "OrderedDict")
@@ -221,6 +226,18 @@ def _storage(record: tuple[Any, ...]) -> Storage:
         message = "a piece of memory is described by something else"
         raise RecordError(message)
     return Storage(STORAGES[kind.name], key, count)
+
+
+def _expect_values(items: list[Any]) -> None:
+    """Raise if names or storages are values; tuples are looked into, each once."""
+    left, seen = list(items), set()
+    while left:
+        item = left.pop()
+        if isinstance(item, (Name, Storage)):
+            raise _refused(item)
+        if isinstance(item, tuple) and id(item) not in seen:
+            seen.add(id(item))
+            left.extend(item)
 
 
 def _refused(name: Any) -> RecordError:
