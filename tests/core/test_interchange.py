@@ -191,9 +191,9 @@ def test_pytorch_sees_steps_and_histories_are_refused():
     assert seen.tolist() == [0.5, 0.5, 0.5]
     with pytest.raises(GradError, match="detach"):
         torch.from_dlpack(weight)
-    with pytest.raises(ArgumentError, match="Tensor cannot be shared.*detach"):
+    with pytest.raises(ArgumentError, match=r"Tensor cannot be shared.*detach"):
         ac.from_dlpack(torch.ones(2, requires_grad=True))
-    with pytest.raises(ArgumentError, match="layout other than torch.strided"):
+    with pytest.raises(ArgumentError, match=r"layout other than torch.strided"):
         ac.from_dlpack(torch.ones(2, 2).to_sparse())
     with pytest.raises(DTypeError, match="complex64 is not supported"):
         ac.from_dlpack(torch.ones(2, dtype=torch.complex64))

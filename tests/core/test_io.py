@@ -266,7 +266,9 @@ def test_a_damaged_file_is_named(path, damage):
 
 def test_an_archive_that_is_none_is_named(path):
     path.write_bytes(b"PK\3\4" * 50)
-    with pytest.raises(CheckpointError, match=r"a file of torch.save .* not a zip file"):
+    with pytest.raises(
+        CheckpointError, match=r"a file of torch.save .* not a zip file"
+    ):
         ac.load(path)
 
 

@@ -62,7 +62,9 @@ def described(value):
 def tensor(key="0", count=6, offset=0, size=(2, 3), stride=(3, 1), kind="FloatStorage"):
     storage = Storage(kind, key, count)
     more = (False, Call("collections", "OrderedDict"))
-    return Call("torch._utils", "_rebuild_tensor_v2", storage, offset, size, stride, *more)
+    return Call(
+        "torch._utils", "_rebuild_tensor_v2", storage, offset, size, stride, *more
+    )
 
 
 NUMBERS = np.arange(6, dtype=np.float32)
@@ -101,11 +103,17 @@ def test_a_state_dict(tmp_path):
 
 
 KINDS = {
-    "BFloat16Storage": "bfloat16", "BoolStorage": "bool", "ByteStorage": "uint8",
-    "CharStorage": "int8", "DoubleStorage": "float64", "FloatStorage": "float32",
-    "HalfStorage": "float16", "IntStorage": "int32", "LongStorage": "int64",
+    "BFloat16Storage": "bfloat16",
+    "BoolStorage": "bool",
+    "ByteStorage": "uint8",
+    "CharStorage": "int8",
+    "DoubleStorage": "float64",
+    "FloatStorage": "float32",
+    "HalfStorage": "float16",
+    "IntStorage": "int32",
+    "LongStorage": "int64",
     "ShortStorage": "int16",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -119,7 +127,12 @@ def test_dtypes(kind):
 
 
 def test_nested_plain_values():
-    value = {"epoch": 3, "lr": 0.5, "of": [tensor(), (None, True, "text", -(2**70))], 4: {}}
+    value = {
+        "epoch": 3,
+        "lr": 0.5,
+        "of": [tensor(), (None, True, "text", -(2**70))],
+        4: {},
+    }
     found = load(archive(value))
     assert found["of"][0].shape == (2, 3)
     assert found["of"][1] == (None, True, "text", -(2**70))
@@ -195,11 +208,20 @@ def test_pickles_of_python_are_refused_and_do_not_run():
 OTHERS = {
     "an instance": (b"\x80\x02(ios\nsystem\n.", "instruction INST"),
     "an object": (b"\x80\x02(c__main__\nX\no.", "it names"),
-    "a new object": (described(Global("collections", "OrderedDict")) + b")\x81.", "instruction NEWOBJ"),
+    "a new object": (
+        described(Global("collections", "OrderedDict")) + b")\x81.",
+        "instruction NEWOBJ",
+    ),
     "an extension": (b"\x80\x02\x82\x01.", "instruction EXT1"),
     "text of a persistent": (b"\x80\x02Pstorage\n.", "instruction PERSID"),
-    "attributes": (described([1]) + described({"a": 1}) + b"b.", "list stands where a StateDict"),
-    "other attributes": (described(OrderedDict(a=1)) + described({"__class__": 1}) + b"b.", "given attributes"),
+    "attributes": (
+        described([1]) + described({"a": 1}) + b"b.",
+        "list stands where a StateDict",
+    ),
+    "other attributes": (
+        described(OrderedDict(a=1)) + described({"__class__": 1}) + b"b.",
+        "given attributes",
+    ),
     "nothing": (b".", "records are damaged"),
     "no end": (b"\x80\x02]", "records are damaged"),
     "too little": (b"\x80\x02R.", "records are damaged"),
@@ -208,15 +230,36 @@ OTHERS = {
     "an unknown memo": (b"\x80\x02h\x07.", "records are damaged"),
     "a key that is a list": (b"\x80\x02}" + b"]K\x01s.", "records are damaged"),
     "an unknown byte": (b"\x80\x02\xff.", "records are damaged"),
-    "a name in a list": (described([(1, (Global("torch", "Size"),))]) + b".", "it names torch.Size"),
-    "a storage in a dict": (described({"a": Storage("FloatStorage", "0", 6)}) + b".", "it names Storage"),
-    "a tower of tuples": (b"\x80\x02)" + b"2\x86" * 50 + b"q\x00]h\x00a.", "instruction DUP"),
+    "a name in a list": (
+        described([(1, (Global("torch", "Size"),))]) + b".",
+        "it names torch.Size",
+    ),
+    "a storage in a dict": (
+        described({"a": Storage("FloatStorage", "0", 6)}) + b".",
+        "it names Storage",
+    ),
+    "a tower of tuples": (
+        b"\x80\x02)" + b"2\x86" * 50 + b"q\x00]h\x00a.",
+        "instruction DUP",
+    ),
     "a name": (described(Global("torch", "Size")) + b".", "it names torch.Size"),
-    "a huge text": (b"\x80\x02X" + struct.pack("<I", 2**31) + b"a.", "records are damaged"),
-    "a huge bytes": (b"\x80\x04\x8d" + struct.pack("<Q", 2**62) + b"a.", "records are damaged"),
-    "a huge integer": (b"\x80\x02\x8b" + struct.pack("<i", 2**30) + b"a.", "records are damaged"),
-    "a size of a size": (described(Call("torch", "Size", 3)) + b".", "records are damaged"),
-}  # fmt: skip
+    "a huge text": (
+        b"\x80\x02X" + struct.pack("<I", 2**31) + b"a.",
+        "records are damaged",
+    ),
+    "a huge bytes": (
+        b"\x80\x04\x8d" + struct.pack("<Q", 2**62) + b"a.",
+        "records are damaged",
+    ),
+    "a huge integer": (
+        b"\x80\x02\x8b" + struct.pack("<i", 2**30) + b"a.",
+        "records are damaged",
+    ),
+    "a size of a size": (
+        described(Call("torch", "Size", 3)) + b".",
+        "records are damaged",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -227,13 +270,22 @@ def test_records_that_no_tensor_needs(name):
 
 TENSORS = {
     "beyond the end": (tensor(offset=1), "reaches over the end"),
-    "far beyond": (tensor(size=(2**40, 2**40), stride=(2**40, 1)), "that no tensor can"),
+    "far beyond": (
+        tensor(size=(2**40, 2**40), stride=(2**40, 1)),
+        "that no tensor can",
+    ),
     "by its strides": (tensor(stride=(2**40, 1)), "reaches over the end"),
     "before": (tensor(offset=-1), "that no tensor can have"),
     "of negative size": (tensor(size=(-2, -3)), "that no tensor can have"),
     "of negative strides": (tensor(stride=(-3, 1)), "that no tensor can have"),
-    "of repeated elements": (tensor(size=(2**62, 2), stride=(0, 0)), "that no tensor can"),
-    "of many dimensions": (tensor(size=(1,) * 99, stride=(1,) * 99), "that no tensor can"),
+    "of repeated elements": (
+        tensor(size=(2**62, 2), stride=(0, 0)),
+        "that no tensor can",
+    ),
+    "of many dimensions": (
+        tensor(size=(1,) * 99, stride=(1,) * 99),
+        "that no tensor can",
+    ),
     "of floats": (tensor(size=(2.0, 3)), "that no tensor can have"),
     "of booleans": (tensor(size=(True, 3)), "that no tensor can have"),
     "of other strides": (tensor(stride=(1,)), "that no tensor can have"),
@@ -242,15 +294,27 @@ TENSORS = {
     "of a huge storage": (tensor(count=2**60), "has 24 bytes where the records say"),
     "of a storage below 0": (tensor(count=-1), "described by something else"),
     "without a storage": (tensor(key="1"), "entry 'data/1' is missing"),
-    "of a path": (tensor(key="../../etc/passwd"), "entry 'data/../../etc/passwd' is missing"),
+    "of a path": (
+        tensor(key="../../etc/passwd"),
+        "entry 'data/../../etc/passwd' is missing",
+    ),
     "of a number": (tensor(key=0), "described by something else"),
     "of two kinds": ([tensor(), tensor(kind="IntStorage")], "described in two ways"),
     "of impossible booleans": (tensor(count=24, kind="BoolStorage"), "not 0 or 1"),
-    "of no record": (Call("torch._utils", "_rebuild_tensor_v2", 1, 2, 3, 4, 5), "no storage"),
+    "of no record": (
+        Call("torch._utils", "_rebuild_tensor_v2", 1, 2, 3, 4, 5),
+        "no storage",
+    ),
     "of few": (Call("torch._utils", "_rebuild_tensor_v2"), "records are damaged"),
-    "as a parameter": (Call("torch._utils", "_rebuild_parameter", 3, True, None), "a parameter is no"),
-    "of another word": (Storage("FloatStorage", "0", 6, word="module"), "something else"),
-}  # fmt: skip
+    "as a parameter": (
+        Call("torch._utils", "_rebuild_parameter", 3, True, None),
+        "a parameter is no",
+    ),
+    "of another word": (
+        Storage("FloatStorage", "0", 6, word="module"),
+        "something else",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", TENSORS)
@@ -281,7 +345,10 @@ def test_archives_that_torch_never_writes():
         made.writestr("archive/constants.pkl", b"")
     refuses(file.getvalue(), "is a program of torch.jit")
     file = io.BytesIO(archive(tensor()))
-    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(file, "a") as made:
+    with (
+        pytest.warns(UserWarning, match="Duplicate"),
+        zipfile.ZipFile(file, "a") as made,
+    ):
         made.writestr("archive/data/0", b"twice")
     refuses(file.getvalue(), "two entries 'archive/data/0'")
 
@@ -328,7 +395,7 @@ def test_safetensors_files_are_not_taken_for_archives():
     assert load(content) == {}
 
 
-# ---- PyTorch itself --------------------------------------------------------------------
+# ---- PyTorch itself ----------------------------------------------------------------
 
 
 @pytest.mark.torch
@@ -358,7 +425,16 @@ def test_optimizers_views_and_dtypes_of_pytorch(tmp_path):
     net(torch.ones(1, 3)).sum().backward()
     adam.step()
     base = torch.arange(12.0).reshape(3, 4)
-    kinds = ["bfloat16", "float16", "float64", "int8", "uint8", "int16", "int64", "bool"]
+    kinds = [
+        "bfloat16",
+        "float16",
+        "float64",
+        "int8",
+        "uint8",
+        "int16",
+        "int64",
+        "bool",
+    ]
     value = {
         "model": net.state_dict(),
         "optimizer": adam.state_dict(),
@@ -370,7 +446,10 @@ def test_optimizers_views_and_dtypes_of_pytorch(tmp_path):
     }
     torch.save(value, path)
     found = ac.load(path)
-    assert found["optimizer"]["state"][0]["exp_avg"].tolist() == adam.state_dict()["state"][0]["exp_avg"].tolist()  # fmt: skip
+    assert (
+        found["optimizer"]["state"][0]["exp_avg"].tolist()
+        == adam.state_dict()["state"][0]["exp_avg"].tolist()
+    )
     assert found["optimizer"]["param_groups"][0]["lr"] == 0.1
     for one, other in zip(found["views"], value["views"], strict=True):
         assert one.tolist() == other.tolist()
@@ -389,7 +468,9 @@ def test_whole_modules_of_pytorch_are_refused(tmp_path):
     torch = pytest.importorskip("torch")
     path = tmp_path / "model.pt"
     torch.save(torch.nn.Linear(3, 2), path)
-    with pytest.raises(CheckpointError, match=r"it names torch.nn.modules.linear.Linear"):
+    with pytest.raises(
+        CheckpointError, match=r"it names torch.nn.modules.linear.Linear"
+    ):
         ac.load(path)
     torch.save({"a": torch.ones(2)}, path, _use_new_zipfile_serialization=False)
     with pytest.raises(CheckpointError, match=r"before version 1.6"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A model, exported and run by three programs: AutoCalc's answer must come from each."""
+"""A model, exported and run by three programs: AutoCalc's answer comes from each."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def by_reference(path, args):
 def by_runtime(path, args):
     """Return the answers of ONNX Runtime."""
     runtime = pytest.importorskip("onnxruntime", reason="it is not installed")
-    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = 1
+    providers = ["CPUExecutionProvider"]
+    session = runtime.InferenceSession(str(path), options, providers=providers)
     names = [one.name for one in session.get_inputs()]
     return session.run(None, dict(zip(names, arrays_of(args), strict=True)))
 

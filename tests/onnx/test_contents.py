@@ -176,13 +176,19 @@ def test_other_dtypes_of_the_same_memory_are_refused():
     with pytest.raises(OnnxError, match="holds float32 is read as int32"):
         twin.contents.read(view_of(twin.base.view(np.int32), twin.base))
     with pytest.raises(OnnxError, match="as another dtype"):
-        twin.contents.read(view_of(twin.base.view(np.int16)[1:4].view("i2")[:2], twin.base)._replace(dtype=np.dtype("f4")))  # fmt: skip
+        twin.contents.read(
+            view_of(twin.base.view(np.int16)[1:4].view("i2")[:2], twin.base)._replace(
+                dtype=np.dtype("f4")
+            )
+        )
 
 
 @st.composite
 def views(draw, array):
     """Take one view of another."""
-    steps = draw(st.lists(st.sampled_from(["slice", "turn", "shape", "new"]), max_size=4))
+    steps = draw(
+        st.lists(st.sampled_from(["slice", "turn", "shape", "new"]), max_size=4)
+    )
     for step in steps:
         if step == "slice" and array.ndim:
             axis = draw(st.integers(0, array.ndim - 1))
@@ -198,7 +204,11 @@ def views(draw, array):
             array = array.transpose(draw(st.permutations(range(array.ndim))))
         elif step == "shape" and array.flags.c_contiguous:
             flat = array.reshape(-1)
-            n = draw(st.sampled_from([d for d in range(1, flat.size + 1) if flat.size % d == 0]))  # fmt: skip
+            n = draw(
+                st.sampled_from(
+                    [d for d in range(1, flat.size + 1) if flat.size % d == 0]
+                )
+            )
             array = flat.reshape(n, flat.size // n)
         elif step == "new":
             array = array[None]

@@ -9,12 +9,11 @@ from tests.onnx.both import by_load, by_runtime
 
 import autocalc as ac
 from autocalc.errors import OnnxError
+from autocalc.onnx._load import READERS
 
 onnx = pytest.importorskip(
     "onnx", reason="the extra autocalc-core[onnx] is not installed"
 )
-
-from autocalc.onnx._table import READERS
 
 rng = np.random.default_rng(0)
 
@@ -32,7 +31,10 @@ def graph_of(nodes, given, constants=(), outputs=("y",), opset=18):
     """Return a model; `given` and `constants` are arrays by name."""
     helper = onnx.helper
     kind = helper.np_dtype_to_tensor_dtype
-    inputs = [helper.make_tensor_value_info(n, kind(a.dtype), a.shape) for n, a in given.items()]  # fmt: skip
+    inputs = [
+        helper.make_tensor_value_info(n, kind(a.dtype), a.shape)
+        for n, a in given.items()
+    ]
     arrays = [onnx.numpy_helper.from_array(a, n) for n, a in dict(constants).items()]
     ends = [onnx.ValueInfoProto(name=name) for name in outputs]
     graph = helper.make_graph(nodes, "g", inputs, ends, arrays)
@@ -49,16 +51,28 @@ def node(op, inputs, outputs="y", **words):
 CASES = [
     ("Add", [f(3, 4), f(4)], {}),
     ("And", [f(3) > 0, f(3) > 0], {}),
-    ("AveragePool", [f(1, 2, 6, 6)], {"kernel_shape": [2, 2], "pads": [0, 0, 1, 1], "count_include_pad": 1}),
+    (
+        "AveragePool",
+        [f(1, 2, 6, 6)],
+        {"kernel_shape": [2, 2], "pads": [0, 0, 1, 1], "count_include_pad": 1},
+    ),
     ("ArgMax", [f(3, 4)], {"axis": 1, "keepdims": 0}),
     ("ArgMin", [f(3, 4)], {"axis": 1}),
     ("BitwiseXor", [i(3, 5), i(6, 6)], {}),
     ("Cast", [f(3)], {"to": 7}),
     ("Celu", [f(9)], {"alpha": 0.5}),
     ("Clip", [f(9), np.float32(-0.5)], {}),
-    ("Conv", [f(1, 2, 7, 7), f(4, 2, 3, 3), f(4)], {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
+    (
+        "Conv",
+        [f(1, 2, 7, 7), f(4, 2, 3, 3), f(4)],
+        {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
+    ),
     ("Conv", [f(1, 2, 7), f(4, 2, 3)], {"pads": [2, 1]}),
-    ("ConvTranspose", [f(1, 2, 5, 5), f(2, 4, 3, 3)], {"strides": [2, 2], "pads": [1, 0, 0, 1]}),
+    (
+        "ConvTranspose",
+        [f(1, 2, 5, 5), f(2, 4, 3, 3)],
+        {"strides": [2, 2], "pads": [1, 0, 0, 1]},
+    ),
     ("CumSum", [f(3, 4), i(1)[0]], {"reverse": 1}),
     ("DepthToSpace", [f(1, 8, 2, 3)], {"blocksize": 2}),
     ("DepthToSpace", [f(1, 8, 2, 3)], {"blocksize": 2, "mode": "CRD"}),
@@ -80,7 +94,11 @@ CASES = [
     ("LayerNormalization", [f(2, 3, 4), f(3, 4)], {"axis": 1}),
     ("LogSoftmax", [f(3, 4)], {"axis": 0}),
     ("Max", [f(3), f(3), f(2, 3)], {}),
-    ("MaxPool", [f(1, 2, 6, 6)], {"kernel_shape": [3, 3], "auto_pad": "SAME_LOWER", "strides": [2, 2]}),
+    (
+        "MaxPool",
+        [f(1, 2, 6, 6)],
+        {"kernel_shape": [3, 3], "auto_pad": "SAME_LOWER", "strides": [2, 2]},
+    ),
     ("Min", [f(3), f(3)], {}),
     ("Mod", [i(7, -7), i(3, 3)], {}),
     ("Mod", [f(3), f(3)], {"fmod": 1}),
@@ -99,12 +117,32 @@ CASES = [
     ("ReduceSum", [f(3, 4)], {"noop_with_empty_axes": 1}),
     ("ReduceSumSquare", [f(3, 4), i(1)], {}),
     ("Reshape", [f(2, 3, 4), i(0, -1)], {}),
-    ("Resize", [f(1, 2, 3, 4), np.zeros(0, "f4"), np.array([1, 1, 2, 2], "f4")], {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}),
-    ("Resize", [f(1, 2, 3, 4), np.zeros(0, "f4"), np.zeros(0, "f4"), i(1, 2, 6, 8)], {"mode": "linear"}),
-    ("Resize", [f(1, 2, 3, 4), np.zeros(0, "f4"), np.zeros(0, "f4"), i(1, 2, 6, 7)], {"mode": "linear", "coordinate_transformation_mode": "align_corners"}),
+    (
+        "Resize",
+        [f(1, 2, 3, 4), np.zeros(0, "f4"), np.array([1, 1, 2, 2], "f4")],
+        {
+            "mode": "nearest",
+            "coordinate_transformation_mode": "asymmetric",
+            "nearest_mode": "floor",
+        },
+    ),
+    (
+        "Resize",
+        [f(1, 2, 3, 4), np.zeros(0, "f4"), np.zeros(0, "f4"), i(1, 2, 6, 8)],
+        {"mode": "linear"},
+    ),
+    (
+        "Resize",
+        [f(1, 2, 3, 4), np.zeros(0, "f4"), np.zeros(0, "f4"), i(1, 2, 6, 7)],
+        {"mode": "linear", "coordinate_transformation_mode": "align_corners"},
+    ),
     ("Round", [np.array([0.5, 1.5, -2.5], "f4")], {}),
     ("ScatterElements", [f(3, 3), np.array([[0, -1, 2]]), f(1, 3)], {"axis": 0}),
-    ("ScatterElements", [f(3, 3), np.array([[1, 1, 2]]), f(1, 3)], {"axis": 1, "reduction": "add"}),
+    (
+        "ScatterElements",
+        [f(3, 3), np.array([[1, 1, 2]]), f(1, 3)],
+        {"axis": 1, "reduction": "add"},
+    ),
     ("ScatterND", [f(4, 3), np.array([[0], [2]]), f(2, 3)], {}),
     ("Selu", [f(9)], {}),
     ("Slice", [f(5, 6), i(4, -3), i(-9, 9), i(0, 1), i(-2, 1)], {}),
@@ -122,7 +160,7 @@ CASES = [
     ("Unsqueeze", [f(3), i(0, -1)], {}),
     ("Where", [f(3) > 0, f(3), f(3)], {}),
     ("Xor", [f(3) > 0, f(3) > 0], {}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +177,9 @@ def test_operators(op, inputs, words, tmp_path):
     path = tmp_path / "m.onnx"
     onnx.save(graph_of([one], given, constants, outputs), path)
     tensors = tuple(ac.from_numpy(np.array(a)) for a in given.values())
-    for found, wanted in zip(by_load(path, tensors), by_runtime(path, tensors), strict=True):
+    for found, wanted in zip(
+        by_load(path, tensors), by_runtime(path, tensors), strict=True
+    ):
         assert found.dtype == wanted.dtype
         assert found.shape == wanted.shape
         np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
@@ -182,7 +222,9 @@ def test_constants_shapes_of_constants_and_functions(tmp_path):
     model = graph_of(nodes, {"x": f(2, 2)})
     body = [helper.make_node("Add", ["v", "v"], ["w"])]
     opsets = [helper.make_opsetid("", 18)]
-    model.functions.append(helper.make_function("own", "Twice", ["v"], ["w"], body, opsets))
+    model.functions.append(
+        helper.make_function("own", "Twice", ["v"], ["w"], body, opsets)
+    )
     model.opset_import.append(helper.make_opsetid("own", 1))
     onnx.save(model, tmp_path / "m.onnx")
     x = ac.randn(2, 2)
@@ -192,19 +234,54 @@ def test_constants_shapes_of_constants_and_functions(tmp_path):
 
 
 REFUSED = [
-    ("AveragePool", [f(1, 2, 6)], {"kernel_shape": [3], "pads": [0, 1]}, "count_include_pad=False"),
+    (
+        "AveragePool",
+        [f(1, 2, 6)],
+        {"kernel_shape": [3], "pads": [0, 1]},
+        "count_include_pad=False",
+    ),
     ("AveragePool", [f(1, 2, 6)], {"kernel_shape": [3], "dilations": [2]}, "dilations"),
     ("CumSum", [f(3), i(0)], {"exclusive": 1}, "exclusive=1"),
     ("ConvTranspose", [f(1, 2, 3), f(2, 2, 3)], {"output_shape": [5]}, "output_shape"),
-    ("GRU", [f(2, 1, 3), f(1, 6, 3), f(1, 6, 2)], {"hidden_size": 2}, "linear_before_reset=0"),
-    ("LSTM", [f(2, 1, 3), f(1, 8, 3), f(1, 8, 2)], {"hidden_size": 2, "clip": 1.0}, "clip=1.0"),
-    ("RNN", [f(2, 1, 3), f(1, 2, 3), f(1, 2, 2)], {"hidden_size": 2, "activations": ["Sigmoid"]}, "activations"),
-    ("Resize", [f(1, 1, 2), np.zeros(0, "f4"), np.array([1, 1, 2], "f4")], {"mode": "nearest"}, "coordinate_transformation_mode"),
-    ("Resize", [f(1, 1, 2), np.zeros(0, "f4"), np.array([2, 1, 2], "f4")], {"mode": "linear"}, "changes the batch"),
-    ("Resize", [f(1, 1, 2), np.zeros(0, "f4"), np.array([1, 1, 2], "f4")], {"mode": "cubic"}, "mode='cubic'"),
+    (
+        "GRU",
+        [f(2, 1, 3), f(1, 6, 3), f(1, 6, 2)],
+        {"hidden_size": 2},
+        "linear_before_reset=0",
+    ),
+    (
+        "LSTM",
+        [f(2, 1, 3), f(1, 8, 3), f(1, 8, 2)],
+        {"hidden_size": 2, "clip": 1.0},
+        "clip=1.0",
+    ),
+    (
+        "RNN",
+        [f(2, 1, 3), f(1, 2, 3), f(1, 2, 2)],
+        {"hidden_size": 2, "activations": ["Sigmoid"]},
+        "activations",
+    ),
+    (
+        "Resize",
+        [f(1, 1, 2), np.zeros(0, "f4"), np.array([1, 1, 2], "f4")],
+        {"mode": "nearest"},
+        "coordinate_transformation_mode",
+    ),
+    (
+        "Resize",
+        [f(1, 1, 2), np.zeros(0, "f4"), np.array([2, 1, 2], "f4")],
+        {"mode": "linear"},
+        "changes the batch",
+    ),
+    (
+        "Resize",
+        [f(1, 1, 2), np.zeros(0, "f4"), np.array([1, 1, 2], "f4")],
+        {"mode": "cubic"},
+        "mode='cubic'",
+    ),
     ("Pad", [f(2, 2, 3), i(0, 1, 0, 0, 0, 0)], {"mode": "edge"}, "repeats the batch"),
     ("OneHot", [i(0), i(2), f(2)], {"axis": 0}, "axis=0"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("op", "inputs", "words", "match"), REFUSED)

@@ -110,8 +110,8 @@ def load(
     """Load what `save` wrote; of another safetensors file, the dict of its tensors.
 
     Files of `torch.save` are read as well, as far as they hold tensors in dicts, lists
-    and tuples beside plain values: a `state_dict`, or the state of an optimizer.  Tensors
-    that shared memory there share it here.
+    and tuples beside plain values: a `state_dict`, or the state of an optimizer.
+    Tensors that shared memory there share it here.
 
     Parameters
     ----------

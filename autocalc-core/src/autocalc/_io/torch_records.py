@@ -35,7 +35,7 @@ class Storage(NamedTuple):
 
     dtype: Any
     key: str
-    count: int
+    size: int
 
 
 #: Tensors of a storage: ``(storage, offset, size, stride, requires_grad)``.
@@ -61,8 +61,10 @@ _MARK = object()
 
 #: Plain values that an instruction carries.
 _PLAIN = frozenset(
-    "BINFLOAT BININT BININT1 BININT2 BINUNICODE BINUNICODE8 LONG1 LONG4 "
-    "SHORT_BINUNICODE".split()
+    {
+        *("BINFLOAT", "BININT", "BININT1", "BININT2", "BINUNICODE", "BINUNICODE8"),
+        *("LONG1", "LONG4", "SHORT_BINUNICODE"),
+    }
 )
 
 _MADE: dict[str, Callable[[], Any]] = {

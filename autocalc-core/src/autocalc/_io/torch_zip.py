@@ -99,12 +99,12 @@ class _Archive:
         """Return the elements of a storage, read once."""
         known = self._storages.get(storage.key)
         if known is not None:
-            if known[0] is not storage.dtype or known[1].size != storage.count:
+            if known[0] is not storage.dtype or known[1].size != storage.size:
                 message = f"its storage {storage.key!r} is described in two ways"
                 raise RecordError(message)
             return known[1]
         content = self._content(f"data/{storage.key}")
-        wanted = storage.count * storage.dtype.itemsize
+        wanted = storage.size * storage.dtype.itemsize
         if len(content) != wanted:
             message = (
                 f"its storage {storage.key!r} has {len(content)} bytes where the "
@@ -116,7 +116,7 @@ class _Archive:
         if storage.dtype.category == 0 and (given > 1).any():
             message = f"its storage {storage.key!r} has booleans that are not 0 or 1"
             raise RecordError(message)
-        array = given.view(dtype).copy()
+        array: Array = given.view(dtype).copy()
         if self._order != "<" and dtype.itemsize > 1:
             array = array.byteswap()
         self._storages[storage.key] = storage.dtype, array
@@ -148,7 +148,7 @@ def _check_sizes(offset: Any, size: Any, stride: Any) -> None:
         message = "a tensor has no shape"
         raise RecordError(message)
     numbers = (offset, *size, *stride)
-    whole = all(type(n) is int and 0 <= n for n in numbers)
+    whole = all(type(n) is int and n >= 0 for n in numbers)
     fits = whole and prod(size) <= _MOST_ELEMENTS
     if not fits or len(size) != len(stride) or len(size) > _MOST_DIMENSIONS:
         message = "a tensor has a shape or strides that no tensor can have"

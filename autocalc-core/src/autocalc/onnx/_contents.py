@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What the memory of a recording holds, as values of a graph.
 
-A recording sees strided views of memory; a graph has values and no memory.  Each slot is
-a list of *pieces*, views with the value that was written there.  A view that is read is
-one of them, or is made of one by transposing, slicing and reshaping, or of several by
-joining them.
+A recording sees strided views of memory; a graph has values and no memory.  Each slot
+is a list of *pieces*, views with the value that was written there.  A view that is read
+is one of them, or is made of one by transposing, slicing and reshaping, or of several
+by joining them.
 """
 
 from __future__ import annotations
@@ -176,7 +176,9 @@ def restrided(graph: Graph, piece: Piece, place: Place) -> Value:
     """Return what a view shows of a piece that fills its memory."""
     cuts = _box(piece.place, place)
     if cuts is not None:
-        value = graph.cut(piece.value, *zip(*cuts, strict=True)) if cuts else piece.value
+        value = (
+            graph.cut(piece.value, *zip(*cuts, strict=True)) if cuts else piece.value
+        )
         order = [i for i in piece.place.dims() if cuts[i][1] > 1]
         return _arranged(graph, value, order, place)
     split = _split(piece.place, place) or _split(piece.place, _merged(place))
@@ -245,8 +247,8 @@ def _split(outer: Place, place: Place) -> tuple[list[int], list[int], list[int]]
 def _arranged(graph: Graph, value: Value, order: list[int], place: Place) -> Value:
     """Return a value as a view has its dimensions.
 
-    `order` are the dimensions of `value` of more than one element, the one of the widest
-    stride first.
+    `order` are the dimensions of `value` of more than one element, the one of the
+    widest stride first.
     """
     wanted = [i for i, n in enumerate(place.shape) if n > 1 and place.strides[i]]
     rank = {dim: number for number, dim in enumerate(place.dims())}
@@ -332,9 +334,9 @@ def _as_box(
 ) -> Value:
     """Return the value of a piece with the dimensions of what it is written upon."""
     shape = tuple(n for _, n, _ in cuts)
-    inner = Place(0, shape, tuple(s if n > 1 else 0 for n, s in zip(shape, outer.strides, strict=True)))  # fmt: skip
-    order = piece.place.dims()
-    return _arranged(graph, piece.value, order, inner)
+    sizes = zip(shape, outer.strides, strict=True)
+    inner = Place(0, shape, tuple(s if n > 1 else 0 for n, s in sizes))
+    return _arranged(graph, piece.value, piece.place.dims(), inner)
 
 
 def _pasted(

@@ -40,7 +40,7 @@ class Free(NamedTuple):
 
 
 def free_size(
-    dynamic_axes: Mapping[str, Any] | None,
+    dynamic_axes: Any,
     inputs: Sequence[str],
     outputs: Sequence[str],
     tensors: Sequence[Tensor],
@@ -83,8 +83,8 @@ def _given(name: str, value: Any) -> Mapping[Any, Any]:
     if isinstance(value, (list, tuple)):
         return dict.fromkeys(value, "batch")
     message = (
-        f"onnx.export: `dynamic_axes` has {short(value)} for {name!r}; it must be a list "
-        f'of dimensions, or a dict such as {{0: "batch"}}.'
+        f"onnx.export: `dynamic_axes` has {short(value)} for {name!r}; it must be a "
+        f'list of dimensions, or a dict such as {{0: "batch"}}.'
     )
     raise ArgumentError(message)
 
@@ -137,7 +137,9 @@ class Affine(NamedTuple):
 class Merged:
     """One graph of three that were recorded with different sizes."""
 
-    def __init__(self, graphs: Sequence[Graph], sizes: Sequence[int], free: Free) -> None:
+    def __init__(
+        self, graphs: Sequence[Graph], sizes: Sequence[int], free: Free
+    ) -> None:
         self._graphs, self._sizes, self._free = graphs, sizes, free
         self.graph = graphs[0]
         self._computed: list[Call] = []
@@ -177,15 +179,18 @@ class Merged:
         if odd or factor * z + rest != c:
             message = (
                 f"onnx.export: a size is {a}, {b} and {c} where the free size "
-                f"{self._free.name!r} is {x}, {y} and {z}; a graph can compute multiples "
-                f"and sums alone. Export with fixed sizes, without `dynamic_axes`."
+                f"{self._free.name!r} is {x}, {y} and {z}; a graph can compute "
+                f"multiples and sums alone. Export with fixed sizes, without "
+                f"`dynamic_axes`."
             )
             raise OnnxError(message)
         return Affine(int(factor), int(rest))
 
     def _differs(self, name: str) -> bool:
         arrays = [graph.arrays[name] for graph in self._graphs]
-        same = all(np.array_equal(arrays[0], a, equal_nan=a.dtype.kind == "f") for a in arrays)
+        same = all(
+            np.array_equal(arrays[0], a, equal_nan=a.dtype.kind == "f") for a in arrays
+        )
         if same and all(a.shape == arrays[0].shape for a in arrays):
             return False
         if name not in self.graph.sizes:
@@ -197,7 +202,9 @@ class Merged:
         unlike = next((pair for pair in calls if pair[0] != pair[1]), None)
         if unlike is not None:
             raise OnnxError(self._different(f"the operator {unlike[0].op}"))
-        if len(first.calls) != len(other.calls) or set(first.arrays) != set(other.arrays):
+        if len(first.calls) != len(other.calls) or set(first.arrays) != set(
+            other.arrays
+        ):
             raise OnnxError(self._different("the number of operators"))
 
     def _different(self, what: str) -> str:
@@ -209,7 +216,7 @@ class Merged:
         )
 
     def _inferred(self, moving: set[str]) -> dict[str, Any]:
-        """Return shapes of Reshape in which one size is free: it is told by the rest."""
+        """Return shapes of Reshape with one size that is free: the rest tells it."""
         users: dict[str, list[str]] = {}
         for call in self.graph.calls:
             for i, name in enumerate(call.inputs):
@@ -246,7 +253,7 @@ class Merged:
         if not self._size:
             number, axes = next(iter(self._free.axes.items()))
             given = self.graph.inputs[number].name
-            words = {"start": axes[0], "end": axes[0] + 1}
+            words: dict[str, Any] = {"start": axes[0], "end": axes[0] + 1}
             self._size = self._add("Shape", [given], **words)
         return self._size
 

@@ -110,12 +110,13 @@ class Emitter:
         spec, attributes = call.spec, call.attributes
         words: dict[str, Any] = {}
         if spec.accumulates:
-            *attributes, mask = attributes
+            attributes, mask = attributes[:-1], attributes[-1]
+            names = [output.name for output in spec.outputs]
             words = {
-                o.name: self._operand(view)
-                for i, (o, view) in enumerate(zip(spec.outputs, call.outputs, strict=True))
+                name: self._operand(view)
+                for i, (name, view) in enumerate(zip(names, call.outputs, strict=True))
                 if mask >> i & 1
-            }  # fmt: skip
+            }
         first = call.outputs[0]
         assert isinstance(first, View)  # lists are outputs of optimizers alone
         if spec.free:
@@ -125,7 +126,9 @@ class Emitter:
         want = sum(1 << i for i, view in enumerate(call.outputs) if view is not None)
         operands = [self._operand(x) for x in call.inputs]
         try:
-            results = self._kernels.run(spec, *operands, *attributes, want=want, **words)
+            results = self._kernels.run(
+                spec, *operands, *attributes, want=want, **words
+            )
         except NoWriter as error:
             self._missing.setdefault(str(error), call.line)
             nothing = [self._nothing(view) for view in call.outputs]
@@ -140,7 +143,9 @@ class Emitter:
 
     def _write(self, call: Instruction, view: View, value: Value) -> None:
         """Let memory hold a result; an elementwise one may be smaller than it."""
-        if not self._recording.memory.slots[view.slot].made and not self._is_input(view):
+        if not self._recording.memory.slots[view.slot].made and not self._is_input(
+            view
+        ):
             message = (
                 f"onnx.export: the model writes to a parameter, a buffer or another "
                 f"tensor that outlives the call, by {call.name} at {call.line} A graph "

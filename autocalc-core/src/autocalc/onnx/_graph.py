@@ -87,7 +87,7 @@ class Graph:
         dtype: DType | None = None,
         **attributes: Any,
     ) -> Value:
-        """Add a node of one output; it is like the inputs, broadcast, if nothing is said."""
+        """Add a node of one output, which is like the inputs, broadcast, by default."""
         there = [x for x in inputs if x is not None]
         if shape is None:
             shape = np.broadcast_shapes(*(x.shape for x in there))
@@ -147,14 +147,18 @@ class Graph:
             return x
         zero = 1 if 0 in shape else None
         sizes = self.numbers(shape)
-        return self.node("Reshape", x, sizes, shape=shape, dtype=x.dtype, allowzero=zero)
+        return self.node(
+            "Reshape", x, sizes, shape=shape, dtype=x.dtype, allowzero=zero
+        )
 
     def permute(self, x: Value, axes: Sequence[int]) -> Value:
         """Return `x` with its dimensions in another order."""
         axes = [int(axis) % len(x.shape) for axis in axes]
         if axes == list(range(len(axes))):
             return x
-        return self.node("Transpose", x, shape=tuple(x.shape[i] for i in axes), perm=axes)
+        return self.node(
+            "Transpose", x, shape=tuple(x.shape[i] for i in axes), perm=axes
+        )
 
     def expand(self, x: Value, shape: Sequence[int]) -> Value:
         """Return `x` repeated to `shape`."""
@@ -201,4 +205,6 @@ class Graph:
         """Return the elements of `x`, in a row, at these places, in their shape."""
         row = self.reshape(x, (prod(x.shape),))
         index = self.constant(places, _INT64)
-        return self.node("Gather", row, index, shape=places.shape, dtype=x.dtype, axis=0)
+        return self.node(
+            "Gather", row, index, shape=places.shape, dtype=x.dtype, axis=0
+        )

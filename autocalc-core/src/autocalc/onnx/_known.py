@@ -44,7 +44,7 @@ def _div(node: Node, a: Array, b: Array) -> Array:
     return np.asarray(np.trunc(a / b), np.int64)
 
 
-#: By the operator's name: functions of a node and NumPy arrays of at most one dimension.
+#: By the operator's name: functions of a node and arrays of at most one dimension.
 KNOWN: dict[str, Callable[..., Any]] = {
     "Add": lambda node, a, b: a + b,
     "Concat": _concat,

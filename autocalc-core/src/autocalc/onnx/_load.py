@@ -15,14 +15,12 @@ from autocalc._kernels.spec import Array
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import check_flag, short
 from autocalc.errors import CheckpointError, DTypeError, OnnxError
-from autocalc.onnx import _reading
+from autocalc.onnx import _reading  # noqa: F401  it fills the table of readers
 from autocalc.onnx._module import OnnxModule
 from autocalc.onnx._node import Node
 from autocalc.onnx._package import package
 from autocalc.onnx._proto import KINDS
 from autocalc.onnx._table import READERS
-
-assert _reading  # it fills the table of readers
 
 #: Older operators have other attributes.
 OLDEST = 13
@@ -63,9 +61,9 @@ def load(f: str | os.PathLike[str], *, trainable: bool = False) -> OnnxModule:
     >>> import tempfile
     >>> import autocalc as ac
     >>> path = tempfile.mkdtemp() + "/model.onnx"
-    >>> ac.onnx.export(ac.nn.Linear(3, 2), ac.ones(4, 3), path)  # doctest: +SKIP
-    >>> model = ac.onnx.load(path, trainable=True)  # doctest: +SKIP
-    >>> model(ac.ones(4, 3)).requires_grad  # doctest: +SKIP
+    >>> ac.onnx.export(ac.nn.Linear(3, 2), ac.ones(4, 3), path)
+    >>> model = ac.onnx.load(path, trainable=True)
+    >>> model(ac.ones(4, 3)).requires_grad
     True
     """
     package("onnx.load")
@@ -131,10 +129,12 @@ def _check(graph: Any) -> None:
     ]
     missing = Counter(n for n in names if n not in READERS and n != "Constant")
     if missing:
-        listed = ", ".join(f"{name} ({count})" for name, count in sorted(missing.items()))
+        listed = ", ".join(
+            f"{name} ({count})" for name, count in sorted(missing.items())
+        )
         message = (
-            f"onnx.load: AutoCalc does not run {len(missing)} of the graph's operators, "
-            f"here with how often they occur: {listed}."
+            f"onnx.load: AutoCalc does not run {len(missing)} of the graph's "
+            f"operators, here with how often they occur: {listed}."
         )
         raise OnnxError(message)
 

@@ -169,8 +169,9 @@ class Kernels:
         graph, shape = self.graph, (prod(total.shape),)
         places: Array = np.arange(shape[0]).reshape(total.shape)[index].reshape(-1)
         row, new = graph.reshape(total, shape), graph.reshape(part, places.shape)
-        where, words = graph.constant(places), {"axis": 0, "reduction": "add"}
-        row = self.node("ScatterElements", row, where, new, shape=shape, **words)
+        given = row, graph.constant(places), new
+        words: dict[str, Any] = {"axis": 0, "reduction": "add"}
+        row = self.node("ScatterElements", *given, shape=shape, **words)
         return graph.reshape(row, total.shape)
 
     def sum_to(self, a: Value, shape: Shape) -> Value:

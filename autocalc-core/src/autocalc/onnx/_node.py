@@ -52,15 +52,16 @@ class Node:
         return of(np.dtype(helper.tensor_dtype_to_np_dtype(self.attributes[name])))
 
     def only(self, name: str, *allowed: Any) -> None:
-        """Raise unless an attribute has one of these values; the first is the default."""
+        """Raise unless an attribute has one of these values, the first by default."""
         self.expect(name, self.get(name, allowed[0]), *allowed)
 
     def expect(self, name: str, value: Any, *allowed: Any) -> None:
         """Raise unless the value of an attribute is one of these."""
         if value not in allowed:
+            listed = ", ".join(map(repr, allowed))
             message = (
-                f"onnx.load: the operator {self.op} ({self.name}) has {name}={value!r}; "
-                f"AutoCalc runs it with {', '.join(map(repr, allowed))}."
+                f"onnx.load: the operator {self.op} ({self.name}) has {name}="
+                f"{value!r}; AutoCalc runs it with {listed}."
             )
             raise OnnxError(message)
 
@@ -77,10 +78,8 @@ class Known:
 
 def numbers_of(value: Any) -> list[Any]:
     """Return the elements of a value in one list."""
-    if isinstance(value, Known):
-        array = value.array
-    else:
-        array = value.detach().numpy()
+    known = isinstance(value, Known)
+    array = value.array if known else value.detach().numpy()
     return array.reshape(-1).tolist()  # type: ignore[no-any-return]
 
 

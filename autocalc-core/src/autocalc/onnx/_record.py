@@ -143,7 +143,9 @@ def _tensors(result: Any) -> list[Tensor]:
     leaves: list[Any] = []
     flatten(result, leaves)
     found = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-    others = [leaf for leaf in leaves if leaf is not None and not isinstance(leaf, Tensor)]
+    others = [
+        leaf for leaf in leaves if leaf is not None and not isinstance(leaf, Tensor)
+    ]
     if not found or others:
         what = f"also a {type(others[0]).__name__}" if others else "no tensor"
         message = (

@@ -37,7 +37,8 @@ def _(node: Node, x: Tensor) -> Tensor:
 @reads("Selu")
 def _(node: Node, x: Tensor) -> Tensor:
     alpha = node.get("alpha", 1.6732632423543772)
-    return functional.elu(x, alpha) * node.get("gamma", 1.0507009873554805)
+    result: Tensor = functional.elu(x, alpha) * node.get("gamma", 1.0507009873554805)
+    return result
 
 
 @reads("Celu")
@@ -52,7 +53,8 @@ def _(node: Node, x: Tensor) -> Tensor:
 
 @reads("HardSigmoid")
 def _(node: Node, x: Tensor) -> Tensor:
-    return (x * node.get("alpha", 0.2) + node.get("beta", 0.5)).clamp(0, 1)
+    line: Tensor = x * node.get("alpha", 0.2) + node.get("beta", 0.5)
+    return line.clamp(0, 1)
 
 
 @reads("HardSwish")

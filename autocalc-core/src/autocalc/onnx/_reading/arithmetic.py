@@ -13,7 +13,8 @@ from autocalc.onnx._table import READERS, Reader, reads
 
 #: Operators that are one function of the same tensors.
 _SAME = {
-    "Abs": ac.abs, "Acos": ac.acos, "Acosh": ac.acosh, "Add": ac.add, "And": ac.logical_and,
+    "Abs": ac.abs, "Acos": ac.acos, "Acosh": ac.acosh, "Add": ac.add,
+    "And": ac.logical_and,
     "Asin": ac.asin, "Asinh": ac.asinh, "Atan": ac.atan, "Atanh": ac.atanh,
     "BitwiseAnd": ac.bitwise_and, "BitwiseNot": ac.bitwise_not,
     "BitwiseOr": ac.bitwise_or, "BitwiseXor": ac.bitwise_xor, "Ceil": ac.ceil,

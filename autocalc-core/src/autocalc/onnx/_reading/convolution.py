@@ -65,5 +65,8 @@ def _(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tens
     if before == behind:
         return _TURNED[dims](x, weight, bias, stride, before, more, **words)
     out = _TURNED[dims](x, weight, bias, stride, 0, more, **words)
-    cut = [slice(a, n - b) for a, b, n in zip(before, behind, out.shape[2:], strict=True)]
-    return out[(slice(None), slice(None), *cut)]
+    cut = [
+        slice(a, n - b) for a, b, n in zip(before, behind, out.shape[2:], strict=True)
+    ]
+    index = (slice(None), slice(None), *cut)
+    return out[index]

@@ -35,7 +35,9 @@ def _(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tens
 @reads("RMSNormalization")
 def _(node: Node, x: Tensor, weight: Tensor) -> Tensor:
     shape = x.shape[node.get("axis", -1) :]
-    return functional.rms_norm(x, shape, weight.expand(shape), node.get("epsilon", 1e-5))
+    return functional.rms_norm(
+        x, shape, weight.expand(shape), node.get("epsilon", 1e-5)
+    )
 
 
 @reads("GroupNormalization")

@@ -25,7 +25,8 @@ def _(node: Node, x: Tensor) -> Tensor:
         x = functional.pad(x, widths(before, behind), value=-math.inf)
         before = [0] * len(before)
     ceil = bool(node.get("ceil_mode", 0))
-    return _MAX[len(kernel)](x, kernel, stride, before, dilation, ceil)
+    result: Tensor = _MAX[len(kernel)](x, kernel, stride, before, dilation, ceil)
+    return result
 
 
 @reads("AveragePool")

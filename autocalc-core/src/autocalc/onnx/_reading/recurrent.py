@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import autocalc as ac
 from autocalc._ops.recurrent import Weights, layer
@@ -48,7 +49,8 @@ def _run(
         )
         pair = (None, None) if b is None else ac.chunk(b[number], 2, 0)
         given = [w[number], r[number], *pair]
-        weights = Weights(*[None if a is None else _ordered(a, order) for a in given])
+        turned: Any = [None if a is None else _ordered(a, order) for a in given]
+        weights = Weights(*turned)
         out, last = layer(kind or node.op, x, weights, first, reverse)
         outs.append(out)
         ends.append(last)

@@ -119,7 +119,9 @@ def _(
 ) -> Tensor:
     node.only("mode", *_MODES)
     axes = list(range(x.ndim)) if axes is None else [axis % x.ndim for axis in axes]
-    each = dict(zip(axes, zip(pads[: len(axes)], pads[len(axes) :], strict=True), strict=True))  # fmt: skip
+    each = dict(
+        zip(axes, zip(pads[: len(axes)], pads[len(axes) :], strict=True), strict=True)
+    )
     widths = [n for axis in reversed(range(x.ndim)) for n in each.get(axis, (0, 0))]
     mode = _MODES[node.get("mode", "constant")]
     if mode == "constant":
@@ -194,4 +196,3 @@ def _(
     mode = {1: "linear", 2: "bilinear", 3: "trilinear"}[x.ndim - 2]
     corners = how == "align_corners"
     return functional.interpolate(x, wanted[2:], mode=mode, align_corners=corners)
-

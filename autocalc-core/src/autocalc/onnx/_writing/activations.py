@@ -7,41 +7,42 @@ from typing import Any
 
 from autocalc._kernels.table import TABLE
 from autocalc.onnx._graph import Value
+from autocalc.onnx._namespace import Kernels
 from autocalc.onnx._table import writes
 
 
 @writes("relu")
-def _(k: Any, a: Value) -> Value:
+def _(k: Kernels, a: Value) -> Value:
     return k.node("Relu", a)
 
 
 @writes("sigmoid")
-def _(k: Any, a: Value) -> Value:
+def _(k: Kernels, a: Value) -> Value:
     return k.node("Sigmoid", a)
 
 
 @writes("silu")
-def _(k: Any, a: Value) -> Value:
+def _(k: Kernels, a: Value) -> Value:
     return k.node("Mul", a, k.node("Sigmoid", a))
 
 
 @writes("hardswish")
-def _(k: Any, a: Value) -> Value:
+def _(k: Kernels, a: Value) -> Value:
     return k.node("HardSwish", a)
 
 
 @writes("hardtanh")
-def _(k: Any, a: Value, low: float, high: float) -> Value:
+def _(k: Kernels, a: Value, low: float, high: float) -> Value:
     return k.node("Clip", a, k.constant(low, a), k.constant(high, a), shape=a.shape)
 
 
 @writes("leaky_relu")
-def _(k: Any, a: Value, slope: float) -> Value:
+def _(k: Kernels, a: Value, slope: float) -> Value:
     return k.node("LeakyRelu", a, alpha=slope)
 
 
 @writes("elu")
-def _(k: Any, a: Value, alpha: float, rate: float, scale: float) -> Any:
+def _(k: Kernels, a: Value, alpha: float, rate: float, scale: float) -> Any:
     """Write scale * (a or alpha * (exp(rate * a) - 1))."""
     if rate <= 0:
         decomposition: Any = TABLE["elu"].decomposition
@@ -53,14 +54,16 @@ def _(k: Any, a: Value, alpha: float, rate: float, scale: float) -> Any:
     return below if scale == 1 else k.node("Mul", below, k.constant(scale, a))
 
 
-def activated(k: Any, a: Value, activation: str, alpha: float, beta: float) -> Value:
+def activated(
+    k: Kernels, a: Value, activation: str, alpha: float, beta: float
+) -> Value:
     """Write the activation that runs in the same pass as another kernel."""
-    if activation == "none":
-        return a
     if activation == "hardtanh":
-        return k.hardtanh(a, alpha, beta)  # type: ignore[no-any-return]
-    if activation == "leaky_relu":
-        return k.leaky_relu(a, alpha)  # type: ignore[no-any-return]
-    if activation in {"gelu", "gelu_tanh"}:
-        return k.gelu(a, "tanh" if activation == "gelu_tanh" else "none")  # type: ignore[no-any-return]
-    return getattr(k, activation)(a)  # type: ignore[no-any-return]
+        a = k.hardtanh(a, alpha, beta)
+    elif activation == "leaky_relu":
+        a = k.leaky_relu(a, alpha)
+    elif activation in {"gelu", "gelu_tanh"}:
+        a = k.gelu(a, "tanh" if activation == "gelu_tanh" else "none")
+    elif activation != "none":
+        a = getattr(k, activation)(a)
+    return a

@@ -9,12 +9,13 @@ import numpy as np
 
 from autocalc._kernels.table import TABLE
 from autocalc.onnx._graph import Value
+from autocalc.onnx._namespace import Kernels
 from autocalc.onnx._table import writes
 
 
 @writes("attention")
 def _(
-    k: Any,
+    k: Kernels,
     q: Value,
     keys: Value,
     v: Value,

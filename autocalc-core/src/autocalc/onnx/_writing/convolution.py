@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc.onnx._graph import Value
+from autocalc.onnx._namespace import Kernels
 from autocalc.onnx._table import writes
 
 _Ints = tuple[int, ...]
@@ -13,7 +14,7 @@ _Ints = tuple[int, ...]
 
 @writes("conv")
 def _(
-    k: Any,
+    k: Kernels,
     x: Value,
     weight: Value,
     bias: Value | None,
@@ -24,15 +25,22 @@ def _(
 ) -> Value:
     sizes = zip(x.shape[2:], weight.shape[2:], stride, padding, dilation, strict=True)
     counts = tuple((n + 2 * p - d * (m - 1) - 1) // s + 1 for n, m, s, p, d in sizes)
-    words = {"strides": list(stride), "pads": [*padding, *padding], "group": groups}
+    words: dict[str, Any] = {
+        "strides": list(stride),
+        "pads": [*padding, *padding],
+        "group": groups,
+    }
     shape = (x.shape[0], weight.shape[0], *counts)
-    more = {"dilations": list(dilation), "kernel_shape": list(weight.shape[2:])}
+    more: dict[str, Any] = {
+        "dilations": list(dilation),
+        "kernel_shape": list(weight.shape[2:]),
+    }
     return k.node("Conv", x, weight, bias, shape=shape, **words, **more)
 
 
 @writes("conv_dx")
 def _(
-    k: Any,
+    k: Kernels,
     g: Value,
     weight: Value,
     bias: Value | None,
@@ -46,7 +54,7 @@ def _(
     rows = zip(g.shape[2:], weight.shape[2:], stride, padding, dilation, strict=True)
     least = [(n - 1) * s - 2 * p + d * (m - 1) + 1 for n, m, s, p, d in rows]
     more = [size - n for size, n in zip(sizes, least, strict=True)]
-    words = {
+    words: dict[str, Any] = {
         "strides": list(stride),
         "pads": [*padding, *padding],
         "dilations": list(dilation),

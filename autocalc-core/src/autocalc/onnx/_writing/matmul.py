@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from autocalc.onnx._graph import Value
+from autocalc.onnx._namespace import Kernels
 from autocalc.onnx._table import writes
 from autocalc.onnx._writing.activations import activated
 
 
 @writes("gemm")
 def _(
-    k: Any,
+    k: Kernels,
     a: Value,
     b: Value,
     bias: Value | None,
@@ -35,7 +34,7 @@ def _(
 
 @writes("linear")
 def _(
-    k: Any, x: Value, weight: Value, bias: Value | None, activation: str = "none"
+    k: Kernels, x: Value, weight: Value, bias: Value | None, activation: str = "none"
 ) -> Value:
     shape = (*x.shape[:-1], weight.shape[0])
     if len(x.shape) == 2:

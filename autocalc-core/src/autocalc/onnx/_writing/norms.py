@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from autocalc.onnx._graph import Value
+from autocalc.onnx._namespace import Kernels
 from autocalc.onnx._table import writes
 from autocalc.onnx._writing.activations import activated
 
 
 @writes("layer_norm")
 def layer_norm(
-    k: Any, x: Value, weight: Value | None, bias: Value | None, eps: float = 1e-5
+    k: Kernels, x: Value, weight: Value | None, bias: Value | None, eps: float = 1e-5
 ) -> Value:
     """Write the node, which must have a weight."""
     if weight is None:
@@ -25,15 +24,15 @@ def layer_norm(
 
 @writes("add_layer_norm")
 def _(
-    k: Any, a: Value, b: Value, weight: Value | None, bias: Value | None, eps: float
+    k: Kernels, a: Value, b: Value, weight: Value | None, bias: Value | None, eps: float
 ) -> tuple[Value, Value]:
     x = k.node("Add", a, b)
     return x, layer_norm(k, x, weight, bias, eps)
 
 
 @writes("rms_norm")
-def rms_norm(k: Any, x: Value, weight: Value | None, eps: float) -> Value:
-    """Write x / sqrt(mean(x * x) + eps) * weight; ONNX has a node from version 23 on."""
+def rms_norm(k: Kernels, x: Value, weight: Value | None, eps: float) -> Value:
+    """Write x / sqrt(mean(x * x) + eps) * weight; ONNX's node is newer: version 23."""
     square = k.mean(k.node("Mul", x, x), (len(x.shape) - 1,), True)
     root = k.node("Sqrt", k.node("Add", square, k.constant(eps, x)))
     value: Value = k.node("Div", x, root)
@@ -42,7 +41,7 @@ def rms_norm(k: Any, x: Value, weight: Value | None, eps: float) -> Value:
 
 @writes("add_rms_norm")
 def _(
-    k: Any, a: Value, b: Value, weight: Value | None, eps: float
+    k: Kernels, a: Value, b: Value, weight: Value | None, eps: float
 ) -> tuple[Value, Value]:
     x = k.node("Add", a, b)
     return x, rms_norm(k, x, weight, eps)
@@ -50,7 +49,7 @@ def _(
 
 @writes("batch_norm_running")
 def _(
-    k: Any,
+    k: Kernels,
     x: Value,
     mean: Value,
     var: Value,

@@ -8,6 +8,7 @@ from typing import Any
 from autocalc._kernels.spec import Meta, Shape
 from autocalc._kernels.table import TABLE
 from autocalc.onnx._graph import Value
+from autocalc.onnx._namespace import Kernels
 from autocalc.onnx._table import writes
 
 _Ints = tuple[int, ...]
@@ -20,7 +21,7 @@ def _words(kernel: _Ints, stride: _Ints, padding: _Ints) -> dict[str, Any]:
 
 @writes("max_pool")
 def _(
-    k: Any,
+    k: Kernels,
     x: Value,
     kernel: _Ints,
     stride: _Ints,
@@ -32,13 +33,13 @@ def _(
     metas = TABLE["max_pool"].rule(Meta(x.shape, x.dtype), *attributes)
     shape: Shape = metas[0].shape
     words = _words(kernel, stride, padding)
-    more = {"dilations": list(dilation), "ceil_mode": int(ceil)}
+    more: dict[str, Any] = {"dilations": list(dilation), "ceil_mode": int(ceil)}
     return k.node("MaxPool", x, shape=shape, **words, **more)
 
 
 @writes("avg_pool")
 def _(
-    k: Any,
+    k: Kernels,
     x: Value,
     kernel: _Ints,
     stride: _Ints,
@@ -50,14 +51,18 @@ def _(
     spec: Any = TABLE["avg_pool"]
     attributes = (kernel, stride, padding, ceil, count_include_pad, divisor)
     if divisor:
-        return spec.decomposition(k, x, *attributes)  # type: ignore[no-any-return]
+        value: Value = spec.decomposition(k, x, *attributes)
+        return value
     shape: Shape = spec.rule(Meta(x.shape, x.dtype), *attributes).shape
     words = _words(kernel, stride, padding)
-    more = {"ceil_mode": int(ceil), "count_include_pad": int(count_include_pad)}
+    more: dict[str, Any] = {
+        "ceil_mode": int(ceil),
+        "count_include_pad": int(count_include_pad),
+    }
     return k.node("AveragePool", x, shape=shape, **words, **more)
 
 
-def _boxes(k: Any, whole: str, part: str, x: Value, sizes: _Ints) -> Any:
+def _boxes(k: Kernels, whole: str, part: str, x: Value, sizes: _Ints) -> Any:
     """Write boxes that are the whole plane or equal windows; None for others."""
     shape = (*x.shape[:2], *sizes)
     if set(sizes) == {1}:
@@ -69,14 +74,14 @@ def _boxes(k: Any, whole: str, part: str, x: Value, sizes: _Ints) -> Any:
 
 
 @writes("adaptive_avg_pool")
-def _(k: Any, x: Value, sizes: _Ints) -> Any:
+def _(k: Kernels, x: Value, sizes: _Ints) -> Any:
     value = _boxes(k, "GlobalAveragePool", "AveragePool", x, sizes)
     spec: Any = TABLE["adaptive_avg_pool"]
     return spec.decomposition(k, x, sizes) if value is None else value
 
 
 @writes("adaptive_max_pool")
-def _(k: Any, x: Value, sizes: _Ints) -> Any:
+def _(k: Kernels, x: Value, sizes: _Ints) -> Any:
     value = _boxes(k, "GlobalMaxPool", "MaxPool", x, sizes)
     spec: Any = TABLE["adaptive_max_pool"]
     return spec.decomposition(k, x, sizes, want=1)[0] if value is None else value

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc.onnx._graph import Value
+from autocalc.onnx._namespace import Kernels
 from autocalc.onnx._table import writes
 
 
-def _ordered(k: Any, w: Value, order: Sequence[int]) -> Value:
+def _ordered(k: Kernels, w: Value, order: Sequence[int]) -> Value:
     """Return the blocks of gates in another order."""
     size = w.shape[0] // len(order)
     blocks = [k.slice(w, slice(i * size, (i + 1) * size)) for i in order]
@@ -23,7 +24,7 @@ def _ordered(k: Any, w: Value, order: Sequence[int]) -> Value:
 
 
 def _layer(
-    k: Any,
+    k: Kernels,
     op: str,
     order: Sequence[int],
     x: Value,
@@ -61,7 +62,7 @@ def _layer(
 
 @writes("lstm")
 def _(
-    k: Any,
+    k: Kernels,
     x: Value,
     w_ih: Value,
     w_hh: Value,
@@ -78,7 +79,7 @@ def _(
 
 @writes("gru")
 def _(
-    k: Any,
+    k: Kernels,
     x: Value,
     w_ih: Value,
     w_hh: Value,
@@ -94,7 +95,7 @@ def _(
 
 @writes("rnn")
 def _(
-    k: Any,
+    k: Kernels,
     x: Value,
     w_ih: Value,
     w_hh: Value,
