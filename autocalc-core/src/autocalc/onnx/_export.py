@@ -75,7 +75,7 @@ def export(
     >>> path = tempfile.mkdtemp() + "/model.onnx"
     >>> ac.onnx.export(model, ac.ones(4, 3), path)
     >>> ac.onnx.load(path)(ac.ones(4, 3)).shape
-    Size([4, 2])
+    autocalc.Size([4, 2])
     """
     package("onnx.export")
     path = _path(f)
