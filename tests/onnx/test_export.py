@@ -153,6 +153,33 @@ def test_the_model_is_as_it_was(tmp_path):
     assert_close(by_load(tmp_path / "m.onnx", (x,)), expected(model, x))
 
 
+def test_a_tensor_given_twice_is_two_inputs_and_none_is_written(tmp_path):
+    def model(x, y):
+        return x.mul_(2) - y
+
+    x, path = ac.ones(3), tmp_path / "m.onnx"
+    ac.onnx.export(model, (x, x), path)
+    assert x.tolist() == [1, 1, 1]
+    loaded = ac.onnx.load(path)
+    assert loaded(ac.full((3,), 5.0), ac.ones(3)).tolist() == [9, 9, 9]
+
+
+def test_a_compiled_module_is_exported_as_what_it_was_made_of(tmp_path):
+    model = nn.Sequential(nn.Linear(3, 2), nn.Dropout(0.5))
+    ac.onnx.export(ac.compile(model), ac.ones(1, 3), tmp_path / "m.onnx")
+    loaded = ac.onnx.load(tmp_path / "m.onnx")
+    assert ac.equal(loaded.state_dict()["0.weight"], model[0].weight)
+
+
+@pytest.mark.parametrize("dtype", [ac.float16, ac.float64])
+def test_other_precisions(dtype, tmp_path):
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)).to(dtype)
+    x, path = ac.randn(3, 4).to(dtype), tmp_path / "m.onnx"
+    ac.onnx.export(model, x, path)
+    for run in (by_runtime, by_load):
+        assert_close(run(path, (x,)), expected(model, x), 2e-3)
+
+
 def several(x, pair, scale=1.0, *, shift):
     a, b = pair
     return {"sum": (x + a) * scale, "both": [b - x, shift.sum()]}

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autocalc._ops.creation import from_numpy
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
 from autocalc.errors import ArgumentError, OnnxError
@@ -109,16 +110,20 @@ def _axis(name: str, axis: Any, tensor: Tensor) -> int:
     return axis % ndim
 
 
-def with_size(tensors: Sequence[Tensor], free: Free, size: int) -> list[Tensor]:
-    """Return the tensors with `size` in place of the free size, by repeating."""
-    from autocalc._ops.creation import from_numpy
+def examples(
+    tensors: Sequence[Tensor], free: Free | None = None, size: int = 0
+) -> list[Tensor]:
+    """Return the tensors with `size` in place of the free size, by repeating.
 
+    Each has memory of its own: what the model writes changes none of the caller's, and
+    a tensor that is given twice is two inputs.
+    """
     found = []
     for number, tensor in enumerate(tensors):
         array = tensor.detach().numpy()
-        for axis in free.axes.get(number, ()):
+        for axis in free.axes.get(number, ()) if free else ():
             array = np.take(array, np.arange(size) % array.shape[axis], axis)
-        found.append(from_numpy(np.array(array)) if number in free.axes else tensor)
+        found.append(from_numpy(np.array(array, order="K")))
     return found
 
 

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from autocalc._compile import Compiled
 from autocalc._tensor.checks import short
 from autocalc.errors import ArgumentError, DTypeError, OnnxError
 from autocalc.onnx import _writing  # noqa: F401  it fills the table of writers
-from autocalc.onnx._dynamic import STEPS, Free, Merged, fixed, free_size, with_size
+from autocalc.onnx._dynamic import STEPS, Free, Merged, examples, fixed, free_size
 from autocalc.onnx._emit import emit
 from autocalc.onnx._graph import Graph
 from autocalc.onnx._package import package
@@ -83,6 +84,7 @@ def export(
         what = short(model)
         message = f"onnx.export: `model` is {what}; it must be a module or a function."
         raise DTypeError(message)
+    model = model._function if isinstance(model, Compiled) else model
     arguments = Arguments(model, args, kwargs)
     if not arguments.tensors:
         message = (
@@ -143,7 +145,7 @@ def _graph(
 ) -> tuple[Graph, tuple[Any, Any]]:
     """Return the graph, and the shapes of its inputs and outputs."""
     tensors = arguments.tensors
-    first = record(model, *arguments.given(tensors))
+    first = record(model, *arguments.given(examples(tensors)))
     count = len(first.outputs)
     outputs = _names("output_names", output_names, count)
     _expect_different(inputs, outputs)
@@ -165,7 +167,7 @@ def _merged(
     sizes = [max(free.size, 2) + step for step in STEPS]
     graphs: list[Graph] = []
     for size in sizes:
-        tensors = with_size(arguments.tensors, free, size)
+        tensors = examples(arguments.tensors, free, size)
         recording = record(model, *arguments.given(tensors))
         if graphs and len(recording.outputs) != len(graphs[0].outputs):
             message = (

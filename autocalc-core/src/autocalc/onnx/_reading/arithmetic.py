@@ -6,26 +6,65 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-import autocalc as ac
+from autocalc._ops import (
+    arithmetic,
+    bitwise,
+    clamping,
+    comparison,
+    exponential,
+    logical,
+    masking,
+    rounding,
+    trigonometric,
+)
 from autocalc._tensor import Tensor
 from autocalc.onnx._node import Node
 from autocalc.onnx._table import READERS, Reader, reads
 
 #: Operators that are one function of the same tensors.
 _SAME = {
-    "Abs": ac.abs, "Acos": ac.acos, "Acosh": ac.acosh, "Add": ac.add,
-    "And": ac.logical_and,
-    "Asin": ac.asin, "Asinh": ac.asinh, "Atan": ac.atan, "Atanh": ac.atanh,
-    "BitwiseAnd": ac.bitwise_and, "BitwiseNot": ac.bitwise_not,
-    "BitwiseOr": ac.bitwise_or, "BitwiseXor": ac.bitwise_xor, "Ceil": ac.ceil,
-    "Cos": ac.cos, "Cosh": ac.cosh, "Equal": ac.eq, "Erf": ac.erf, "Exp": ac.exp,
-    "Floor": ac.floor, "Greater": ac.gt, "GreaterOrEqual": ac.ge, "IsNaN": ac.isnan,
-    "Less": ac.lt, "LessOrEqual": ac.le, "Log": ac.log, "Mul": ac.mul, "Neg": ac.neg,
-    "Not": ac.logical_not, "Or": ac.logical_or, "Reciprocal": ac.reciprocal,
-    "Round": ac.round, "Sign": ac.sign, "Sin": ac.sin, "Sinh": ac.sinh,
-    "Sqrt": ac.sqrt, "Sub": ac.sub, "Tan": ac.tan, "Tanh": ac.tanh,
-    "Where": ac.where, "Xor": ac.logical_xor,
-}  # fmt: skip
+    "Abs": arithmetic.abs,
+    "Acos": trigonometric.acos,
+    "Acosh": trigonometric.acosh,
+    "Add": arithmetic.add,
+    "And": logical.logical_and,
+    "Asin": trigonometric.asin,
+    "Asinh": trigonometric.asinh,
+    "Atan": trigonometric.atan,
+    "Atanh": trigonometric.atanh,
+    "BitwiseAnd": bitwise.bitwise_and,
+    "BitwiseNot": bitwise.bitwise_not,
+    "BitwiseOr": bitwise.bitwise_or,
+    "BitwiseXor": bitwise.bitwise_xor,
+    "Ceil": rounding.ceil,
+    "Cos": trigonometric.cos,
+    "Cosh": trigonometric.cosh,
+    "Equal": comparison.eq,
+    "Erf": exponential.erf,
+    "Exp": exponential.exp,
+    "Floor": rounding.floor,
+    "Greater": comparison.gt,
+    "GreaterOrEqual": comparison.ge,
+    "IsNaN": comparison.isnan,
+    "Less": comparison.lt,
+    "LessOrEqual": comparison.le,
+    "Log": exponential.log,
+    "Mul": arithmetic.mul,
+    "Neg": arithmetic.neg,
+    "Not": logical.logical_not,
+    "Or": logical.logical_or,
+    "Reciprocal": arithmetic.reciprocal,
+    "Round": rounding.round,
+    "Sign": arithmetic.sign,
+    "Sin": trigonometric.sin,
+    "Sinh": trigonometric.sinh,
+    "Sqrt": exponential.sqrt,
+    "Sub": arithmetic.sub,
+    "Tan": trigonometric.tan,
+    "Tanh": trigonometric.tanh,
+    "Where": masking.where,
+    "Xor": logical.logical_xor,
+}
 
 
 def _same(function: Any) -> Any:
@@ -47,41 +86,43 @@ def _(node: Node, x: Tensor, *ratio: Tensor) -> Tensor:
 
 @reads("Pow")
 def _(node: Node, x: Tensor, y: Tensor) -> Tensor:
-    return ac.pow(x, y).to(x.dtype)
+    return arithmetic.pow(x, y).to(x.dtype)
 
 
 @reads("Div")
 def _(node: Node, x: Tensor, y: Tensor) -> Tensor:
     whole = not x.is_floating_point()
-    return ac.div(x, y, rounding_mode="trunc") if whole else ac.div(x, y)
+    return (
+        arithmetic.div(x, y, rounding_mode="trunc") if whole else arithmetic.div(x, y)
+    )
 
 
 @reads("Mod")
 def _(node: Node, x: Tensor, y: Tensor) -> Tensor:
-    return ac.fmod(x, y) if node.get("fmod", 0) else ac.remainder(x, y)
+    return arithmetic.fmod(x, y) if node.get("fmod", 0) else arithmetic.remainder(x, y)
 
 
 @reads("Max")
 def _(node: Node, *x: Tensor) -> Tensor:
-    return reduce(ac.maximum, x)
+    return reduce(clamping.maximum, x)
 
 
 @reads("Min")
 def _(node: Node, *x: Tensor) -> Tensor:
-    return reduce(ac.minimum, x)
+    return reduce(clamping.minimum, x)
 
 
 @reads("Sum")
 def _(node: Node, *x: Tensor) -> Tensor:
-    return reduce(ac.add, x)
+    return reduce(arithmetic.add, x)
 
 
 @reads("Clip")
 def _(
     node: Node, x: Tensor, low: Tensor | None = None, high: Tensor | None = None
 ) -> Tensor:
-    x = x if low is None else ac.maximum(x, low)
-    return x if high is None else ac.minimum(x, high)
+    x = x if low is None else clamping.maximum(x, low)
+    return x if high is None else clamping.minimum(x, high)
 
 
 @reads("Cast")
@@ -98,4 +139,4 @@ def _(node: Node, x: Tensor, y: Tensor) -> Tensor:
 def _(node: Node, x: Tensor) -> Tensor:
     node.only("detect_negative", 1)
     node.only("detect_positive", 1)
-    return ac.isinf(x)
+    return comparison.isinf(x)

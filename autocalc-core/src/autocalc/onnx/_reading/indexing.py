@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import autocalc as ac
-from autocalc._tensor import Tensor
+from autocalc._ops import indexing, masking, putting, scatter_reduction, scattering
+from autocalc._tensor import Tensor, dtypes
 from autocalc.nn import functional
 from autocalc.onnx._node import Node
 from autocalc.onnx._table import reads
@@ -12,8 +12,8 @@ from autocalc.onnx._table import reads
 
 def _indices(index: Tensor, size: int) -> Tensor:
     """Return indices as int64, those below 0 counted from the end."""
-    index = index.to(ac.int64)
-    return ac.where(index < 0, index + size, index)
+    index = index.to(dtypes.int64)
+    return masking.where(index < 0, index + size, index)
 
 
 @reads("Gather")
@@ -23,14 +23,14 @@ def _(node: Node, x: Tensor, index: Tensor) -> Tensor:
     index = _indices(index, x.shape[axis])
     if axis == 0 and x.ndim == 2 and x.is_floating_point():
         return functional.embedding(index, x)
-    chosen = ac.index_select(x, axis, index.reshape(-1))
+    chosen = indexing.index_select(x, axis, index.reshape(-1))
     return chosen.reshape(*x.shape[:axis], *index.shape, *x.shape[axis + 1 :])
 
 
 @reads("GatherElements")
 def _(node: Node, x: Tensor, index: Tensor) -> Tensor:
     axis = node.get("axis", 0)
-    return ac.gather(x, axis, _indices(index, x.shape[axis]))
+    return indexing.gather(x, axis, _indices(index, x.shape[axis]))
 
 
 @reads("GatherND")
@@ -50,8 +50,8 @@ def _(node: Node, x: Tensor, index: Tensor, new: Tensor) -> Tensor:
     axis, how = node.get("axis", 0), node.get("reduction", "none")
     index = _indices(index, x.shape[axis])
     if how == "none":
-        return ac.scatter(x, axis, index, new)
-    return ac.scatter_reduce(x, axis, index, new, _REDUCTIONS[how])
+        return scattering.scatter(x, axis, index, new)
+    return scatter_reduction.scatter_reduce(x, axis, index, new, _REDUCTIONS[how])
 
 
 @reads("ScatterND")
@@ -60,7 +60,7 @@ def _(node: Node, x: Tensor, index: Tensor, new: Tensor) -> Tensor:
     sizes = x.shape[: index.shape[-1]]
     parts = [_indices(one, n) for one, n in zip(index.unbind(-1), sizes, strict=True)]
     added = node.get("reduction", "none") == "add"
-    return ac.index_put(x, tuple(parts), new, accumulate=added)
+    return putting.index_put(x, tuple(parts), new, accumulate=added)
 
 
 @reads("OneHot", numbers=(1, 2))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import autocalc as ac
+from autocalc._ops import einsum, matmul
 from autocalc._tensor import Tensor
 from autocalc.nn import functional
 from autocalc.onnx._node import Node
@@ -12,7 +12,7 @@ from autocalc.onnx._table import reads
 
 @reads("MatMul")
 def _(node: Node, a: Tensor, b: Tensor) -> Tensor:
-    return ac.matmul(a, b)
+    return matmul.matmul(a, b)
 
 
 @reads("Gemm")
@@ -23,7 +23,7 @@ def _(node: Node, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
     plain = alpha == 1 and (c is None or (beta == 1 and c.ndim == 1 and c.shape[0] > 1))
     if plain and node.get("transB", 0):
         return functional.linear(a, b, c)
-    out = ac.matmul(a, b.T if node.get("transB", 0) else b)
+    out = matmul.matmul(a, b.T if node.get("transB", 0) else b)
     out = out if alpha == 1 else out * alpha
     if c is None:
         return out
@@ -32,4 +32,4 @@ def _(node: Node, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
 
 @reads("Einsum")
 def _(node: Node, *x: Tensor) -> Tensor:
-    return ac.einsum(node.get("equation"), *x)
+    return einsum.einsum(node.get("equation"), *x)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import autocalc as ac
+from autocalc._ops import filled, joining, splitting
 from autocalc._ops.recurrent import Weights, layer
 from autocalc._tensor import Tensor
 from autocalc.onnx._node import Node
@@ -20,8 +20,8 @@ _ACTIVATIONS = {
 
 
 def _ordered(w: Tensor, order: Sequence[int]) -> Tensor:
-    blocks = ac.chunk(w, len(order), 0)
-    return w if len(order) == 1 else ac.cat([blocks[i] for i in order], 0)
+    blocks = splitting.chunk(w, len(order), 0)
+    return w if len(order) == 1 else joining.cat([blocks[i] for i in order], 0)
 
 
 def _run(
@@ -44,18 +44,18 @@ def _run(
     outs, ends = [], []
     for number, reverse in enumerate(turns):
         first = tuple(
-            ac.zeros(batch, hidden, dtype=x.dtype) if s is None else s[number]
+            filled.zeros(batch, hidden, dtype=x.dtype) if s is None else s[number]
             for s in states
         )
-        pair = (None, None) if b is None else ac.chunk(b[number], 2, 0)
+        pair = (None, None) if b is None else splitting.chunk(b[number], 2, 0)
         given = [w[number], r[number], *pair]
         turned: Any = [None if a is None else _ordered(a, order) for a in given]
         weights = Weights(*turned)
         out, last = layer(kind or node.op, x, weights, first, reverse)
         outs.append(out)
         ends.append(last)
-    joined = [ac.stack(list(parts), 0) for parts in zip(*ends, strict=True)]
-    return (ac.stack(outs, 1), *joined)
+    joined = [joining.stack(list(parts), 0) for parts in zip(*ends, strict=True)]
+    return (joining.stack(outs, 1), *joined)
 
 
 def _expect_plain(node: Node, lengths: Tensor | None) -> None:

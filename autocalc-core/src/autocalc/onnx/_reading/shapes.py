@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-import autocalc as ac
-from autocalc._tensor import Tensor
+from autocalc._ops import diagonal, filled, joining, ranges, rearranging, splitting
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import OnnxError
 from autocalc.nn import functional
 from autocalc.onnx._node import Known, Node
@@ -66,7 +66,7 @@ def _(node: Node, x: Tensor, axes: list[int]) -> Tensor:
 
 @reads("Concat")
 def _(node: Node, *x: Tensor) -> Tensor:
-    return ac.cat(x, node.get("axis"))
+    return joining.cat(x, node.get("axis"))
 
 
 @reads("Slice", numbers=(1, 2, 3, 4))
@@ -97,13 +97,13 @@ def _(node: Node, x: Tensor, sizes: list[int] | None = None) -> tuple[Tensor, ..
     axis = node.get("axis", 0)
     if sizes is None:
         each = -(-x.shape[axis] // len(node.outputs))
-        return tuple(ac.split(x, each, axis))
-    return tuple(ac.split(x, sizes, axis))
+        return tuple(splitting.split(x, each, axis))
+    return tuple(splitting.split(x, sizes, axis))
 
 
 @reads("Tile", numbers=(1,))
 def _(node: Node, x: Tensor, repeats: list[int]) -> Tensor:
-    return ac.tile(x, repeats)
+    return rearranging.tile(x, repeats)
 
 
 _MODES = {"constant": "constant", "reflect": "reflect", "edge": "replicate"}
@@ -137,18 +137,20 @@ def _(
 def _(node: Node, sizes: list[int]) -> Tensor:
     given, helper = node.get("value"), package("onnx.load", "onnx.numpy_helper")
     value = np.zeros(1, np.float32) if given is None else helper.to_array(given)
-    return ac.full(sizes, value.item(), dtype=ac.tensor(value).dtype)
+    return filled.full(sizes, value.item(), dtype=dtypes.of(value.dtype))
 
 
 @reads("Range", numbers=(0, 1, 2))
 def _(node: Node, start: list[Any], limit: list[Any], delta: list[Any]) -> Tensor:
-    return ac.arange(start[0], limit[0], delta[0])
+    return ranges.arange(start[0], limit[0], delta[0])
 
 
 @reads("Trilu", numbers=(1,))
 def _(node: Node, x: Tensor, k: list[int] | None = None) -> Tensor:
-    diagonal = k[0] if k else 0
-    return ac.triu(x, diagonal) if node.get("upper", 1) else ac.tril(x, diagonal)
+    number = k[0] if k else 0
+    return (
+        diagonal.triu(x, number) if node.get("upper", 1) else diagonal.tril(x, number)
+    )
 
 
 @reads("DepthToSpace")
