@@ -21,6 +21,16 @@ from autocalc.onnx._table import READERS
 _INT64 = np.dtype(np.int64)
 
 
+class _Part(Module):
+    """Holds the parameters and buffers whose names begin alike.
+
+    It is called for them, so that who records a call sees whose they are.
+    """
+
+    def forward(self, name: str) -> Any:
+        return getattr(self, name)
+
+
 class OnnxModule(Module):
     """A module that runs an ONNX graph, node by node; `ac.onnx.load` makes it.
 
@@ -73,15 +83,17 @@ class OnnxModule(Module):
     def _enter(self, name: str, array: Array, kind: str, trainable: bool) -> None:
         """Take up a constant array: a parameter, a buffer, or a number of the graph."""
         if kind == "constant":
-            small = array.dtype == _INT64 and array.ndim < 2
-            known = Known(array) if small else from_numpy(np.array(array))
-            self._constants[name] = known
+            whole = array.dtype == _INT64 and array.ndim < 2
+            known = whole or array.size == 1  # sizes, places, limits
+            self._constants[name] = (
+                Known(array) if known else from_numpy(np.array(array))
+            )
             return
         *path, last = name.split(".")
         owner: Module = self
         for part in map(_free, path):
             if part not in owner._modules:
-                owner.add_module(part, Module())
+                owner.add_module(part, _Part())
             owner = owner._modules[part]
         last, tensor = _free(last), from_numpy(np.array(array))
         if kind == "parameter":
@@ -103,7 +115,7 @@ class OnnxModule(Module):
         values = dict(self._given(args, kwargs))
         values.update(self._constants)
         for name, (owner, last) in self._owners.items():
-            values.setdefault(name, getattr(owner, last))
+            values[name] = owner(last) if owner is not self else getattr(self, last)
         for node in self._nodes:
             self._run(node, values)
         results = tuple(tensor_of(values[name]) for name in self.output_names)
@@ -138,8 +150,8 @@ class OnnxModule(Module):
     @staticmethod
     def _run(node: Node, values: dict[str, Any]) -> None:
         given = [values[name] if name else None for name in node.inputs]
-        known = given and all(x is None or isinstance(x, Known) for x in given)
-        if known and node.op in KNOWN:
+        known = node.op in KNOWN and all(x is None or _is_whole(x) for x in given)
+        if known:
             arrays = [x and x.array for x in given]
             results: Any = Known(np.asarray(KNOWN[node.op](node, *arrays)))
         else:
@@ -153,6 +165,10 @@ class OnnxModule(Module):
         values.update(zip(node.outputs, several, strict=False))
         for name in node.last:
             values.pop(name, None)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Known) and value.array.dtype == _INT64
 
 
 def _free(name: str) -> str:

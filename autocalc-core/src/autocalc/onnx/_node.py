@@ -67,7 +67,7 @@ class Node:
 
 
 class Known:
-    """Integers that the host knows: sizes, places, and what is computed of them."""
+    """Numbers that the host knows: sizes, places, limits, and sums of them."""
 
     __slots__ = ("array", "tensor")
 

@@ -18,6 +18,7 @@ from autocalc._ops import (
     trigonometric,
 )
 from autocalc._tensor import Tensor
+from autocalc.nn import functional
 from autocalc.onnx._node import Node
 from autocalc.onnx._table import READERS, Reader, reads
 
@@ -117,12 +118,14 @@ def _(node: Node, *x: Tensor) -> Tensor:
     return reduce(arithmetic.add, x)
 
 
-@reads("Clip")
+@reads("Clip", numbers=(1, 2))
 def _(
-    node: Node, x: Tensor, low: Tensor | None = None, high: Tensor | None = None
+    node: Node, x: Tensor, low: list[Any] | None = None, high: list[Any] | None = None
 ) -> Tensor:
-    x = x if low is None else clamping.maximum(x, low)
-    return x if high is None else clamping.minimum(x, high)
+    least, most = (None if one is None else one[0] for one in (low, high))
+    if least is None or most is None or not x.is_floating_point():
+        return x if least is most is None else clamping.clamp(x, least, most)
+    return functional.hardtanh(x, least, most) if least < most else x.clamp(least, most)
 
 
 @reads("Cast")
