@@ -72,7 +72,7 @@ MODELS = {
     "MLP": (mlp, lambda n: (ac.randn(n, 8),)),
     "LeNet": (ac.models.LeNet, lambda n: (ac.randn(n, 1, 28, 28),)),
     "ResNet": (ac.models.ResNet, lambda n: (ac.randn(n, 1, 28, 28),)),
-    "ResNet-18": (ac.models.ResNet18, lambda n: (ac.randn(n, 3, 32, 32),)),
+    "ResNet-18": (ac.models.ResNet18, lambda n: (ac.randn(n, 3, 16, 16),)),
     "LSTM": (lambda: Recurrent("LSTM"), lambda n: (ac.randn(n, 7, 6),)),
     "GRU": (lambda: Recurrent("GRU"), lambda n: (ac.randn(n, 7, 6),)),
     "RNN": (lambda: Recurrent("RNN"), lambda n: (ac.randn(n, 7, 6),)),
@@ -93,13 +93,15 @@ def test_answers_are_equal_with_a_batch_of_any_size(name, tmp_path):
     make, inputs = MODELS[name]
     names = [f"in_{i}" for i in range(len(inputs(1)))]
     free = {name: {0: "batch"} for name in names}
-    others = [inputs(n) for n in (1, 2, 7)]
+    others = [inputs(n) for n in (1, 7)]
     words = {"input_names": names, "dynamic_axes": free}
-    check(tmp_path / "m.onnx", make(), *inputs(3), others=others, **words)
+    check(tmp_path / "m.onnx", make(), *inputs(2), others=others, **words)
 
 
 #: Inference of the benchmarks' zoo, at its own sizes; others in place of training.
-ZOO_ROWS = [key for key in ZOO if "224" not in key and "inference" in key]
+LARGE = ("224", "1x128", "d 768", "R3D")
+ZOO_ROWS = [key for key in ZOO if "inference" in key]
+ZOO_ROWS = [key for key in ZOO_ROWS if not any(word in key for word in LARGE)]
 ZOO_ROWS += ["TCN d 64, 8x256, step", "MLP-mixer d 128, 8 of 32x32, step"]
 ZOO_ROWS += ["scan d 128, 4x256 tokens, step", "DLRM, batch 256, step"]
 
@@ -203,7 +205,26 @@ def _part(x):
     return y
 
 
+def _constant_written(x):
+    """Write into a tensor that Python filled, after it was read."""
+    numbers = ac.tensor([1.0, 2.0, 3.0])
+    total = numbers + x[0, :3]
+    numbers[1] = x[0, 0]
+    return total + numbers
+
+
+def _masked_in_place(x):
+    weights = ac.ones(4, 4).tril() @ x
+    weights[weights > 1] = 0.5
+    return weights
+
+
 OPERATORS = {
+    "a constant written": _constant_written,
+    "masked in place": _masked_in_place,
+    "diagonal filled": lambda x: x.clone().fill_diagonal_(2.0),
+    "strided": lambda x: x.relu().as_strided((3, 2), (1, 7)),
+    "steps": lambda x: ac.stack([(x * i).tanh() for i in range(3)], 1),
     "slices": lambda x: ac.cat([x[:, 1:], x[:, :1], x[:, ::2]], 1),
     "in place": lambda x: x.clone().add_(1)[:, 0].mul_(3),
     "a part written": _part,

@@ -37,6 +37,13 @@ def _(k: Kernels, a: Value, index: Value, src: Value, axis: int) -> Value:
     return k.node("ScatterElements", a, index, src, shape=a.shape, axis=axis)
 
 
+@writes("index_copy")
+def _(k: Kernels, a: Value, index: Value, src: Value, axis: int) -> Value:
+    shape = tuple(n if i == axis else 1 for i, n in enumerate(src.shape))
+    places = k.expand(k.reshape(index, shape), src.shape)
+    return k.node("ScatterElements", a, places, src, shape=a.shape, axis=axis)
+
+
 def _scatter(reduction: str) -> Any:
     def write(k: Kernels, a: Value, index: Value, src: Value, axis: int) -> Value:
         words: dict[str, Any] = {"axis": axis, "reduction": reduction}
