@@ -92,7 +92,10 @@ def test_a_training_tells_what_took_the_time(run, more):
     out = run("train", "digits", "--epochs", 1, "--profile", *more).output
     assert re.search(r"^linear", out, re.MULTILINE)
     assert re.search(r"\d+ steps of [\d.]+ ms", out)
-    assert "test accuracy" in out.splitlines()[-1]
+    assert "test accuracy" in out
+    told = run("train", "digits", "--epochs", 1, "--profile", "--json", "-q", *more)
+    assert "test_accuracy" in json.loads(told.stdout)
+    assert re.search(r"^linear", told.stderr, re.MULTILINE)
 
 
 def test_a_training_writes_the_page(run):

@@ -7,7 +7,7 @@ from __future__ import annotations
 LATE = frozenset(
     {
         *("accelerator", "amp", "backends", "cuda", "data", "distributed"),
-        *("diagnostics", "distributions", "models", "nn", "optim", "profiler"),
+        *("diagnostics", "distributions", "models", "nn", "onnx", "optim", "profiler"),
         *("random", "special", "testing", "utils"),
     }
 )

@@ -45,11 +45,16 @@ class Recorder:
     failure
         Why there will be no program, where that is no error (`lenient`).
 
+    exports
+        Whether other programs are to read what is recorded.
+
     Parameters
     ----------
     arguments
         Tensors that are others in each call.
     """
+
+    exports = False
 
     def __init__(
         self, arguments: Sequence[Tensor] = (), *, lenient: bool = False
