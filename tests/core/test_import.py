@@ -17,6 +17,7 @@ LATE = (
     *(f"autocalc.{name}" for name in ("data", "models", "nn", "optim", "testing")),
     *("autocalc.utils", "autocalc.cli", "autocalc._dispatch._explain"),
     "autocalc.diagnostics",
+    *("autocalc.profiler", "rich"),
     *("pluggy", "archspec", "safetensors", "logging", "difflib"),
 )
 

@@ -133,12 +133,95 @@ def test_0d_and_empty():
     assert ac.tensor(3.0).numpy().shape == ()
 
 
+SHARED = ["float16", *NAMES]
+
+
 @pytest.mark.torch
-def test_dlpack_with_pytorch():
+@pytest.mark.parametrize("name", SHARED)
+def test_dlpack_to_pytorch_and_back_shares_memory(name):
     torch = pytest.importorskip("torch")
-    x = ac.arange(6.0).reshape(2, 3)
+    x = ac.zeros(2, 3).to(getattr(ac, name))
     y = torch.from_dlpack(x)
-    y[0, 0] = 9
-    assert x[0, 0].item() == 9
-    z = ac.from_dlpack(torch.ones(3))
-    assert z.tolist() == [1.0, 1.0, 1.0]
+    assert str(y.dtype) == f"torch.{name}"
+    y[0, 1] = 1
+    assert x[0, 1].item() == 1
+    z = ac.from_dlpack(y)
+    z[1, 2] = 1
+    assert x.tolist() == y.tolist() == [[0, 1, 0], [0, 0, 1]]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x.t(),
+        lambda x: x[:, ::2],
+        lambda x: x[1],
+        lambda x: x[1, 2],
+        lambda x: x[:0],
+        lambda x: x[0].expand(4, 3),
+    ],
+)
+def test_dlpack_of_views_with_pytorch(view):
+    torch = pytest.importorskip("torch")
+    mine, other = ac.arange(6.0).reshape(2, 3), torch.arange(6.0).reshape(2, 3)
+    there, here = torch.from_dlpack(view(mine)), ac.from_dlpack(view(other))
+    assert there.tolist() == here.tolist() == view(other).tolist()
+    assert here.shape == tuple(there.shape)
+    if here.numel() > 1:
+        assert here.stride() == there.stride() == view(other).stride()
+
+
+@pytest.mark.torch
+def test_memory_outlives_the_tensor_that_lent_it():
+    torch = pytest.importorskip("torch")
+    there, here = torch.from_dlpack(ac.ones(1000)), ac.from_dlpack(torch.ones(1000))
+    for _ in range(20):
+        ac.zeros(1000), torch.zeros(1000)
+    assert there.sum().item() == here.sum().item() == 1000
+
+
+@pytest.mark.torch
+def test_pytorch_sees_steps_and_histories_are_refused():
+    torch = pytest.importorskip("torch")
+    weight = ac.nn.Parameter(ac.ones(3))
+    seen = torch.from_dlpack(weight.detach())
+    (weight * 2).sum().backward()
+    ac.optim.SGD([weight], lr=0.25).step()
+    assert seen.tolist() == [0.5, 0.5, 0.5]
+    with pytest.raises(GradError, match="detach"):
+        torch.from_dlpack(weight)
+    with pytest.raises(ArgumentError, match=r"Tensor cannot be shared.*detach"):
+        ac.from_dlpack(torch.ones(2, requires_grad=True))
+    with pytest.raises(ArgumentError, match=r"layout other than torch.strided"):
+        ac.from_dlpack(torch.ones(2, 2).to_sparse())
+    with pytest.raises(DTypeError, match="complex64 is not supported"):
+        ac.from_dlpack(torch.ones(2, dtype=torch.complex64))
+
+
+@pytest.mark.torch
+def test_bfloat16_goes_as_integers():
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([1.5, -2.0], dtype=torch.bfloat16)
+    with pytest.raises(ArgumentError, match=r"of bfloat16, share \.view\(int16\)"):
+        ac.from_dlpack(x)
+    y = ac.from_dlpack(x.view(torch.int16)).view(ac.bfloat16)
+    assert y.tolist() == [1.5, -2.0]
+    back = torch.from_dlpack(y.view(ac.int16)).view(torch.bfloat16)
+    back[0] = 3
+    assert x.tolist() == [3.0, -2.0]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ["float16", "float32", "int32", "uint8", "bool"])
+def test_dlpack_with_jax(name):
+    """Arrays of JAX never change, so what comes from there is a copy."""
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    x = ac.tensor([[0, 1, 0], [1, 0, 1]]).to(getattr(ac, name))
+    there = jax.dlpack.from_dlpack(x.t())
+    assert there.dtype == name
+    assert there.tolist() == x.t().tolist()
+    here = ac.from_dlpack(there)
+    assert here.dtype.name == name
+    here[0, 0] = 1
+    assert not there[0, 0]

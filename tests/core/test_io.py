@@ -253,7 +253,7 @@ def test_a_list_that_contains_itself_is_refused(path):
         lambda content: content[:60],
         lambda content: content[:-1],
         lambda content: content + b"x",
-        lambda _: b"PK\3\4" * 50,
+        lambda _: b"nothing of the kind" * 50,
     ],
 )
 def test_a_damaged_file_is_named(path, damage):
@@ -261,6 +261,14 @@ def test_a_damaged_file_is_named(path, damage):
     path.write_bytes(damage(path.read_bytes()))
     match = r"safetensors \(\d+ bytes\) is (cut|not as it was saved.* is cut) short"
     with pytest.raises(CheckpointError, match=match):
+        ac.load(path)
+
+
+def test_an_archive_that_is_none_is_named(path):
+    path.write_bytes(b"PK\3\4" * 50)
+    with pytest.raises(
+        CheckpointError, match=r"a file of torch.save .* not a zip file"
+    ):
         ac.load(path)
 
 

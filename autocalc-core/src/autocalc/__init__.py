@@ -517,7 +517,6 @@ __all__ += ["isneginf", "isposinf", "kaiser_window", "kernels", "kron", "kthvalu
 __all__ += ["lcm", "ldexp", "le", "lerp", "less", "less_equal", "lgamma", "linalg"]
 __all__ += ["linspace", "live_node_count", "load", "log", "log1p", "log2", "log10"]
 __all__ += ["log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "pinverse"]
-__all__ += ["poisson"]
 __all__ += ["logdet", "logical_and", "logical_not", "logical_or", "logical_xor"]
 __all__ += ["logit", "logspace", "logsumexp", "long", "lt", "manual_seed"]
 __all__ += ["masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp"]
@@ -526,33 +525,33 @@ __all__ += ["min", "minimum", "mm", "mode", "models", "moveaxis", "movedim", "ms
 __all__ += ["mul", "multinomial", "multiply", "mv", "mvlgamma", "nan", "nan_to_num"]
 __all__ += ["nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy"]
 __all__ += ["ne", "neg", "negative", "newaxis", "nextafter", "nn", "no_grad", "nonzero"]
-__all__ += ["norm", "normal", "not_equal", "numel", "ones", "ones_like", "optim"]
-__all__ += ["outer", "pdist", "permute", "permute_copy", "pi", "polygamma", "positive"]
-__all__ += ["pow", "preserve_format", "prod", "promote_types", "put", "quantile"]
-__all__ += ["rad2deg", "rand", "rand_like", "randint", "randint_like", "randn"]
-__all__ += ["randn_like", "random", "randperm", "ravel", "reciprocal", "relu"]
-__all__ += ["remainder", "renorm", "repeat", "repeat_interleave", "reshape"]
-__all__ += ["reshape_as", "result_type", "roll", "rot90", "round", "row_stack", "rsqrt"]
-__all__ += ["rsub", "save", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce"]
-__all__ += ["searchsorted", "seed", "select", "select_copy", "select_scatter", "serial"]
-__all__ += ["set_default_device", "set_default_dtype", "set_default_tensor_type"]
+__all__ += ["norm", "normal", "not_equal", "numel", "ones", "ones_like"]
+__all__ += ["onnx", "optim", "outer", "pdist", "permute", "permute_copy", "pi"]
+__all__ += ["polygamma", "positive", "pow", "preserve_format", "prod", "promote_types"]
+__all__ += ["poisson", "profiler", "put", "quantile", "rad2deg", "rand", "rand_like"]
+__all__ += ["randint", "randint_like", "randn", "randn_like", "random", "randperm"]
+__all__ += ["ravel", "reciprocal", "relu", "remainder", "renorm", "repeat"]
+__all__ += ["repeat_interleave", "reshape", "reshape_as", "result_type", "roll"]
+__all__ += ["rot90", "round", "row_stack", "rsqrt", "rsub", "save", "scalar_tensor"]
+__all__ += ["scatter", "scatter_add", "scatter_reduce", "searchsorted", "seed"]
+__all__ += ["select", "select_copy", "select_scatter", "serial", "set_default_device"]
+__all__ += ["set_default_dtype", "set_default_tensor_type"]
 __all__ += ["set_float32_matmul_precision", "set_grad_enabled"]
 __all__ += ["set_num_interop_threads", "set_num_threads", "set_printoptions"]
 __all__ += ["set_rng_state", "sgn", "short", "sigmoid", "sign", "signbit", "sin"]
 __all__ += ["sinc", "sinh", "slice_copy", "slice_scatter", "slogdet", "softmax", "sort"]
 __all__ += ["special", "split", "split_copy", "split_with_sizes"]
-__all__ += ["split_with_sizes_copy"]
-__all__ += ["sqrt", "square", "squeeze", "squeeze_copy", "stack", "std", "std_mean"]
-__all__ += ["sub", "subtract", "sum", "sum_to_size", "swapaxes", "swapdims"]
-__all__ += ["t", "t_copy", "take", "take_along_dim", "tan", "tanh", "tensor"]
-__all__ += ["tensor_split", "tensordot", "testing", "tile", "topk", "trace"]
-__all__ += ["transpose", "transpose_copy", "trapezoid", "trapz", "tril", "tril_indices"]
-__all__ += ["triu", "triu_indices", "true_divide", "trunc", "uint8"]
+__all__ += ["split_with_sizes_copy", "sqrt", "square", "squeeze", "squeeze_copy"]
+__all__ += ["stack", "std", "std_mean", "sub", "subtract", "sum", "sum_to_size"]
+__all__ += ["swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "tan"]
+__all__ += ["tanh", "tensor", "tensor_split", "tensordot", "testing", "tile", "topk"]
+__all__ += ["trace", "transpose", "transpose_copy", "trapezoid", "trapz", "tril"]
+__all__ += ["tril_indices", "triu", "triu_indices", "true_divide", "trunc", "uint8"]
 __all__ += ["unbind", "unbind_copy", "unflatten", "unfold_copy", "unique"]
 __all__ += ["unique_consecutive", "unravel_index", "unsqueeze", "unsqueeze_copy"]
 __all__ += ["use_deterministic_algorithms", "utils", "vander", "var", "var_mean"]
-__all__ += ["vdot", "view_as", "view_copy", "vsplit", "vstack"]
-__all__ += ["where", "xlogy", "zeros", "zeros_like"]
+__all__ += ["vdot", "view_as", "view_copy", "vsplit", "vstack", "where", "xlogy"]
+__all__ += ["zeros", "zeros_like"]
 
 if _TYPE_CHECKING:
     from autocalc import (
@@ -566,7 +565,9 @@ if _TYPE_CHECKING:
         distributions,
         models,
         nn,
+        onnx,
         optim,
+        profiler,
         random,
         special,
         testing,

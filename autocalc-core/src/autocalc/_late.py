@@ -7,8 +7,8 @@ from __future__ import annotations
 LATE = frozenset(
     {
         *("accelerator", "amp", "backends", "cuda", "data", "distributed"),
-        *("diagnostics", "distributions", "models", "nn", "optim", "random"),
-        *("special", "testing", "utils"),
+        *("diagnostics", "distributions", "models", "nn", "onnx", "optim", "profiler"),
+        *("random", "special", "testing", "utils"),
     }
 )
 

@@ -79,6 +79,10 @@ class NonFiniteError(AutocalcError, ArithmeticError):
     finding: Any = None
 
 
+class OnnxError(AutocalcError, RuntimeError):
+    """A model that ONNX cannot say, or a graph that cannot be run."""
+
+
 class AutocalcWarning(UserWarning):
     """The base of AutoCalc's warnings."""
 

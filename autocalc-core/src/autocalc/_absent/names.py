@@ -232,7 +232,7 @@ GROUPS = (
                 TensorType TracingState TupleType Type UnionType Use
                 Value export fork fx hub import_ir_module
                 import_ir_module_from_buffer jit
-                merge_type_from_type_comment onnx package parse_ir
+                merge_type_from_type_comment package parse_ir
                 parse_schema parse_type_comment sym_constrain_range
                 sym_constrain_range_for_size sym_float sym_fresh_size
                 sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum

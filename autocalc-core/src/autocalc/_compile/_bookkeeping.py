@@ -102,7 +102,7 @@ class Bookkeeping:
             self._followers, self._recorded, strict=True
         ):
             if recorded is not None:
-                tensor = _find(owner, [])
+                tensor = find(owner, [])
                 if tensor is None:
                     return False
                 now = tensor._array
@@ -119,7 +119,7 @@ class Bookkeeping:
             if not result.room.is_free():
                 self._renew(result)
         for owner in self._written:
-            _find(owner, tensors)._bump()
+            find(owner, tensors)._bump()
         self._executor.run()
         for result in self._results:
             for leaf, tensor in result.room.gradients:
@@ -129,7 +129,7 @@ class Bookkeeping:
     def _follow(self, tensors: list[Tensor]) -> None:
         """Let the program use the memory that tensors have now."""
         for i, (slot, owner, offset) in enumerate(self._followers):
-            array, recorded = _find(owner, tensors)._array, self._recorded[i]
+            array, recorded = find(owner, tensors)._array, self._recorded[i]
             if array is not recorded:
                 self._move(slot, place_of(array, -offset))
                 if recorded is not None:
@@ -227,7 +227,7 @@ class _Renewed:
         self.spare: _Room | None = None
 
 
-def _find(owner: Owner, tensors: list[Tensor]) -> Any:
+def find(owner: Owner, tensors: list[Tensor]) -> Any:
     """Return the tensor of a slot; None for a gradient that is not there."""
     if isinstance(owner, int):
         return tensors[owner]

@@ -7,6 +7,7 @@ from typing import Any
 
 from autocalc._compile._memory import Operand, View
 from autocalc._compile._program import Instruction, views_of
+from autocalc._compile._work import work_of
 from autocalc._dispatch._call import dispatch_key
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Decomposed
@@ -38,9 +39,9 @@ def instruction(
     selection.note(key, name)
     impl = (registry().kernels(name) or {})[spec.name]
     names = tuple(n for i in fused for n in (i.fused or (i.name,)))
-    last = fused[-1]
+    lead = max(fused, key=lambda i: work_of(i).flops)  # whose line stands for all
     return Instruction(
-        spec, name, entry, impl.native, outputs, inputs, attributes, last.line, names
+        spec, name, entry, impl.native, outputs, inputs, attributes, lead.line, names
     )
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from autocalc._compile._memory import Memory
+from autocalc._compile._origins import Origins
 from autocalc._compile._program import Instruction
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._eager import pause
@@ -44,11 +45,16 @@ class Recorder:
     failure
         Why there will be no program, where that is no error (`lenient`).
 
+    exports
+        Whether other programs are to read what is recorded.
+
     Parameters
     ----------
     arguments
         Tensors that are others in each call.
     """
+
+    exports = False
 
     def __init__(
         self, arguments: Sequence[Tensor] = (), *, lenient: bool = False
@@ -62,6 +68,7 @@ class Recorder:
         self.written: set[int] = set()
         self.failure = ""
         self._lenient = lenient
+        self._origins = Origins()
         self._inside = False
         self._inner = base.wrap
         self.selection: Selection = base.derive(wrap=self.wrap)
@@ -89,7 +96,7 @@ class Recorder:
         if self._inner is not None:
             function, native = self._inner(spec, name, function), None
         n, end = len(spec.outputs), len(spec.outputs) + len(spec.inputs)
-        operand = self.memory.operand
+        operand, origin = self.memory.operand, self._origins.here
 
         def call(*args: Any) -> None:
             if self._inside:  # what a kernel calls is a part of it
@@ -98,7 +105,7 @@ class Recorder:
             operands = tuple(map(operand, args[:end]))
             outputs, inputs, attributes = operands[:n], operands[n:], args[end:]
             how = (spec, name, function, native)
-            step = Instruction(*how, outputs, inputs, attributes, users_line())
+            step = Instruction(*how, outputs, inputs, attributes, origin())
             self._fill_written(step)
             self._inside = True
             try:
@@ -131,7 +138,8 @@ class Recorder:
             self.generators.append(draws)
         outputs = tuple(map(self.memory.view, arrays))
         self.refreshed.update((id(where), key) for where, key in reads)
-        self._add(Instruction(None, "", write, None, outputs, (), (), users_line()))
+        line = self._origins.here()
+        self._add(Instruction(None, "", write, None, outputs, (), (), line))
 
     def callback(
         self,
@@ -146,7 +154,8 @@ class Recorder:
             tuple([self.memory.view(x._array) for x in some])
             for some in (mutated, tensors)
         )
-        step = Instruction(None, "", called, None, outputs, inputs, (), users_line())
+        line = self._origins.here()
+        step = Instruction(None, "", called, None, outputs, inputs, (), line)
         self._fill_written(step)
         self._add(step)
         try:

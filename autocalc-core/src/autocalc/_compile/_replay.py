@@ -4,18 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from autocalc._compile._bookkeeping import (
+    Bookkeeping,
     Follower,
     Owner,
     Result,
     ResultLeaf,
     bookkeeping,
+    find,
 )
-from autocalc._compile._executor import Executor, Place, calls_of
+from autocalc._compile._executor import Executor, Place, calls_of, place_of
 from autocalc._compile._layout import layout
 from autocalc._compile._memory import View
 from autocalc._compile._plan import Plan
@@ -39,6 +41,22 @@ from autocalc.errors import CompileError
 
 _BYTE = np.dtype(np.uint8)
 _TENSORS = (Argument, Owned, Gradient)
+
+
+class _Bound(NamedTuple):
+    """What a program is bound to; of followers only what does not hold memory.
+
+    `followed` are (slot, owner, offset, whether the array is compared).
+    """
+
+    program: Program
+    offsets: dict[int, int]
+    gradients: list[tuple[Leaf, View]]
+    arena: Any
+    fixed: dict[int, Any]
+    followed: list[tuple[int, Owner, int, bool]]
+    written: list[Owner]
+    leaves: list[ResultLeaf]
 
 
 class Replay:
@@ -77,15 +95,45 @@ class Replay:
         make_one = make_executor(current().selection) or Executor
         executor = make_one(calls_of(program.instructions, places), places)
         self._nesting = trace.nesting
-        self._around = bookkeeping(
-            executor,
-            empty,
-            places,
-            list(_followers(program, trace)),
-            list(_results(program, gradients, places)),
-            list(_written(program, trace)),
-            list(map(_leaf, trace.leaves)),
-        )
+        followers = list(_followers(program, trace))
+        written = list(_written(program, trace))
+        leaves = list(map(_leaf, trace.leaves))
+        results = list(_results(program, gradients, places))
+        around = executor, empty, places, followers, results, written, leaves
+        self._around = bookkeeping(*around)
+        self._empty = empty
+        followed = [(f.slot, f.owner, f.offset, f.array is not None) for f in followers]
+        moving = {slot for slot, *_ in followed}
+        fixed = {s: places[s].root for s in program.others if s not in moving}
+        bound = dict(offsets), list(gradients), arena, fixed, followed, written, leaves
+        self._bound = _Bound(program, *bound)
+
+    def rebound(
+        self, make_timed: Callable[..., Any], tensors: list[Tensor]
+    ) -> Bookkeeping:
+        """Bind the program once more, to run it in another way.
+
+        Temporaries lie where they lie, results in memory of their own.  The executor is
+        ``make_timed(instructions, calls, places)``; `tensors` are the arguments of a
+        call.
+        """
+        bound = self._bound
+        program = bound.program
+        places = {s: Place(bound.arena, o) for s, o in bound.offsets.items()}
+        places |= {s: Place(root, 0) for s, root in bound.fixed.items()}
+        followers: list[Follower] = []
+        for slot, owner, offset, compared in bound.followed:
+            array = find(owner, tensors)._array
+            places[slot] = place_of(array, -offset)
+            given = array if compared else None
+            followers.append(Follower(slot, owner, offset, given))
+        for slot in program.results:
+            places[slot] = Place(self._empty((program.sizes[slot],), _BYTE), 0)
+        calls = calls_of(program.instructions, places)
+        executor = make_timed(program.instructions, calls, places)
+        results = list(_results(program, bound.gradients, places))
+        around = executor, self._empty, places, followers, results
+        return Bookkeeping(*around, bound.written, bound.leaves)
 
     def holds(self) -> bool:
         """Return whether every tensor still lies in memory as it was recorded."""

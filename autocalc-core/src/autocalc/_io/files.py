@@ -17,6 +17,7 @@ import numpy as np
 from autocalc._io import digest
 from autocalc._io.paths import PathFile
 from autocalc._io.streams import Stream
+from autocalc._io.torch_marks import is_torch_file
 from autocalc._io.tree import Array, Decoder, Encoder
 from autocalc._ops.creation import from_numpy
 from autocalc._tensor.checks import check_flag, check_flags, short
@@ -108,6 +109,10 @@ def load(
 ) -> Any:
     """Load what `save` wrote; of another safetensors file, the dict of its tensors.
 
+    Files of `torch.save` are read as well, as far as they hold tensors in dicts, lists
+    and tuples beside plain values: a `state_dict`, or the state of an optimizer.
+    Tensors that shared memory there share it here.
+
     Parameters
     ----------
     f : str, path or file
@@ -131,8 +136,9 @@ def load(
     Raises
     ------
     CheckpointError
-        If the file is missing, cut short, changed since it was saved, not
-        safetensors, or holds dtypes that AutoCalc does not have.
+        If the file is missing, cut short, changed since it was saved, neither
+        safetensors nor of `torch.save`, if its records name anything but tensors, or if
+        it holds dtypes that AutoCalc does not have.
     DTypeError
         If `f` is neither path nor file, or a text file.
     ArgumentError
@@ -153,6 +159,8 @@ def load(
     file = _place("load", f)
     try:
         file.check()
+        if is_torch_file(file.head()):
+            return _torch(file)
         sealed = verify and _check_digest(file)
         arrays, metadata = _read(file)
     except OSError as error:
@@ -164,6 +172,13 @@ def load(
     if _KEY not in metadata:
         return {name: from_numpy(array) for name, array in arrays.items()}
     return _decode(arrays, metadata[_KEY], file)
+
+
+def _torch(file: PathFile | Stream) -> Any:
+    from autocalc._io.torch_zip import read_torch  # zip archives are 10 ms of import
+
+    with file.opened() as opened:
+        return read_torch(opened, str(file))
 
 
 def _check_location(map_location: Any) -> None:

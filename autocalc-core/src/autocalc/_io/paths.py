@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +41,15 @@ class PathFile:
         if not path.is_file():
             message = f"load: {path} is {'a folder' if path.is_dir() else 'not there'}."
             raise CheckpointError(message)
+
+    def head(self) -> bytes:
+        """Return the first bytes."""
+        with self.opened() as file:
+            return file.read(16)
+
+    def opened(self) -> IO[bytes]:
+        """Return the file, opened for reading."""
+        return self._path.open("rb")
 
     def digests(self) -> digest.Digests | None:
         """Return the digest that the file holds, and what it is."""

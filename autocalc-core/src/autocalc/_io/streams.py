@@ -12,7 +12,7 @@ import io
 import json
 import struct
 from collections.abc import Mapping
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -54,6 +54,14 @@ class Stream:
                 f"where the checkpoint begins, with file.seek(0)."
             )
             raise CheckpointError(message)
+
+    def head(self) -> bytes:
+        """Return the first bytes."""
+        return self._content[:16]
+
+    def opened(self) -> IO[bytes]:
+        """Return the content as a file."""
+        return io.BytesIO(self._content)
 
     def digests(self) -> digest.Digests | None:
         """Return the digest that the content holds, and what it is."""

@@ -11,6 +11,9 @@ from autocalc._kernels.table import TABLE
 
 Rule = Callable[[Any, Any, Any], Any]
 
+#: Every operator that was made, for those who look at all rules: `ac.profiler`.
+OPS: list[Op] = []
+
 
 class Op:
     """What a node knows of its operator."""
@@ -40,6 +43,7 @@ class Op:
             outputs = enumerate(self.spec.outputs)
             self.kept = tuple(i for i, out in outputs if not out.optional) or (0,)
         self.n_outputs = len(self.kept)
+        OPS.append(self)
 
     @property
     def reads_itself(self) -> bool:

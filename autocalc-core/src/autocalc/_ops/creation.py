@@ -413,7 +413,8 @@ def from_dlpack(source: Any) -> Tensor:
     except (TypeError, AttributeError, BufferError, ValueError, RuntimeError) as error:
         message = (
             f"from_dlpack: {type(source).__name__} cannot be shared: {error}. It must "
-            f"live on the CPU and offer __dlpack__."
+            f"live on the CPU and offer __dlpack__; of bfloat16, share .view(int16) "
+            f"and take .view(ac.bfloat16) of that."
         )
         raise ArgumentError(message) from error
     if not array.flags.writeable:

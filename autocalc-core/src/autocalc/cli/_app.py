@@ -16,6 +16,7 @@ from autocalc.cli._explain import explain_command
 from autocalc.cli._generate import generate_command
 from autocalc.cli._kernels import kernels_command
 from autocalc.cli._predict import predict_command
+from autocalc.cli._profile import profile_command
 from autocalc.cli._report import report_command
 from autocalc.cli._train import train_command
 from autocalc.cli._tune import tune_command
@@ -84,6 +85,7 @@ def cli() -> None:
       autocalc kernels                what is installed, chosen and refused
       autocalc bench kernels          what the kernels are worth here
       autocalc tune                   let measured times choose the kernels
+      autocalc profile train.py       what takes the time of a training step
     """
 
 
@@ -97,6 +99,7 @@ for command in (
     kernels_command,
     explain_command,
     tune_command,
+    profile_command,
 ):
     cli.add_command(command)
 

@@ -24,6 +24,7 @@ from autocalc.cli._common import (
 )
 from autocalc.cli._follow import best_of, follow, kernel_rows
 from autocalc.cli._memory import resident_bytes
+from autocalc.cli._profile import check_profile, profile_option, profiled
 from autocalc.cli._progress import say
 from autocalc.cli._recipes import (
     ADAMW_LR,
@@ -130,6 +131,7 @@ def _with_default(param: click.Parameter, data: str) -> click.Parameter:
 @machine_options
 @locked_option
 @compile_option
+@profile_option
 @run_options("epoch", "the highest test accuracy")
 @click.pass_context
 def _train_images(
@@ -143,6 +145,7 @@ def _train_images(
     choices: str | None,
     locked: Path | None,
     compiled: bool,
+    profile: str | None,
     **settings: Any,
 ) -> None:
     """Train on images and report the test accuracy.
@@ -164,6 +167,7 @@ def _train_images(
       autocalc train mnist --kernels reference --threads 1
     """
     options = take_options(settings)
+    check_profile(profile)
     choose_machine(ctx, threads, choices, locked)
     source = Source(folder, download)
     if options.saved is not None:
@@ -178,7 +182,8 @@ def _train_images(
     if not options.quiet:
         say(_headline(training), options.as_json)
     screen = make_screen(training, options.quiet, options.as_json)
-    follow(ctx, ImageRun(training, options), screen, screen, options)
+    with profiled(profile, options.as_json):
+        follow(ctx, ImageRun(training, options), screen, screen, options)
 
 
 _callback: Any = _train_images.callback

@@ -26,6 +26,7 @@ from autocalc.cli._common import (
 from autocalc.cli._curves import Curves
 from autocalc.cli._follow import best_of, follow, kernel_rows, mean
 from autocalc.cli._memory import resident_bytes
+from autocalc.cli._profile import check_profile, profile_option, profiled
 from autocalc.cli._run_options import run_options, take_options
 from autocalc.cli._text_screen import TextScreen, perplexity
 from autocalc.cli._words import Number, Seed
@@ -122,6 +123,7 @@ def choice_option(
 @machine_options
 @locked_option
 @compile_option
+@profile_option
 @run_options("evaluation", "the lowest validation loss")
 @click.pass_context
 def text_command(
@@ -134,6 +136,7 @@ def text_command(
     print_every: int,
     sample_every: int,
     compiled: bool,
+    profile: str | None,
     **settings: Any,
 ) -> None:
     """Train a transformer or an LSTM to tell the next character of a text.
@@ -153,6 +156,7 @@ def text_command(
       autocalc generate model.safetensors --prompt "To be"
     """
     options = take_options(settings)
+    check_profile(profile)
     choose_machine(ctx, threads, choices, locked)
     if options.saved is not None:
         training, source = _resumed(ctx, options.saved, source, settings)
@@ -166,7 +170,8 @@ def text_command(
     screen = TextScreen(training, print_every, options.quiet, options.as_json)
     screen.say(_headline(training))
     run = TextRun(training, screen, source, sample_every)
-    follow(ctx, run, screen, screen.shown(), options)
+    with profiled(profile, options.as_json):
+        follow(ctx, run, screen, screen.shown(), options)
 
 
 def _new(text: Characters, config: TextConfig) -> TextTraining:

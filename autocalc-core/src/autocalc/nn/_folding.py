@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autocalc._dispatch._state import is_exporting
 from autocalc._graph._grad_mode import is_grad_enabled
 from autocalc._ops import activations, rectifiers
 from autocalc._ops._arguments import check_tensor
@@ -143,6 +144,7 @@ def _folds(conv: Any, norm: Any, input: Tensor) -> bool:
     """
     return (
         not is_grad_enabled()
+        and not is_exporting()
         and type(conv) in CONVS
         and type(norm) in BATCH_NORMS
         and conv._hooks is None

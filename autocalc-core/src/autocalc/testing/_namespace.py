@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch._arrays import constant
 from autocalc._kernels.adapter import call_of, store
 from autocalc._kernels.kernel_set import Function
 from autocalc._kernels.spec import Array, DType, KernelSpec, Meta, Shape
@@ -85,7 +86,7 @@ class Namespace:
         return a[index]
 
     def constant(self, value: float, like: Array) -> Array:
-        return np.array(value).astype(like.dtype)
+        return constant(value, like.dtype)
 
     def arange(self, n: int, like: Array) -> Array:  # noqa: ARG002  as `arrays` has it
         return np.arange(n)

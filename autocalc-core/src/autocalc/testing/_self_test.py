@@ -26,12 +26,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import autocalc as ac
+from autocalc import kernels, nn, optim
 from autocalc._dispatch._plugins import registry
 from autocalc._kernels.kernel_set import KernelImpl
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import DType, KernelSpec, Sample
 from autocalc._kernels.table import TABLE
+from autocalc._ops.creation import tensor
+from autocalc._ops.filled import ones
 from autocalc.testing.conformance import _floating_point as floating_point
 from autocalc.testing.conformance._checks import PLACES, is_large
 from autocalc.testing.conformance._native import NativeKernel
@@ -197,13 +199,13 @@ def _error_of(function: Any, prepared: Prepared) -> str:
 
 def train(name: str) -> None:
     """Make a step of training on the set: its allocator and its keys take part."""
-    with ac.kernels.use(name, only=True):
-        model = ac.nn.Sequential(ac.nn.Linear(9, 5), ac.nn.ReLU(), ac.nn.Linear(5, 3))
-        sgd = ac.optim.SGD(model.parameters(), lr=0.1)
-        target = ac.tensor([0, 1, 2, 0])
+    with kernels.use(name, only=True):
+        model = nn.Sequential(nn.Linear(9, 5), nn.ReLU(), nn.Linear(5, 3))
+        sgd = optim.SGD(model.parameters(), lr=0.1)
+        target = tensor([0, 1, 2, 0])
         for _ in range(2):
             sgd.zero_grad()
-            loss = ac.nn.functional.cross_entropy(model(ac.ones(4, 9)), target)
+            loss = nn.functional.cross_entropy(model(ones(4, 9)), target)
             loss.backward()
             sgd.step()
     disturbed = floating_point.deviation()
@@ -253,7 +255,7 @@ def _mapped() -> set[str]:
 
 def _new_files(before: set[str]) -> list[str]:
     """Return the libraries that came since, but the system's and AutoCalc's."""
-    own = str(Path(ac.__file__).parent)
+    own = str(Path(__file__).parents[1])
     return sorted(
         p for p in _mapped() - before if not p.startswith((own, "/usr/lib", "/lib"))
     )

@@ -29,7 +29,7 @@ from autocalc._kernels.norm._activated import (
 )
 from autocalc._kernels.rules import expect_shape, float_dtype
 from autocalc._kernels.samples import Make
-from autocalc._kernels.spec import Array, Attributes, Meta, Sample, meta_of
+from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 from autocalc._kernels.windows import Ints
 from autocalc._kernels.work import size
 
@@ -129,7 +129,10 @@ def _(make: Make) -> Iterator[Sample]:
     for i, call in enumerate(CALLS):
         x, weight = make.normal(*call.x), make.normal(*call.weight)
         bias = make.normal(call.weight[0]) if i % 2 else None
-        out = conv_rule(meta_of(x), meta_of(weight), None, *call[2:])
+        metas = Meta(x.shape, x.dtype), Meta(weight.shape, weight.dtype)
+        out = conv_rule(
+            *metas, None, call.stride, call.padding, call.dilation, call.groups
+        )
         f = SAMPLED[i % len(SAMPLED)]
         other = make.normal(*out.shape) if i // 2 % 2 else None
         yield Sample(f"{call.label}, {f[0]}", (x, weight, bias, other), (*call[2:], *f))

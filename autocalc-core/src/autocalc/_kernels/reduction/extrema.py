@@ -106,9 +106,15 @@ def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
 
 
 def _reversed(k: Any, a: Array) -> Array:
-    """Turn the order around: -a, or of integers -1 - a, which cannot overflow."""
-    negative = k.neg(a)
-    return negative if k.dtype(a).kind == "f" else k.add(negative, k.constant(-1, a))
+    """Turn the order around: -a, or of integers -1 - a, which cannot overflow.
+
+    Of unsigned ones, whose arithmetic wraps, -1 is the largest number.
+    """
+    negative, dtype = k.neg(a), k.dtype(a)
+    if dtype.kind == "f":
+        return negative
+    ones = -1 if dtype.kind == "i" else int(np.iinfo(dtype).max)
+    return k.add(negative, k.constant(ones, a))
 
 
 @min_.decomposition(lead="max")

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""`torch.save` files: a zip archive of records and of storages."""
+
+from __future__ import annotations
+
+import zipfile
+from math import prod
+from typing import IO, Any
+
+import numpy as np
+
+from autocalc._io.torch_marks import OLD
+from autocalc._io.torch_records import RecordError, Records, Storage
+from autocalc._io.tree import Array
+from autocalc._ops.creation import from_numpy
+from autocalc._tensor import Tensor
+from autocalc.errors import CheckpointError
+
+#: Of a tensor; NumPy has no more dimensions either.
+_MOST_ELEMENTS = 2**62
+_MOST_DIMENSIONS = 32
+
+
+def read_torch(file: IO[bytes], place: str) -> Any:
+    """Return the value of a `torch.save` file; `place` is what errors call it."""
+    try:
+        if file.read(len(OLD)) == OLD:
+            message = (
+                "it has the format before version 1.6 of PyTorch, a plain pickle; save "
+                "it again there"
+            )
+            raise RecordError(message)
+        with zipfile.ZipFile(file) as archive:
+            return _Archive(archive).value()
+    except (RecordError, zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+        message = (
+            f"load: {place} looks like a file of torch.save and is not read: {error}. "
+            f"In PyTorch, save tensors alone, torch.save(model.state_dict(), path), or "
+            f"safetensors.torch.save_file(model.state_dict(), path)."
+        )
+        raise CheckpointError(message) from error
+
+
+class _Archive:
+    """An open archive, of which no name becomes a path."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._entries: dict[str, zipfile.ZipInfo] = {}
+        for entry in archive.infolist():
+            if entry.filename in self._entries:
+                message = f"it has two entries {entry.filename!r}"
+                raise RecordError(message)
+            self._entries[entry.filename] = entry
+        self._root = self._find_root()
+        self._storages: dict[str, tuple[Any, Array]] = {}
+        order = "byteorder"
+        little = order not in self or self._content(order).strip() != b"big"
+        self._order = "<" if little else ">"
+
+    def __contains__(self, name: str) -> bool:
+        return self._root + name in self._entries
+
+    def _find_root(self) -> str:
+        """Return the folder of the records, with its slash."""
+        found = [n for n in self._entries if n.rpartition("/")[2] == "data.pkl"]
+        if len(found) != 1:
+            message = f"it is a zip archive with {len(found)} entries data.pkl"
+            raise RecordError(message)
+        root = found[0].removesuffix("data.pkl")
+        if f"{root}constants.pkl" in self._entries:
+            message = "it is a program of torch.jit"
+            raise RecordError(message)
+        return root
+
+    def _content(self, name: str) -> bytes:
+        """Return an entry, which must be whole and not compressed."""
+        entry = self._entries.get(self._root + name)
+        if entry is None:
+            message = f"its entry {name!r} is missing"
+            raise RecordError(message)
+        if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
+            message = f"its entry {name!r} is compressed, which torch.save never does"
+            raise RecordError(message)
+        if entry.file_size != entry.compress_size:
+            message = f"its entry {name!r} has two sizes"
+            raise RecordError(message)
+        content = self._archive.read(entry)
+        if len(content) != entry.file_size:
+            message = f"its entry {name!r} is cut short"
+            raise RecordError(message)
+        return content
+
+    def value(self) -> Any:
+        """Return what the records describe."""
+        return Records(self._tensor).read(self._content("data.pkl"))
+
+    def _storage(self, storage: Storage) -> Array:
+        """Return the elements of a storage, read once."""
+        known = self._storages.get(storage.key)
+        if known is not None:
+            if known[0] is not storage.dtype or known[1].size != storage.size:
+                message = f"its storage {storage.key!r} is described in two ways"
+                raise RecordError(message)
+            return known[1]
+        content = self._content(f"data/{storage.key}")
+        wanted = storage.size * storage.dtype.itemsize
+        if len(content) != wanted:
+            message = (
+                f"its storage {storage.key!r} has {len(content)} bytes where the "
+                f"records say {wanted}"
+            )
+            raise RecordError(message)
+        dtype = storage.dtype.numpy
+        given: Array = np.frombuffer(content, np.uint8)
+        if storage.dtype.category == 0 and (given > 1).any():
+            message = f"its storage {storage.key!r} has booleans that are not 0 or 1"
+            raise RecordError(message)
+        array: Array = given.view(dtype).copy()
+        if self._order != "<" and dtype.itemsize > 1:
+            array = array.byteswap()
+        self._storages[storage.key] = storage.dtype, array
+        return array
+
+    def _tensor(
+        self, storage: Storage, offset: Any, size: Any, stride: Any, requires_grad: bool
+    ) -> Tensor:
+        array = self._storage(storage)
+        _check_sizes(offset, size, stride)
+        shape, steps = tuple(size), tuple(stride)
+        reach = offset + sum((n - 1) * s for n, s in zip(shape, steps, strict=True))
+        if prod(shape) and reach >= array.size:
+            message = f"a tensor of shape {shape} reaches over the end of its storage"
+            raise RecordError(message)
+        if not prod(shape):
+            tensor = from_numpy(np.empty(shape, array.dtype))
+        else:
+            inner = [s * array.itemsize for s in steps]
+            start = offset * array.itemsize
+            view: Array = np.ndarray(shape, array.dtype, array, start, inner)
+            tensor = from_numpy(view)
+        return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _check_sizes(offset: Any, size: Any, stride: Any) -> None:
+    """Raise unless a tensor's place is told by numbers of 0 or more."""
+    if not (isinstance(size, tuple) and isinstance(stride, tuple)):
+        message = "a tensor has no shape"
+        raise RecordError(message)
+    numbers = (offset, *size, *stride)
+    whole = all(type(n) is int and n >= 0 for n in numbers)
+    fits = whole and prod(size) <= _MOST_ELEMENTS
+    if not fits or len(size) != len(stride) or len(size) > _MOST_DIMENSIONS:
+        message = "a tensor has a shape or strides that no tensor can have"
+        raise RecordError(message)

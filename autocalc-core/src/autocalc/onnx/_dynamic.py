@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""A size that is free: graphs of three recordings made into one.
+
+A model is recorded with three sizes.  Where the graphs differ by nothing but constants
+that hold sizes, each of these is ``a * size + b``, and the graph computes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autocalc._ops.creation import from_numpy
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import short
+from autocalc.errors import ArgumentError, OnnxError
+from autocalc.onnx._graph import Call, Graph, Value
+
+#: How much larger the size of each recording is.
+STEPS = (0, 1, 3)
+
+
+class Free(NamedTuple):
+    """The size that is free.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    axes
+        By the number of an input, the dimension that has it.
+    size
+        What it is in the example.
+    """
+
+    name: str
+    axes: dict[int, list[int]]
+    size: int
+
+
+def free_size(
+    dynamic_axes: Any,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    tensors: Sequence[Tensor],
+) -> Free | None:
+    """Return what `dynamic_axes` asks for; None for nothing."""
+    if not dynamic_axes:
+        return None
+    if not isinstance(dynamic_axes, Mapping):
+        message = (
+            f"onnx.export: `dynamic_axes` is {short(dynamic_axes)}; it must be a dict "
+            f'such as {{"x": {{0: "batch"}}}}.'
+        )
+        raise ArgumentError(message)
+    names: set[str] = set()
+    axes: dict[int, list[int]] = {}
+    for key, value in dynamic_axes.items():
+        if key not in inputs:
+            _expect_output(key, inputs, outputs)
+            continue
+        number = inputs.index(key)
+        given = _given(key, value)
+        names.update(map(str, given.values()))
+        axes[number] = [_axis(key, axis, tensors[number]) for axis in given]
+    sizes = {tensors[i].shape[axis] for i, own in axes.items() for axis in own}
+    if len(names) != 1 or len(sizes) != 1:
+        message = (
+            f"onnx.export: `dynamic_axes` names the sizes {sorted(names)}, which are "
+            f"{sorted(sizes)} in the example; one size can be free, in as many inputs "
+            f"and dimensions as have it. Name it alike everywhere, or leave the others "
+            f"out."
+        )
+        raise ArgumentError(message)
+    return Free(names.pop(), axes, sizes.pop())
+
+
+def _given(name: str, value: Any) -> Mapping[Any, Any]:
+    """Return names by dimension."""
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, (list, tuple)):
+        return dict.fromkeys(value, "batch")
+    message = (
+        f"onnx.export: `dynamic_axes` has {short(value)} for {name!r}; it must be a "
+        f'list of dimensions, or a dict such as {{0: "batch"}}.'
+    )
+    raise ArgumentError(message)
+
+
+def _expect_output(name: str, inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    if name not in outputs:
+        message = (
+            f"onnx.export: `dynamic_axes` has {name!r}; the inputs are "
+            f"{', '.join(inputs)}, the outputs {', '.join(outputs)}."
+        )
+        raise ArgumentError(message)
+
+
+def _axis(name: str, axis: Any, tensor: Tensor) -> int:
+    ndim = len(tensor.shape)
+    if not isinstance(axis, int) or not -ndim <= axis < ndim:
+        message = (
+            f"onnx.export: `dynamic_axes` has the dimension {short(axis)} of {name!r}, "
+            f"which has {ndim}."
+        )
+        raise ArgumentError(message)
+    return axis % ndim
+
+
+def examples(
+    tensors: Sequence[Tensor], free: Free | None = None, size: int = 0
+) -> list[Tensor]:
+    """Return the tensors with `size` in place of the free size, by repeating.
+
+    Each has memory of its own: what the model writes changes none of the caller's, and
+    a tensor that is given twice is two inputs.
+    """
+    found = []
+    for number, tensor in enumerate(tensors):
+        array = tensor.detach().numpy()
+        for axis in free.axes.get(number, ()) if free else ():
+            array = np.take(array, np.arange(size) % array.shape[axis], axis)
+        found.append(from_numpy(np.array(array, order="K")))
+    return found
+
+
+class Affine(NamedTuple):
+    """``factor * size + rest``."""
+
+    factor: int
+    rest: int
+
+    def text(self, name: str) -> str:
+        """Return it as the name of a dimension."""
+        scaled = name if self.factor == 1 else f"{self.factor}*{name}"
+        return scaled if not self.rest else f"{scaled}{self.rest:+d}"
+
+
+class Merged:
+    """One graph of three that were recorded with different sizes."""
+
+    def __init__(
+        self, graphs: Sequence[Graph], sizes: Sequence[int], free: Free
+    ) -> None:
+        self._graphs, self._sizes, self._free = graphs, sizes, free
+        self.graph = graphs[0]
+        self._computed: list[Call] = []
+        self._size = ""
+
+    def run(self) -> Graph:
+        """Compare the graphs; let the first compute what differs."""
+        first = self.graph
+        for other in self._graphs[1:]:
+            self._expect_alike(first, other)
+        moving = [name for name in first.arrays if self._differs(name)]
+        inferred = self._inferred(set(moving))
+        for name in moving:
+            if name in inferred:
+                first.arrays[name] = inferred[name]
+            else:
+                self._compute(name)
+        first.calls[:0] = self._computed
+        return first
+
+    def shapes(self, values: str) -> list[tuple[int | str, ...]]:
+        """Return the shapes of `inputs` or `outputs`, with names for what is free."""
+        found: list[tuple[int | str, ...]] = []
+        for several in zip(*(getattr(g, values) for g in self._graphs), strict=True):
+            sizes = zip(*(value.shape for value in several), strict=True)
+            found.append(tuple(self._named(numbers) for numbers in sizes))
+        return found
+
+    def _named(self, numbers: Sequence[int]) -> int | str:
+        affine = self._affine(numbers)
+        return affine.text(self._free.name) if affine.factor else affine.rest
+
+    def _affine(self, numbers: Sequence[int]) -> Affine:
+        (x, y, z), (a, b, c) = self._sizes, numbers
+        factor, odd = divmod(b - a, y - x)
+        rest = a - factor * x
+        if odd or factor * z + rest != c:
+            message = (
+                f"onnx.export: a size is {a}, {b} and {c} where the free size "
+                f"{self._free.name!r} is {x}, {y} and {z}; a graph can compute "
+                f"multiples and sums alone. Export with fixed sizes, without "
+                f"`dynamic_axes`."
+            )
+            raise OnnxError(message)
+        return Affine(int(factor), int(rest))
+
+    def _differs(self, name: str) -> bool:
+        arrays = [graph.arrays[name] for graph in self._graphs]
+        same = all(
+            np.array_equal(arrays[0], a, equal_nan=a.dtype.kind == "f") for a in arrays
+        )
+        if same and all(a.shape == arrays[0].shape for a in arrays):
+            return False
+        if name not in self.graph.sizes:
+            raise OnnxError(self._different(f"a constant of shape {arrays[0].shape}"))
+        return True
+
+    def _expect_alike(self, first: Graph, other: Graph) -> None:
+        calls = zip(first.calls, other.calls, strict=False)
+        unlike = next((pair for pair in calls if pair[0] != pair[1]), None)
+        if unlike is not None:
+            raise OnnxError(self._different(f"the operator {unlike[0].op}"))
+        if len(first.calls) != len(other.calls) or set(first.arrays) != set(
+            other.arrays
+        ):
+            raise OnnxError(self._different("the number of operators"))
+
+    def _different(self, what: str) -> str:
+        return (
+            f"onnx.export: {what} is another one with another size of "
+            f"{self._free.name!r}, so that no one graph does what the model does. Do "
+            f"not let Python values depend on this size, or export with fixed sizes, "
+            f"without `dynamic_axes`."
+        )
+
+    def _inferred(self, moving: set[str]) -> dict[str, Any]:
+        """Return shapes of Reshape with one size that is free: the rest tells it."""
+        users: dict[str, list[str]] = {}
+        for call in self.graph.calls:
+            for i, name in enumerate(call.inputs):
+                users.setdefault(name, []).append(f"{call.op} {i}")
+        found = {}
+        for name in moving:
+            rows = zip(*(graph.arrays[name] for graph in self._graphs), strict=True)
+            varies = [len(set(map(int, row))) > 1 for row in rows]
+            shape = self.graph.arrays[name]
+            if users.get(name) == ["Reshape 1"] and sum(varies) == 1 and 0 not in shape:
+                found[name] = np.where(varies, -1, shape)
+        return found
+
+    def _compute(self, name: str) -> None:
+        """Let nodes compute a vector of sizes."""
+        rows = zip(*(graph.arrays[name] for graph in self._graphs), strict=True)
+        parts = [self._entry(self._affine([int(n) for n in row])) for row in rows]
+        self._add("Concat", parts, name, axis=0)
+        del self.graph.arrays[name]
+
+    def _entry(self, affine: Affine) -> str:
+        """Return the name of a vector of one number."""
+        if not affine.factor:
+            return self._number(affine.rest)
+        value = self._free_size()
+        if affine.factor != 1:
+            value = self._add("Mul", [value, self._number(affine.factor)])
+        if affine.rest:
+            value = self._add("Add", [value, self._number(affine.rest)])
+        return value
+
+    def _free_size(self) -> str:
+        """Return the name of the free size, read from the first input that has it."""
+        if not self._size:
+            number, axes = next(iter(self._free.axes.items()))
+            given = self.graph.inputs[number].name
+            words: dict[str, Any] = {"start": axes[0], "end": axes[0] + 1}
+            self._size = self._add("Shape", [given], **words)
+        return self._size
+
+    def _number(self, number: int) -> str:
+        return self.graph.axes([number]).name
+
+    def _add(self, op: str, inputs: list[str], name: str = "", **words: Any) -> str:
+        name = name or self.graph.name("size")
+        self._computed.append(Call(op, tuple(inputs), (name,), words))
+        return name
+
+
+def fixed(values: Sequence[Value]) -> list[tuple[int | str, ...]]:
+    """Return the shapes of values that have no free size."""
+    return [value.shape for value in values]

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""A graph while it is written: nodes, constant arrays, and helpers that add nodes.
+
+Shapes are those of one recording.  What holds sizes is told apart from other constants,
+so that graphs of several recordings can be made into one whose sizes are free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autocalc._kernels.spec import Array, DType, Shape
+
+_INT64 = np.dtype(np.int64)
+
+
+class Value(NamedTuple):
+    """What a node gives, an input or a constant array."""
+
+    name: str
+    shape: Shape
+    dtype: DType
+
+
+@dataclass(slots=True)
+class Call:
+    """One node."""
+
+    op: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: dict[str, Any]
+
+
+class Graph:
+    """Nodes in the order in which they run.
+
+    Attributes
+    ----------
+    calls
+        The nodes.
+    arrays
+        Constant arrays by name.
+    sizes
+        Names of those that hold sizes.
+    kinds
+        Which of them are a "parameter" or a "buffer".
+    inputs, outputs
+        Of the whole graph.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self.arrays: dict[str, Array] = {}
+        self.sizes: set[str] = set()
+        self.kinds: dict[str, str] = {}
+        self.inputs: list[Value] = []
+        self.outputs: list[Value] = []
+        self._names: set[str] = {""}
+        self._known: dict[tuple[Any, ...], Value] = {}
+
+    def name(self, wanted: str) -> str:
+        """Return `wanted`, or with a number behind it where that is taken."""
+        name, count = wanted, 0
+        while name in self._names:
+            count += 1
+            name = f"{wanted}_{count}"
+        self._names.add(name)
+        return name
+
+    def input(self, wanted: str, shape: Shape, dtype: DType) -> Value:
+        """Add an input of the whole graph."""
+        value = Value(self.name(wanted), shape, dtype)
+        self.inputs.append(value)
+        return value
+
+    def node(
+        self,
+        op: str,
+        *inputs: Value | None,
+        shape: Shape | None = None,
+        dtype: DType | None = None,
+        **attributes: Any,
+    ) -> Value:
+        """Add a node of one output, which is like the inputs, broadcast, by default."""
+        there = [x for x in inputs if x is not None]
+        if shape is None:
+            shape = np.broadcast_shapes(*(x.shape for x in there))
+        meta = (shape, there[0].dtype if dtype is None else dtype)
+        return self.several(op, inputs, [meta], **attributes)[0]
+
+    def several(
+        self,
+        op: str,
+        inputs: Sequence[Value | None],
+        metas: Sequence[tuple[Shape, DType]],
+        **attributes: Any,
+    ) -> tuple[Value, ...]:
+        """Add a node of several outputs with these shapes and dtypes."""
+        outputs = tuple(
+            Value(self.name(op.lower()), tuple(shape), dtype) for shape, dtype in metas
+        )
+        names = ["" if x is None else x.name for x in inputs]
+        while names and not names[-1]:
+            names.pop()
+        given = {key: one for key, one in attributes.items() if one is not None}
+        self.calls.append(Call(op, tuple(names), tuple(x.name for x in outputs), given))
+        return outputs
+
+    # ---- constants ----------------------------------------------------------------
+
+    def array(self, array: Array, name: str) -> Value:
+        """Add a constant array under a name of its own."""
+        value = Value(self.name(name), array.shape, array.dtype)
+        self.arrays[value.name] = array
+        return value
+
+    def constant(self, array: Any, dtype: DType | None = None) -> Value:
+        """Return a constant; equal ones are one."""
+        array = np.asarray(array, dtype)
+        key = array.shape, array.dtype, array.tobytes()
+        if key not in self._known:
+            self._known[key] = self.array(array, "constant")
+        return self._known[key]
+
+    def numbers(self, numbers: Sequence[int]) -> Value:
+        """Return a vector of sizes, or of places."""
+        value = self.array(np.array(numbers, np.int64), "sizes")
+        self.sizes.add(value.name)
+        return value
+
+    def axes(self, axes: Sequence[int]) -> Value:
+        """Return a vector that is the same for all sizes."""
+        return self.constant(np.array(axes, np.int64))
+
+    # ---- other views of a value ------------------------------------------------------
+
+    def reshape(self, x: Value, shape: Sequence[int]) -> Value:
+        """Return `x` in another shape."""
+        shape = tuple(map(int, shape))
+        if shape == x.shape:
+            return x
+        zero = 1 if 0 in shape else None
+        sizes = self.numbers(shape)
+        return self.node(
+            "Reshape", x, sizes, shape=shape, dtype=x.dtype, allowzero=zero
+        )
+
+    def permute(self, x: Value, axes: Sequence[int]) -> Value:
+        """Return `x` with its dimensions in another order."""
+        axes = [int(axis) % len(x.shape) for axis in axes]
+        if axes == list(range(len(axes))):
+            return x
+        return self.node(
+            "Transpose", x, shape=tuple(x.shape[i] for i in axes), perm=axes
+        )
+
+    def expand(self, x: Value, shape: Sequence[int]) -> Value:
+        """Return `x` repeated to `shape`."""
+        shape = tuple(map(int, shape))
+        if shape == x.shape:
+            return x
+        return self.node("Expand", x, self.numbers(shape), shape=shape)
+
+    def cast(self, x: Value, dtype: DType) -> Value:
+        """Return `x` in another dtype."""
+        dtype = np.dtype(dtype)
+        if dtype == x.dtype:
+            return x
+        return self.node("Cast", x, dtype=dtype, to=dtype)
+
+    def cut(
+        self,
+        x: Value,
+        starts: Sequence[int],
+        counts: Sequence[int],
+        steps: Sequence[int],
+    ) -> Value:
+        """Return so many elements of each dimension, from a start, at steps."""
+        whole = zip(x.shape, starts, counts, steps, strict=True)
+        axes = [i for i, (n, a, m, s) in enumerate(whole) if (a, m, s) != (0, n, 1)]
+        if not axes:
+            return x
+        first = [starts[i] for i in axes]
+        ends = [starts[i] + (counts[i] - 1) * steps[i] + 1 for i in axes]
+        places = self.numbers(first), self.numbers(ends), self.axes(axes)
+        step = self.axes([steps[i] for i in axes])
+        return self.node("Slice", x, *places, step, shape=tuple(counts), dtype=x.dtype)
+
+    def concat(self, parts: Sequence[Value], axis: int) -> Value:
+        """Join values along a dimension."""
+        if len(parts) == 1:
+            return parts[0]
+        shape = list(parts[0].shape)
+        shape[axis] = sum(part.shape[axis] for part in parts)
+        dtype = parts[0].dtype
+        return self.node("Concat", *parts, shape=tuple(shape), dtype=dtype, axis=axis)
+
+    def taken(self, x: Value, places: Array) -> Value:
+        """Return the elements of `x`, in a row, at these places, in their shape."""
+        row = self.reshape(x, (prod(x.shape),))
+        index = self.constant(places, _INT64)
+        return self.node(
+            "Gather", row, index, shape=places.shape, dtype=x.dtype, axis=0
+        )

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""`ac.onnx.load`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.spec import Array
+from autocalc._tensor import dtypes
+from autocalc._tensor.checks import check_flag, short
+from autocalc.errors import CheckpointError, DTypeError, OnnxError
+from autocalc.onnx import _reading  # noqa: F401  it fills the table of readers
+from autocalc.onnx._module import OnnxModule
+from autocalc.onnx._node import Node
+from autocalc.onnx._package import package
+from autocalc.onnx._proto import KINDS
+from autocalc.onnx._table import READERS
+
+#: Older operators have other attributes.
+OLDEST = 13
+
+_DOMAINS = ("", "ai.onnx")
+_DTYPES = {dtype.numpy: dtype for dtype in dtypes.ALL}
+
+
+def load(f: str | os.PathLike[str], *, trainable: bool = False) -> OnnxModule:
+    """Read an ONNX file as a module that runs its graph with AutoCalc's operators.
+
+    Parameters
+    ----------
+    f
+        The path of the file.
+    trainable
+        Whether the parameters require gradients.  In a file that `export` wrote these
+        are the parameters of the model; in another one, all floating-point constants of
+        one dimension or more.
+
+    Returns
+    -------
+    OnnxModule
+        A module, called with the graph's inputs.
+
+    Raises
+    ------
+    OnnxError
+        If the package onnx is missing; if the graph has operators that AutoCalc does
+        not run, all of which are listed; if its operators are older than version 13.
+    CheckpointError
+        If the file is not there or no ONNX file.
+    DTypeError
+        If `f` is no path, or an array has a dtype that AutoCalc does not have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import autocalc as ac
+    >>> path = tempfile.mkdtemp() + "/model.onnx"
+    >>> ac.onnx.export(ac.nn.Linear(3, 2), ac.ones(4, 3), path)
+    >>> model = ac.onnx.load(path, trainable=True)
+    >>> model(ac.ones(4, 3)).requires_grad
+    True
+    """
+    package("onnx.load")
+    trainable = check_flag("onnx.load", "trainable", trainable)
+    model = _read(f)
+    opset = _opset(model)
+    graph = model.graph
+    arrays = {one.name: _array(one.name, one) for one in graph.initializer}
+    nodes = [_node(one, opset) for one in graph.node]
+    _check(graph)
+    nodes = [node for node in nodes if not _constant(node, arrays)]
+    inputs = {
+        one.name: _dtype(one.name, _numpy(one.type.tensor_type.elem_type))
+        for one in graph.input
+        if one.name not in arrays
+    }
+    outputs = [one.name for one in graph.output]
+    kinds = _kinds(model, arrays)
+    return OnnxModule(nodes, inputs, outputs, arrays, kinds, trainable)
+
+
+def _read(f: Any) -> Any:
+    if not isinstance(f, (str, os.PathLike)):
+        message = f"onnx.load: `f` is {short(f)}; it must be a path."
+        raise DTypeError(message)
+    path = Path(f)
+    if not path.is_file():
+        what = "a folder" if path.is_dir() else "not there"
+        message = f"onnx.load: {path} is {what}."
+        raise CheckpointError(message)
+    try:
+        model = package("onnx.load").load(path)
+        if model.functions:
+            inliner = package("onnx.load", "onnx.inliner")
+            model = inliner.inline_local_functions(model)
+    except Exception as error:  # the package raises errors of many libraries
+        message = f"onnx.load: {path} is cut short or is no ONNX file: {error}"
+        raise CheckpointError(message) from error
+    if not model.graph.output:
+        message = f"onnx.load: {path} is no ONNX file: it has no graph with outputs."
+        raise CheckpointError(message)
+    return model
+
+
+def _opset(model: Any) -> int:
+    versions = [o.version for o in model.opset_import if o.domain in _DOMAINS]
+    opset = max(versions, default=1)
+    if opset < OLDEST:
+        message = (
+            f"onnx.load: the file has version {opset} of ONNX's operators; AutoCalc "
+            f"runs version {OLDEST} and later. Convert it with "
+            f"onnx.version_converter.convert_version(model, {OLDEST})."
+        )
+        raise OnnxError(message)
+    return int(opset)
+
+
+def _check(graph: Any) -> None:
+    """Raise with a list of all operators that there is no reader for."""
+    names = [
+        one.op_type if one.domain in _DOMAINS else f"{one.domain}::{one.op_type}"
+        for one in graph.node
+    ]
+    missing = Counter(n for n in names if n not in READERS and n != "Constant")
+    if missing:
+        listed = ", ".join(
+            f"{name} ({count})" for name, count in sorted(missing.items())
+        )
+        message = (
+            f"onnx.load: AutoCalc does not run {len(missing)} of the graph's "
+            f"operators, here with how often they occur: {listed}."
+        )
+        raise OnnxError(message)
+
+
+def _node(one: Any, opset: int) -> Node:
+    helper = package("onnx.load", "onnx.helper")
+    attributes = {a.name: _plain(helper.get_attribute_value(a)) for a in one.attribute}
+    name = one.name or f"that makes {', '.join(one.output)}"
+    return Node(one.op_type, name, list(one.input), list(one.output), attributes, opset)
+
+
+def _plain(value: Any) -> Any:
+    """Return an attribute as numbers, texts, lists of them, or as it stands."""
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value
+
+
+def _constant(node: Node, arrays: dict[str, Array]) -> bool:
+    """Return whether a node is a constant, which is taken among the arrays."""
+    if node.op != "Constant":
+        return False
+    (kind, value), name = next(iter(node.attributes.items())), node.outputs[0]
+    if kind == "value":
+        arrays[name] = _array(name, value)
+    elif kind in {"value_int", "value_ints"}:
+        arrays[name] = np.array(value, np.int64)
+    elif kind in {"value_float", "value_floats"}:
+        arrays[name] = np.array(value, np.float32)
+    else:
+        message = f"onnx.load: the constant {name} is a {kind}; AutoCalc has no texts."
+        raise OnnxError(message)
+    return True
+
+
+def _array(name: str, proto: Any) -> Array:
+    array: Array = package("onnx.load", "onnx.numpy_helper").to_array(proto)
+    _dtype(name, array.dtype)
+    return array
+
+
+def _numpy(kind: int) -> Any:
+    helper = package("onnx.load", "onnx.helper")
+    try:
+        return np.dtype(helper.tensor_dtype_to_np_dtype(kind))
+    except KeyError:
+        return None
+
+
+def _dtype(name: str, dtype: Any) -> Any:
+    if dtype not in _DTYPES:
+        message = (
+            f"onnx.load: {name!r} is {dtype}; AutoCalc has "
+            f"{', '.join(sorted(map(str, _DTYPES)))}."
+        )
+        raise DTypeError(message)
+    return _DTYPES[dtype]
+
+
+def _kinds(model: Any, arrays: dict[str, Array]) -> dict[str, str]:
+    """Return what each array is: a parameter, a buffer, or a constant of the graph."""
+    text = next((p.value for p in model.metadata_props if p.key == KINDS), None)
+    said = {} if text is None else json.loads(text)
+
+    def kind(name: str, array: Array) -> str:
+        if text is not None:
+            return str(said.get(name, "constant"))
+        weighs = array.dtype.kind == "f" or str(array.dtype) == "bfloat16"
+        return "parameter" if weighs and array.ndim else "constant"
+
+    return {name: kind(name, array) for name, array in arrays.items()}

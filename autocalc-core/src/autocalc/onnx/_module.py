@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""A graph that was read, as a module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.spec import Array
+from autocalc._ops.creation import from_numpy
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import short
+from autocalc.errors import ArgumentError, DTypeError
+from autocalc.nn import Module, Parameter
+from autocalc.onnx._known import KNOWN
+from autocalc.onnx._node import Known, Node, numbers_of, tensor_of
+from autocalc.onnx._table import READERS
+
+_INT64 = np.dtype(np.int64)
+
+
+class _Part(Module):
+    """Holds the parameters and buffers whose names begin alike.
+
+    It is called for them, so that who records a call sees whose they are.
+    """
+
+    def forward(self, name: str) -> Any:
+        return getattr(self, name)
+
+
+class OnnxModule(Module):
+    """A module that runs an ONNX graph, node by node; `ac.onnx.load` makes it.
+
+    Called with the graph's inputs, by position or by name, it returns the output, or a
+    tuple of several.  Its parameters and buffers bear the names of the file.
+
+    Attributes
+    ----------
+    input_names, output_names
+        Those of the graph.
+
+    Raises
+    ------
+    ArgumentError
+        From a call: if inputs are missing, or there are too many.
+    DTypeError
+        From a call: if an input is no tensor, or has another dtype than the graph says.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import autocalc as ac
+    >>> path = tempfile.mkdtemp() + "/model.onnx"
+    >>> ac.onnx.export(ac.nn.Linear(3, 2), ac.ones(4, 3), path)
+    >>> model = ac.onnx.load(path)
+    >>> model.input_names, list(model.state_dict())
+    (['input'], ['weight', 'bias'])
+    """
+
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        inputs: Mapping[str, Any],
+        outputs: Sequence[str],
+        arrays: Mapping[str, Array],
+        kinds: Mapping[str, str],
+        trainable: bool,
+    ) -> None:
+        super().__init__()
+        self.input_names = list(inputs)
+        self.output_names = list(outputs)
+        self._dtypes = dict(inputs)
+        self._nodes = list(nodes)
+        self._constants: dict[str, Any] = {}
+        self._owners: dict[str, tuple[Module, str]] = {}
+        for name, array in arrays.items():
+            self._enter(name, array, kinds[name], trainable)
+        self._mark_last()
+
+    def _enter(self, name: str, array: Array, kind: str, trainable: bool) -> None:
+        """Take up a constant array: a parameter, a buffer, or a number of the graph."""
+        if kind == "constant":
+            whole = array.dtype == _INT64 and array.ndim < 2
+            known = whole or array.size == 1  # sizes, places, limits
+            self._constants[name] = (
+                Known(array) if known else from_numpy(np.array(array))
+            )
+            return
+        *path, last = name.split(".")
+        owner: Module = self
+        for part in map(_free, path):
+            if part not in owner._modules:
+                owner.add_module(part, _Part())
+            owner = owner._modules[part]
+        last, tensor = _free(last), from_numpy(np.array(array))
+        if kind == "parameter":
+            owner.register_parameter(last, Parameter(tensor, requires_grad=trainable))
+        else:
+            owner.register_buffer(last, tensor)
+        self._owners[name] = owner, last
+
+    def _mark_last(self) -> None:
+        """Note for each node which values no later one needs."""
+        needed = set(self.output_names)
+        for node in reversed(self._nodes):
+            names = {*node.inputs, *node.outputs} - {""}
+            node.last = sorted(names - needed)
+            needed |= names
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph."""
+        values = dict(self._given(args, kwargs))
+        values.update(self._constants)
+        for name, (owner, last) in self._owners.items():
+            values[name] = owner(last) if owner is not self else getattr(self, last)
+        for node in self._nodes:
+            self._run(node, values)
+        results = tuple(tensor_of(values[name]) for name in self.output_names)
+        return results[0] if len(results) == 1 else results
+
+    def _given(self, args: Any, kwargs: Any) -> Iterator[tuple[str, Tensor]]:
+        named = dict(zip(self.input_names, args, strict=False))
+        unknown = sorted(set(kwargs) - set(self.input_names) | set(kwargs) & set(named))
+        missing = [n for n in self.input_names if n not in named and n not in kwargs]
+        if len(args) > len(self.input_names) or unknown or missing:
+            message = (
+                f"OnnxModule: called with {len(args)} inputs by position and "
+                f"{sorted(kwargs)} by name; the graph has "
+                f"{', '.join(self.input_names)}."
+            )
+            raise ArgumentError(message)
+        for name, value in {**named, **kwargs}.items():
+            if not isinstance(value, Tensor):
+                message = (
+                    f"OnnxModule: `{name}` is {short(value)}; it must be a tensor."
+                )
+                raise DTypeError(message)
+            if value.dtype is not self._dtypes[name]:
+                message = (
+                    f"OnnxModule: `{name}` is a tensor of {value.dtype}; the graph "
+                    f"needs {self._dtypes[name]}. Convert it with "
+                    f".to({self._dtypes[name]})."
+                )
+                raise DTypeError(message)
+            yield name, value
+
+    @staticmethod
+    def _run(node: Node, values: dict[str, Any]) -> None:
+        given = [values[name] if name else None for name in node.inputs]
+        known = node.op in KNOWN and all(x is None or _is_whole(x) for x in given)
+        if known:
+            arrays = [x and x.array for x in given]
+            results: Any = Known(np.asarray(KNOWN[node.op](node, *arrays)))
+        else:
+            reader = READERS[node.op]
+            operands = [
+                numbers_of(x) if i in reader.numbers and x is not None else tensor_of(x)
+                for i, x in enumerate(given)
+            ]
+            results = reader.function(node, *operands)
+        several = results if isinstance(results, tuple) else (results,)
+        values.update(zip(node.outputs, several, strict=False))
+        for name in node.last:
+            values.pop(name, None)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Known) and value.array.dtype == _INT64
+
+
+def _free(name: str) -> str:
+    """Return a name under which a module can hold something."""
+    name = name or "_"
+    return f"{name}_" if hasattr(Module, name) or name in vars(Module()) else name

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Nodes of a graph that was read, and values that the host knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.spec import Array
+from autocalc._ops.creation import from_numpy
+from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import DType, of
+from autocalc.errors import OnnxError
+from autocalc.onnx._package import package
+
+
+@dataclass(slots=True)
+class Node:
+    """One node.
+
+    Attributes
+    ----------
+    op, name
+        Its operator, and what the file calls it.
+    inputs, outputs
+        Names of values; "" for what is left out.
+    attributes
+        By name: numbers, texts, lists of them, arrays.
+    opset
+        The version of the operators.
+    last
+        Values that no later node needs.
+    """
+
+    op: str
+    name: str
+    inputs: list[str]
+    outputs: list[str]
+    attributes: dict[str, Any]
+    opset: int
+    last: list[str] = field(default_factory=list)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return an attribute, or the default."""
+        return self.attributes.get(name, default)
+
+    def dtype(self, name: str) -> DType:
+        """Return the dtype that an attribute names."""
+        helper = package("onnx.load", "onnx.helper")
+        return of(np.dtype(helper.tensor_dtype_to_np_dtype(self.attributes[name])))
+
+    def only(self, name: str, *allowed: Any) -> None:
+        """Raise unless an attribute has one of these values, the first by default."""
+        self.expect(name, self.get(name, allowed[0]), *allowed)
+
+    def expect(self, name: str, value: Any, *allowed: Any) -> None:
+        """Raise unless the value of an attribute is one of these."""
+        if value not in allowed:
+            listed = ", ".join(map(repr, allowed))
+            message = (
+                f"onnx.load: the operator {self.op} ({self.name}) has {name}="
+                f"{value!r}; AutoCalc runs it with {listed}."
+            )
+            raise OnnxError(message)
+
+
+class Known:
+    """Numbers that the host knows: sizes, places, limits, and sums of them."""
+
+    __slots__ = ("array", "tensor")
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+        self.tensor: Tensor = from_numpy(np.array(array))
+
+
+def numbers_of(value: Any) -> list[Any]:
+    """Return the elements of a value in one list."""
+    known = isinstance(value, Known)
+    array = value.array if known else value.detach().numpy()
+    return array.reshape(-1).tolist()  # type: ignore[no-any-return]
+
+
+def tensor_of(value: Any) -> Any:
+    """Return a value as a tensor; None as itself."""
+    return value.tensor if isinstance(value, Known) else value

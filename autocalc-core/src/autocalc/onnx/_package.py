@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""The package `onnx`, which describes the format; an optional extra."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from autocalc.errors import OnnxError
+
+
+def package(where: str, part: str = "onnx") -> Any:
+    """Return the package `onnx`, or a part of it; raise with the command to get it."""
+    try:
+        return import_module(part)
+    except ImportError as error:
+        message = (
+            f"{where}: the package onnx is needed and cannot be imported ({error}). "
+            f"Get it with: pip install autocalc-core[onnx]"
+        )
+        raise OnnxError(message) from error

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""From a graph to the messages of the format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.spec import DType
+from autocalc._version import __version__
+from autocalc.errors import OnnxError
+from autocalc.onnx._graph import Call, Graph, Value
+from autocalc.onnx._package import package
+
+#: The version of the operators that are written, and of the file format.
+OPSET = 18
+IR_VERSION = 8
+
+#: Where a file says which of its constants are parameters and buffers.
+KINDS = "autocalc_kinds"
+
+#: protobuf's limit on one message.
+MOST_BYTES = 2**31 - 1
+
+Shape = tuple[int | str, ...]
+
+
+def used(graph: Graph) -> Graph:
+    """Drop nodes and constants that no output needs."""
+    needed = {value.name for value in graph.outputs}
+    calls: list[Call] = []
+    for call in reversed(graph.calls):
+        if not needed.isdisjoint(call.outputs):
+            needed.update(call.inputs)
+            calls.append(call)
+    graph.calls = calls[::-1]
+    graph.arrays = {name: a for name, a in graph.arrays.items() if name in needed}
+    return graph
+
+
+def model_of(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> Any:
+    """Return the message of a whole model, checked; shapes are those of its ends."""
+    onnx = package("onnx.export")
+    helper = package("onnx.export", "onnx.helper")
+    nbytes = sum(array.nbytes for array in graph.arrays.values())
+    if nbytes > MOST_BYTES:
+        message = (
+            f"onnx.export: the model's constants take {nbytes} bytes; one ONNX file "
+            f"holds {MOST_BYTES} at most. Export the model in parts."
+        )
+        raise OnnxError(message)
+    made = helper.make_graph(
+        [_node(helper, call) for call in graph.calls],
+        "autocalc",
+        _values(helper, graph.inputs, inputs),
+        _values(helper, graph.outputs, outputs),
+        [_array(helper, name, array) for name, array in graph.arrays.items()],
+    )
+    words = {"producer_name": "autocalc", "producer_version": __version__}
+    versions = [helper.make_opsetid("", OPSET)]
+    model = helper.make_model(
+        made, opset_imports=versions, ir_version=IR_VERSION, **words
+    )
+    kinds = {name: kind for name, kind in graph.kinds.items() if name in graph.arrays}
+    helper.set_model_props(model, {KINDS: json.dumps(kinds)})
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+def _values(helper: Any, values: Sequence[Value], shapes: Sequence[Shape]) -> list[Any]:
+    return [
+        helper.make_tensor_value_info(value.name, _type(helper, value.dtype), shape)
+        for value, shape in zip(values, shapes, strict=True)
+    ]
+
+
+def _node(helper: Any, call: Call) -> Any:
+    words = {
+        key: _type(helper, one) if isinstance(one, np.dtype) else one
+        for key, one in call.attributes.items()
+    }
+    return helper.make_node(call.op, call.inputs, call.outputs, **words)
+
+
+def _type(helper: Any, dtype: DType) -> Any:
+    return helper.np_dtype_to_tensor_dtype(dtype)
+
+
+def _array(helper: Any, name: str, array: Any) -> Any:
+    little = array.astype(array.dtype.newbyteorder("<"), order="C")
+    kind = _type(helper, array.dtype)
+    return helper.make_tensor(name, kind, array.shape, little.tobytes(), raw=True)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""ONNX's operators, by family: importing this package fills `READERS`."""
+
+from autocalc.onnx._reading import (
+    activations,
+    arithmetic,
+    convolution,
+    indexing,
+    matmul,
+    norms,
+    pooling,
+    recurrent,
+    reductions,
+    shapes,
+)
+
+__all__ = [
+    "activations",
+    "arithmetic",
+    "convolution",
+    "indexing",
+    "matmul",
+    "norms",
+    "pooling",
+    "recurrent",
+    "reductions",
+    "shapes",
+]

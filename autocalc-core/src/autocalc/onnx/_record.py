@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""One call of a model, recorded: kernel calls over slots of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from inspect import Parameter, signature
+from typing import Any, NamedTuple
+
+from autocalc._compile._memory import Memory, View
+from autocalc._compile._program import Instruction
+from autocalc._compile._recorder import Recorder
+from autocalc._compile._structure import flatten, rebuild
+from autocalc._dispatch._state import current, enter, leave
+from autocalc._graph._lines import users_line
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, OnnxError
+from autocalc.nn import Module
+
+
+class Recording(NamedTuple):
+    """What a call did.
+
+    Attributes
+    ----------
+    instructions, memory
+        Kernel calls and the slots that they use.
+    inputs, outputs
+        Where tensors lie that were given and returned.
+    """
+
+    instructions: list[Instruction]
+    memory: Memory
+    inputs: list[View]
+    outputs: list[View]
+
+
+class Arguments:
+    """The arguments of a model's call: tensors, which become inputs, and others.
+
+    Attributes
+    ----------
+    tensors
+        In their order.
+    names
+        Of the tensors, by the model's parameters.
+    """
+
+    def __init__(
+        self, model: Callable[..., Any], args: Any, kwargs: Mapping[str, Any] | None
+    ) -> None:
+        values = args if isinstance(args, tuple) else (args,)
+        self._leaves: list[Any] = []
+        self._nesting = flatten((values, dict(kwargs or {})), self._leaves)
+        self._places = [i for i, x in enumerate(self._leaves) if isinstance(x, Tensor)]
+        self.tensors: list[Tensor] = [self._leaves[i] for i in self._places]
+        self.names: list[str] = []
+        named = zip(_names(model, len(values)), values, strict=True)
+        for name, value in [*named, *(kwargs or {}).items()]:
+            count = _count(value)
+            self.names += [name if count == 1 else f"{name}_{i}" for i in range(count)]
+
+    def given(self, tensors: Sequence[Tensor]) -> tuple[Any, Any]:
+        """Return arguments and keywords with other tensors in their places."""
+        leaves = list(self._leaves)
+        for place, tensor in zip(self._places, tensors, strict=True):
+            leaves[place] = tensor
+        args, kwargs = rebuild(self._nesting, iter(leaves).__next__)
+        return args, kwargs
+
+
+def _count(value: Any) -> int:
+    leaves: list[Any] = []
+    flatten(value, leaves)
+    return sum(isinstance(leaf, Tensor) for leaf in leaves)
+
+
+def _names(model: Callable[..., Any], count: int) -> list[str]:
+    """Return names of positional arguments, as the model's function calls them."""
+    function = model.forward if isinstance(model, Module) else model
+    names: list[str] = []
+    try:
+        parameters = list(signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    several = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
+    names = [p.name for p in parameters if p.kind not in several]
+    return (names + [f"input_{i}" for i in range(len(names), count)])[:count]
+
+
+class _Recorder(Recorder):
+    """Refuses, in words of its own, what a graph cannot hold."""
+
+    exports = True
+
+    def refuse(self, what: str) -> None:
+        if not self._inside:
+            message = (
+                f"onnx.export: {what} reads a value while the model is recorded. The "
+                f"graph would hold what this one input gave. Compute with tensors, as "
+                f"by ac.where. It is read at {users_line()}"
+            )
+            raise OnnxError(message)
+
+
+@contextmanager
+def evaluating(model: Any) -> Iterator[None]:
+    """Let a module and its parts be in evaluation mode, then as they were."""
+    parts = list(model.modules()) if isinstance(model, Module) else []
+    modes = [part.training for part in parts]
+    try:
+        if isinstance(model, Module):
+            model.eval()
+        yield
+    finally:
+        for part, mode in zip(parts, modes, strict=True):
+            part.training = mode
+
+
+def record(model: Callable[..., Any], args: Any, kwargs: Any) -> Recording:
+    """Run a model once, by the reference kernels, and return what it did.
+
+    The reference has each kernel, so that composites stay whole, and the graph is the
+    same on every machine.
+    """
+    leaves: list[Any] = []
+    flatten((args, kwargs), leaves)
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    alone = current().selection.derive(choices=("reference",), only=True, wrap=None)
+    token = enter(grad=False, selection=alone)
+    try:
+        with _Recorder(tensors) as recorder:
+            inputs = [recorder.memory.view(x._array) for x in tensors]
+            result = model(*args, **kwargs)
+            outputs = [recorder.memory.view(x._array) for x in _tensors(result)]
+    finally:
+        leave(token)
+    return Recording(recorder.instructions, recorder.memory, inputs, outputs)
+
+
+def _tensors(result: Any) -> list[Tensor]:
+    leaves: list[Any] = []
+    flatten(result, leaves)
+    found = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    others = [
+        leaf for leaf in leaves if leaf is not None and not isinstance(leaf, Tensor)
+    ]
+    if not found or others:
+        what = f"also a {type(others[0]).__name__}" if others else "no tensor"
+        message = (
+            f"onnx.export: the model returns {what}; a graph returns tensors. Return "
+            f"one, or a tuple, list or dict of tensors."
+        )
+        raise ArgumentError(message)
+    return found

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Where writers of kernels and readers of nodes enter themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: By kernel: ``writer(k, *inputs, *attributes)`` returns values of the graph.
+WRITERS: dict[str, Callable[..., Any]] = {}
+
+
+class Reader(NamedTuple):
+    """How nodes of one kind are run.
+
+    Attributes
+    ----------
+    function
+        ``function(node, *inputs)`` returns a tensor, or a tuple of tensors.
+    numbers
+        Places of inputs that are given as lists of Python's numbers.
+    """
+
+    function: Callable[..., Any]
+    numbers: tuple[int, ...]
+
+
+#: By the operator's name.
+READERS: dict[str, Reader] = {}
+
+
+def writes(*names: str) -> Callable[[Function], Function]:
+    """Enter a function as the writer of kernels."""
+
+    def enter(function: Function) -> Function:
+        WRITERS.update(dict.fromkeys(names, function))
+        return function
+
+    return enter
+
+
+def reads(*names: str, numbers: tuple[int, ...] = ()) -> Callable[[Function], Function]:
+    """Enter a function as the reader of operators."""
+
+    def enter(function: Function) -> Function:
+        READERS.update(dict.fromkeys(names, Reader(function, numbers)))
+        return function
+
+    return enter

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Reductions, softmax, running sums and sorting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.rules import reduced_shape
+from autocalc.onnx._graph import Value
+from autocalc.onnx._namespace import Kernels
+from autocalc.onnx._table import WRITERS, writes
+
+_INT64 = np.dtype(np.int64)
+_Axes = tuple[int, ...]
+
+
+def _reduction(op: str) -> Any:
+    def write(k: Kernels, a: Value, axes: _Axes, keepdim: bool = False) -> Value:
+        if not axes:
+            return a
+        if op in {"ReduceSum", "ReduceProd"} and a.dtype.kind != "f":
+            a = k.cast(a, _INT64)
+        shape = reduced_shape(a.shape, axes, keepdim)
+        places = k.graph.axes(axes)
+        value: Value = k.node(op, a, places, shape=shape, keepdims=int(keepdim))
+        return value
+
+    return write
+
+
+_REDUCTIONS = {
+    "sum": "ReduceSum", "mean": "ReduceMean", "max": "ReduceMax", "min": "ReduceMin",
+    "prod": "ReduceProd",
+}  # fmt: skip
+WRITERS.update({name: _reduction(op) for name, op in _REDUCTIONS.items()})
+
+
+@writes("argmax")
+def _(k: Kernels, a: Value, axis: int, keepdim: bool) -> Value:
+    shape = reduced_shape(a.shape, (axis,), keepdim)
+    words = {"axis": axis, "keepdims": int(keepdim)}
+    return k.node("ArgMax", a, shape=shape, dtype=_INT64, **words)
+
+
+@writes("softmax")
+def _(k: Kernels, a: Value, axis: int) -> Value:
+    return k.node("Softmax", a, axis=axis)
+
+
+@writes("log_softmax")
+def _(k: Kernels, a: Value, axis: int) -> Value:
+    return k.node("LogSoftmax", a, axis=axis)
+
+
+@writes("cumsum")
+def _(k: Kernels, a: Value, axis: int, reverse: bool) -> Value:
+    a = a if a.dtype.kind == "f" else k.cast(a, _INT64)
+    place = k.graph.constant(axis, _INT64)
+    return k.node("CumSum", a, place, shape=a.shape, reverse=int(reverse))
+
+
+@writes("argsort")
+def _(k: Kernels, a: Value, axis: int, descending: bool) -> Value:
+    count = k.graph.numbers((a.shape[axis],))
+    metas = [(a.shape, a.dtype), (a.shape, _INT64)]
+    words = {"axis": axis, "largest": int(descending)}
+    return k.graph.several("TopK", (a, count), metas, **words)[1]

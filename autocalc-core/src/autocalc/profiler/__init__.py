@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""Where the time of a step goes: kernels, operators, modules, and the machine's roof.
+
+::
+
+    with ac.profiler.profile() as prof:
+        for x, y in loader:
+            train_step(x, y)
+            prof.step()
+    print(prof.table(by="module"))
+    print(prof.advice())
+    prof.html("profile.html")
+
+Work (operations and bytes) is what the kernels' specs say.  The share of the machine's
+roof is known once `measure_peaks` has measured it.
+"""
+
+from __future__ import annotations
+
+from autocalc.profiler._advice import Advice, Saving
+from autocalc.profiler._peaks import Peaks, measure_peaks, peaks
+from autocalc.profiler._profile import profile, step
+from autocalc.profiler._rows import Row
+from autocalc.profiler._table import Table
+
+__all__ = [
+    "Advice",
+    "Peaks",
+    "Row",
+    "Saving",
+    "Table",
+    "measure_peaks",
+    "peaks",
+    "profile",
+    "step",
+]

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: MIT
+"""Where the time of the steps went, made of a recording's events.
+
+Every nanosecond of a step belongs to one segment: a kernel, or the Python in front of
+it, behind the last kernel of a module, or at the end of the step.  So the times of all
+rows of a table add up to the steps, whatever they are grouped by.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from autocalc._compile._function import Compiled
+from autocalc._compile._sites import Site
+from autocalc.profiler._recording import Kernel
+
+
+class Place:
+    """A module in a call of another one; the root stands for what no module calls."""
+
+    __slots__ = ("children", "label", "module", "parent")
+
+    def __init__(self, module: Any, parent: Place | None) -> None:
+        self.module = module
+        self.parent = parent
+        self.children: dict[int | str, Place] = {}
+        self.label = ""
+
+    def within(self, module: Any) -> Place:
+        """Return the place of a module that is called here."""
+        found = self.children.get(id(module))
+        if found is None:
+            found = self.children[id(module)] = Place(module, self)
+        return found
+
+    def named(self, name: str) -> Place:
+        """Return the place of a module of a compiled program, by its dotted name."""
+        place, words = self, name.split(".") if name else []
+        for i in range(len(words)):
+            label = ".".join(words[: i + 1])
+            found = place.children.get(label)
+            if found is None:
+                found = place.children[label] = Place(None, place)
+                found.label = label
+            place = found
+        return place
+
+    def path(self) -> Iterator[Place]:
+        """Yield this place and those around it, without the root."""
+        place: Place = self
+        while place.parent is not None:
+            yield place
+            place = place.parent
+
+
+class Key(NamedTuple):
+    """What calls have in common; a kernel of None is Python behind the last one."""
+
+    kernel: Kernel | None
+    site: Site | None
+    place: Place
+
+
+class Sums:
+    """Times of calls, in nanoseconds.
+
+    `total` includes the kernels that a kernel calls, `own` does not; `python` is what
+    ran before it.
+    """
+
+    __slots__ = ("calls", "own", "python", "total")
+
+    def __init__(self) -> None:
+        self.calls = self.total = self.own = self.python = 0
+
+
+class Span(NamedTuple):
+    """A kernel's call for a trace: when it was, in nanoseconds."""
+
+    start: int
+    stop: int
+    key: Key
+
+
+class Call(NamedTuple):
+    """A module's call for a trace."""
+
+    start: int
+    stop: int
+    place: Place
+
+
+class Step(NamedTuple):
+    """One step, in nanoseconds."""
+
+    start: int
+    stop: int
+
+
+class Account:
+    """What a recording comes to.
+
+    Attributes
+    ----------
+    steps
+        Those that count.
+    left_out
+        How many came before them, to warm up.
+    sums
+        By kernel, operator and module.
+    spans, calls
+        Kernels and modules of all steps in order.
+    """
+
+    def __init__(
+        self, events: list[tuple[Any, ...]], start: int, stop: int, warmup: int
+    ) -> None:
+        steps = _steps(events, start, stop)
+        self.left_out = min(warmup, len(steps) - 1)
+        self.steps = steps[self.left_out :]
+        self.sums: dict[Key, Sums] = {}
+        self.spans: list[Span] = []
+        self.calls: list[Call] = []
+        self._root = self._place = Place(None, None)
+        self._open: list[tuple[int, Place]] = []
+        #: Serial numbers at which another module began, and which one it was.
+        self._serials: list[int] = []
+        self._places: list[Place] = []
+        #: The end of the last segment.
+        self._last = start
+        self._read(events)
+        #: Whether compiled functions ran.
+        self.has_compiled = any(
+            isinstance(event[2], Compiled) for event in events if len(event) == 3
+        )
+        self._python(self.steps[-1].stop)
+        _name(self._root)
+        for call in self._open:
+            self.calls.append(Call(call[0], stop, call[1]))
+
+    @property
+    def nanoseconds(self) -> int:
+        """All steps together."""
+        return sum(step.stop - step.start for step in self.steps)
+
+    def _read(self, events: list[tuple[Any, ...]]) -> None:
+        own, nested = _nesting(events)
+        for i, event in enumerate(events):
+            if len(event) == 5:
+                self._kernel(event, own[i], nested[i])
+            elif len(event) == 3:
+                self._module(event)
+            else:
+                self._python(event[0])
+
+    def _counts(self, time: int) -> bool:
+        return self.steps[0].start <= time < self.steps[-1].stop
+
+    def _sums(self, kernel: Kernel | None, site: Site | None, place: Place) -> Sums:
+        key = Key(kernel, site, place)
+        found = self.sums.get(key)
+        if found is None:
+            found = self.sums[key] = Sums()
+        return found
+
+    def _python(self, until: int) -> None:
+        """Give the time since the last segment to the module that runs."""
+        gap, self._last = self._gap(until), max(self._last, until)
+        if gap:
+            self._sums(None, None, self._place).python += gap
+
+    def _gap(self, until: int) -> int:
+        """Return the time since the last segment, as far as it counts."""
+        first, end = self.steps[0].start, self.steps[-1].stop
+        return max(0, min(until, end) - max(self._last, first))
+
+    def _kernel(self, event: tuple[Any, ...], own: int, nested: bool) -> None:
+        start, stop, kernel, site, serial = event
+        if serial.__class__ is str:
+            place = self._place.named(serial)
+        else:
+            place = self._place if serial < 0 else self._of_node(serial)
+        self.spans.append(Span(start, stop, Key(kernel, site, place)))
+        gap = 0 if nested else self._gap(start)
+        if not nested:
+            self._last = max(self._last, stop)
+        if not self._counts(start):
+            return
+        sums = self._sums(kernel, site, place)
+        sums.calls += 1
+        sums.total += stop - start
+        sums.own += own
+        sums.python += gap
+
+    def _of_node(self, serial: int) -> Place:
+        """Return the module that recorded a node; the running one if none is known."""
+        at = bisect_right(self._serials, serial)
+        found = self._places[at - 1] if at else self._root
+        return self._place if found is self._root else found
+
+    def _module(self, event: tuple[Any, ...]) -> None:
+        time, serial, module = event
+        self._python(time)
+        if module is not None:
+            self._place = self._place.within(module)
+            self._open.append((time, self._place))
+        elif self._open:
+            began, place = self._open.pop()
+            self.calls.append(Call(began, time, place))
+            self._place = place.parent or self._root
+        self._serials.append(serial)
+        self._places.append(self._place)
+
+
+def _steps(events: list[tuple[Any, ...]], start: int, stop: int) -> list[Step]:
+    """Return the steps that the user marked, else those that optimizers did.
+
+    Without marks all is one step; what comes behind the last mark is none.
+    """
+    marks = [event for event in events if len(event) == 2]
+    asked = [time for time, by_user in marks if by_user]
+    ends = asked or [time for time, _ in marks] or [stop]
+    begins = [start, *ends[:-1]]
+    return [Step(a, b) for a, b in zip(begins, ends, strict=True)]
+
+
+def _nesting(events: list[tuple[Any, ...]]) -> tuple[list[int], list[bool]]:
+    """Return the time of each kernel less those that it calls; whether one calls it.
+
+    Events come in the order in which they end.
+    """
+    own, nested = [0] * len(events), [False] * len(events)
+    done: list[int] = []
+    for i, event in enumerate(events):
+        if len(event) != 5:
+            done.clear()  # no kernel spans the call of a module
+            continue
+        start, stop = event[:2]
+        own[i] = stop - start
+        while done and events[done[-1]][0] >= start:
+            child = done.pop()
+            own[i] -= events[child][1] - events[child][0]
+            nested[child] = True
+        done.append(i)
+    return own, nested
+
+
+def _name(root: Place) -> None:
+    """Give places the names that modules have in the outermost one, then let go."""
+    taken: dict[str, int] = {}
+    labels: dict[int, str] = {}
+    held = [top.module for top in root.children.values() if top.module is not None]
+    for module in held:
+        if id(module) in labels:
+            continue
+        label = _title(module)
+        taken[label] = taken.get(label, 0) + 1
+        label += f" #{taken[label]}" * (taken[label] > 1)
+        labels[id(module)] = label
+        for name, one in getattr(module, "named_modules", list)():
+            labels.setdefault(id(one), f"{label}.{name}")
+    pending = list(root.children.values())
+    while pending:
+        place = pending.pop()
+        pending += place.children.values()
+        if not place.label:
+            place.label = labels.get(id(place.module)) or _title(place.module)
+    pending = [root]
+    while pending:  # a second time, as ids hold while all modules live
+        place = pending.pop()
+        pending += place.children.values()
+        place.module = None
+
+
+def _title(module: Any) -> str:
+    if isinstance(module, Compiled):
+        return f"compiled {module._name}"
+    return type(module).__name__

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""What would help most: what running at the machine's roof would save of a step."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from autocalc.profiler._rows import Row, totals
+from autocalc.profiler._table import milliseconds
+
+#: Less than this share of a step is not worth a word.
+LEAST = 0.02
+
+#: Python beside the kernels that `ac.compile` is named for.
+MUCH_PYTHON = 0.1
+
+
+class Saving(NamedTuple):
+    """One thing that would help: what, how many seconds of a step, and why."""
+
+    name: str
+    seconds: float
+    share: float
+    text: str
+
+
+class Advice:
+    """What would help, in words by `str`.
+
+    Attributes
+    ----------
+    savings
+        What each thing would save, the largest first.
+    notes
+        What else there is to say.
+    """
+
+    def __init__(self, savings: list[Saving], notes: list[str]) -> None:
+        self.savings = savings
+        self.notes = notes
+
+    def __repr__(self) -> str:
+        return f"<advice: {len(self.savings)} savings>"
+
+    def __str__(self) -> str:
+        lines = ["What would help most:"]
+        lines += [f"{i}. {one.text}" for i, one in enumerate(self.savings, 1)]
+        if not self.savings:
+            lines.append("nothing that would save a fiftieth of a step.")
+        return "\n".join([*lines, *self.notes])
+
+
+def advice_of(
+    rows: list[Row], steps: int, notes: list[str], *, compiled: bool
+) -> Advice:
+    """Rank the kernels of a table, and Python, by what each would save."""
+    kernels, python = totals(rows)
+    whole = kernels + python
+    found = [_of_kernel(row, steps, whole) for row in rows if row.saved]
+    share = python / whole if whole else 0.0
+    if kernels and share >= MUCH_PYTHON and not compiled:
+        found.append(_of_python(python / steps, share))
+    found = [one for one in found if one.share >= LEAST]
+    return Advice(sorted(found, key=lambda one: -one.seconds), notes)
+
+
+def _of_kernel(row: Row, steps: int, whole: float) -> Saving:
+    assert row.saved is not None
+    assert row.roof is not None
+    seconds, share = row.saved / steps, row.saved / whole
+    took = row.self_time / steps
+    limit = "moves bytes" if row.bound == "memory" else "computes"
+    text = (
+        f"{row.name} ({row.chosen}): {milliseconds(took)} ms of a step, at the roof "
+        f"{milliseconds(took - seconds)}; that would save {milliseconds(seconds)} ms "
+        f"({share:.0%}). It {limit} at {row.roof:.0%} of what this machine can."
+    )
+    return Saving(row.name, seconds, share, text)
+
+
+def _of_python(seconds: float, share: float) -> Saving:
+    text = (
+        f"Python around the kernels: {milliseconds(seconds)} ms of a step "
+        f"({share:.0%}). ac.compile replays steps without it; larger batches have "
+        f"less of it for each sample."
+    )
+    return Saving("Python", seconds, share, text)

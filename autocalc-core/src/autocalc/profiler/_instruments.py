@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Calls that are no kernels, seen while a profile runs.
+
+Modules, backward rules, optimizers and compiled functions are called through one method
+of their class.  It is another one for the time of a profile, as it is with lines of
+nodes in anomaly mode (`_graph/_lines.py`): who does not profile pays nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from sys import _getframe
+from threading import get_ident
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from autocalc._compile._function import Compiled
+from autocalc._compile._replay import Replay
+from autocalc._compile._sites import Site
+from autocalc._dispatch._select import Selection
+from autocalc._dispatch._state import current, enter, leave, recorder
+from autocalc._graph._node import Node
+from autocalc._ops._rule import OPS, Op
+from autocalc.nn import Module
+from autocalc.optim import Optimizer
+from autocalc.profiler._programs import Programs
+from autocalc.profiler._recording import Recording
+
+
+class Instruments:
+    """What a profile puts in the place of methods, and takes away again.
+
+    Parameters
+    ----------
+    recording
+        Where calls are noted.
+    base
+        The selection of kernels outside of the profile: compiled functions go on with
+        it, so that they have the same programs as ever.
+    """
+
+    def __init__(self, recording: Recording, base: Selection) -> None:
+        self._recording = recording
+        self._base = base
+        self._plain: WeakKeyDictionary[Selection, Selection] = WeakKeyDictionary()
+        self._programs = Programs(recording)
+        self._before: list[tuple[Any, str, Any]] = []
+
+    def install(self) -> None:
+        """Begin to see calls."""
+        self._put(Compiled, "__call__", self._compiled(Compiled.__call__))
+        self._put(Replay, "run", self._replay(Replay.run))
+        self._put(Module, "__call__", self._module(Module.__call__))
+        self._put(Optimizer, "step", self._step(Optimizer.step))
+        for op in OPS:
+            self._put(op, "rule", self._rule(op))
+
+    def remove(self) -> None:
+        """Put everything back."""
+        while self._before:
+            where, name, value = self._before.pop()
+            setattr(where, name, value)
+
+    def _put(self, where: Any, name: str, value: Any) -> None:
+        self._before.append((where, name, getattr(where, name)))
+        setattr(where, name, value)
+
+    # ---- what is called ------------------------------------------------------------
+
+    def _module(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        recording = self._recording
+
+        @wraps(original)
+        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if recording.is_elsewhere():
+                return original(module, *args, **kwargs)
+            before = recording.enter(module)
+            try:
+                return original(module, *args, **kwargs)
+            finally:
+                recording.leave(before)
+
+        return call
+
+    def _rule(self, op: Op) -> Callable[..., Any]:
+        recording, original = self._recording, op.rule
+        site = Site(op.name, "backward")
+
+        def rule(k: Any, n: Any, g: Any) -> Any:
+            if recording.closed or get_ident() != recording.thread:
+                return original(k, n, g)
+            frame = _getframe(1)
+            recording.caller, recording.caller_at = frame.f_code, frame.f_lasti
+            before = recording.site, recording.serial
+            recording.site = site
+            serial = n.serial if n.__class__ is Node else n.node.serial
+            recording.serial = recording.last = serial
+            try:
+                return original(k, n, g)
+            finally:
+                recording.site, recording.serial = before
+
+        return rule
+
+    def _step(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        recording = self._recording
+
+        @wraps(original)
+        def step(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(optimizer, *args, **kwargs)
+            recording.step(asked=False)
+            return result
+
+        return step
+
+    def _compiled(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Let compiled functions choose kernels as if nobody looked."""
+        recording = self._recording
+
+        @wraps(original)
+        def call(compiled: Any, *args: Any, **kwargs: Any) -> Any:
+            nested = recording.muted or recorder() is not None
+            if nested or get_ident() != recording.thread:
+                return original(compiled, *args, **kwargs)
+            before = None if recording.closed else recording.enter(compiled)
+            token = enter(selection=self._without(current().selection))
+            recording.muted = True
+            try:
+                return original(compiled, *args, **kwargs)
+            finally:
+                recording.muted = False
+                leave(token)
+                if before is not None:
+                    recording.leave(before)
+                if recording.pending:
+                    recording.pending = False
+                    recording.step(asked=False)
+
+        return call
+
+    def _without(self, selection: Selection) -> Selection:
+        """Return the selection that it would be without the profile."""
+        if selection is self._recording.selection:
+            return self._base
+        found = self._plain.get(selection)
+        if found is None:
+            found = self._plain[selection] = selection.derive(wrap=self._base.wrap)
+        return found
+
+    def _replay(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        recording, programs = self._recording, self._programs
+
+        @wraps(original)
+        def run(replay: Any, tensors: list[Any]) -> Any:
+            if recording.closed or get_ident() != recording.thread:
+                return original(replay, tensors)
+            timed, is_step = programs.of(replay, tensors)
+            plain, replay._around = replay._around, timed
+            try:
+                result = original(replay, tensors)
+            finally:
+                replay._around = plain
+            if len(recording.events) >= recording.limit:
+                recording.fill()
+            recording.pending |= is_step
+            return result
+
+        return run

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: MIT
+"""What this machine can do at most: measured when it is asked for, and kept.
+
+The peak of arithmetic is that of large matrix products.  The peak of memory depends on
+how much is moved, as caches are faster than memory: it is measured at several sizes,
+and a kernel is held against the best at the next smaller size or more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from math import inf
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from autocalc._config import cache_folder, logger
+from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._cpu import cpu_name
+from autocalc._dispatch._thread_budget import get_num_threads
+from autocalc._dispatch._tuning import packages
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.filled import full
+from autocalc._ops.matmul import matmul
+from autocalc._tensor import dtypes
+from autocalc._tensor.checks import check_flag
+
+#: The number of the files' form.
+FORMAT = 1
+
+#: Rows and columns of the products, and bytes that are moved in a call.
+PRODUCTS = (512, 1024, 2048)
+SIZES = (2**14, 2**16, 2**18, 2**20, 2**22, 2**24, 2**26, 2**27)
+
+#: Seconds for each measurement, and for one turn of it.
+SECONDS, TURN = 0.06, 0.002
+
+
+class Peaks(NamedTuple):
+    """What this CPU does at most on a number of threads.
+
+    Attributes
+    ----------
+    cpu, threads
+        Whose peaks they are.
+    flops
+        Floating-point operations a second by dtype.
+    bandwidth
+        Pairs of bytes that a call moves, and bytes a second.
+    packages
+        The kernel packages that were measured.
+    """
+
+    cpu: str
+    threads: int
+    flops: dict[str, float]
+    bandwidth: tuple[tuple[float, float], ...]
+    packages: dict[str, str]
+
+    def flops_of(self, dtype: str) -> float:
+        """Return the peak of arithmetic for a dtype; that of float32 for others."""
+        return self.flops.get(dtype, self.flops["float32"])
+
+    def bandwidth_of(self, nbytes: float) -> float:
+        """Return the most bytes a second in calls that move so many bytes.
+
+        It is that of the next smaller size which was measured, or of a larger one.
+        """
+        larger = [rate for size, rate in self.bandwidth if size > nbytes]
+        at = max(0, len(self.bandwidth) - len(larger) - 1)
+        return max(rate for _, rate in self.bandwidth[at:])
+
+    def seconds(self, flops: float, nbytes: float, dtype: str) -> float:
+        """Return the least time for so much work: the roof."""
+        arithmetic = flops / self.flops_of(dtype)
+        return max(arithmetic, nbytes / self.bandwidth_of(nbytes) if nbytes else 0.0)
+
+    def is_memory_bound(self, flops: float, nbytes: float, dtype: str) -> bool:
+        """Return whether moving the bytes takes longer than the arithmetic."""
+        moving = nbytes / self.bandwidth_of(nbytes) if nbytes else 0.0
+        return moving > flops / self.flops_of(dtype)
+
+    def __str__(self) -> str:
+        low, high = self.bandwidth[-1][1], self.bandwidth_of(0)
+        of_dtypes = ", ".join(f"{v / 1e9:,.0f} GFLOP/s {k}" for k, v in
+                              self.flops.items())  # fmt: skip
+        return (
+            f"{self.cpu}, {_threads(self.threads)}: {of_dtypes}; {low / 1e9:,.1f} GB/s "
+            f"from memory, {high / 1e9:,.1f} from caches"
+        )
+
+
+#: Those of this process, by threads: also where no file can be kept.
+_known: dict[int, Peaks] = {}
+
+
+def measure_peaks(*, quiet: bool = False) -> Peaks:
+    """Measure what this machine can do, for the thread budget of now, and keep it.
+
+    It takes some five seconds and says so on standard error.  Close other programs
+    first.  The peaks are kept in the user's cache folder, for this CPU, this number of
+    threads and the installed kernel packages; profiles find them there.
+
+    Parameters
+    ----------
+    quiet
+        Say nothing.
+
+    Returns
+    -------
+    Peaks
+        Operations and bytes a second.
+
+    Raises
+    ------
+    ArgumentError
+        If `quiet` is neither True nor False.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> peaks = ac.profiler.measure_peaks(quiet=True)    # doctest: +SKIP
+    """
+    check_flag("measure_peaks", "quiet", quiet)
+    threads = get_num_threads()
+    if not quiet:
+        _say(f"Measuring the peaks of this machine on {_threads(threads)}: some 5 s.")
+    flops = {name: _best_product(name) for name in ("float32", "float64")}
+    moved = tuple((float(size), _best_bandwidth(size)) for size in SIZES)
+    found = Peaks(cpu_name(), threads, flops, moved, packages())
+    _known[threads] = found
+    kept = _write(found)
+    if not quiet:
+        _say(f"{found}. {kept}")
+    return found
+
+
+def peaks() -> Peaks | None:
+    """Return what `measure_peaks` found for this thread budget, None if nothing is.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> known = ac.profiler.peaks()
+    >>> known is None or known.threads == ac.get_num_threads()
+    True
+    """
+    threads = get_num_threads()
+    found = _known.get(threads) or _read(threads)
+    if found is None or found.packages != packages():
+        return None
+    _known[threads] = found
+    return found
+
+
+def forget() -> None:
+    """Read the file anew when it is needed next."""
+    _known.clear()
+
+
+def _threads(count: int) -> str:
+    return f"{count} thread{'s' * (count > 1)}"
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+# ---- measuring -----------------------------------------------------------------------
+
+
+def _best_product(name: str) -> float:
+    """Return the operations a second of the best matrix product."""
+    dtype = dtypes.as_dtype(name)
+    best = 0.0
+    with no_grad():
+        for n in PRODUCTS:
+            a, b = full((n, n), 0.5, dtype=dtype), full((n, n), 0.25, dtype=dtype)
+            best = max(best, 2.0 * n**3 / _seconds(partial(matmul, a, b)))
+    return best
+
+
+def _best_bandwidth(nbytes: int) -> float:
+    """Return the bytes a second of the best of reading, copying and adding."""
+    a, b, out = [full((nbytes // 12,), 0.5)._array for _ in range(3)]
+    whole = full((nbytes // 4,), 0.5)._array
+    two = whole[: nbytes // 8], whole[nbytes // 8 : 2 * (nbytes // 8)]
+    calls: list[tuple[float, Callable[[], Any]]] = [
+        (3.0 * a.nbytes, lambda: arrays.add(a, b, into=out)),
+        (2.0 * two[0].nbytes, lambda: arrays.copy(two[0], into=two[1])),
+        (1.0 * whole.nbytes, lambda: arrays.sum(whole, (0,), False)),
+    ]
+    return max(moved / _seconds(call) for moved, call in calls)
+
+
+def _seconds(call: Callable[[], Any]) -> float:
+    """Return the least time of a call; short ones are timed many at a time."""
+    call()
+    started = perf_counter()
+    call()
+    times = max(1, int(TURN / max(perf_counter() - started, 1e-7)))
+    best, end = inf, perf_counter() + SECONDS
+    while True:
+        started = perf_counter()
+        for _ in range(times):
+            call()
+        stopped = perf_counter()
+        best = min(best, (stopped - started) / times)
+        if stopped >= end:
+            return best
+
+
+# ---- files ---------------------------------------------------------------------------
+
+
+def path_of_peaks(threads: int) -> Path:
+    """Return the file of this CPU and so many threads."""
+    return cache_folder() / "peaks" / f"{cpu_name()}-{threads}-threads.json"
+
+
+def _write(found: Peaks) -> str:
+    """Keep the peaks; return in a sentence where, or why not."""
+    path = path_of_peaks(found.threads)
+    text = json.dumps({"format": FORMAT, **found._asdict()}, indent=1)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text + "\n", encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        return f"They hold for this process alone: {path} cannot be written ({error})."
+    return f"Kept in {path}"
+
+
+def _read(threads: int) -> Peaks | None:
+    path = path_of_peaks(threads)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        return _without(path, f"it cannot be read ({error})")
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        return _without(path, f"it is not of format {FORMAT}")
+    try:
+        return Peaks(
+            str(content["cpu"]),
+            int(content["threads"]),
+            {str(k): float(v) for k, v in content["flops"].items()},
+            tuple((float(size), float(rate)) for size, rate in content["bandwidth"]),
+            dict(content["packages"]),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return _without(path, f"an entry is wrong ({error!r})")
+
+
+def _without(path: Path, reason: str) -> Peaks | None:
+    """Say why a file is not used; there are no peaks then."""
+    logger("profiler").warning(
+        "the peaks in %s are not used: %s. ac.profiler.measure_peaks() does it anew.",
+        path,
+        reason,
+    )
+    return None

@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: MIT
+"""`profile`: a block in which kernels, operators and modules are timed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from statistics import median
+from time import perf_counter_ns
+from types import TracebackType
+from typing import Any
+
+from autocalc._dispatch._cpu import cpu_name
+from autocalc._dispatch._state import current, enter, leave, recorder
+from autocalc._dispatch._thread_budget import get_num_threads
+from autocalc._tensor.checks import as_int, short
+from autocalc.errors import ArgumentError, ConfigError, DTypeError
+from autocalc.profiler._account import Account
+from autocalc.profiler._advice import Advice, advice_of
+from autocalc.profiler._html import page
+from autocalc.profiler._instruments import Instruments
+from autocalc.profiler._peaks import peaks
+from autocalc.profiler._recording import Recording
+from autocalc.profiler._roofline import write_picture
+from autocalc.profiler._rows import GROUPS, Row, rows_of
+from autocalc.profiler._table import LIMIT, Table
+from autocalc.profiler._trace import write_trace
+
+#: Events that a profile has room for: some 200 MB.
+MAX_EVENTS = 1_000_000
+
+#: A mean so many times the median is worth a word: something else ran as well.
+DISTURBED = 1.2
+
+#: The profile that runs; its methods are those of classes, so there is one.
+_running: list[profile] = []
+
+
+class profile:
+    """Time kernels, operators and modules in a ``with`` block.
+
+    What the block's own thread runs is recorded: eager calls, and compiled programs
+    instruction by instruction.  Call `step` at the end of each step; without it a step
+    ends with an optimizer's, or with a compiled call that updates parameters; without
+    any, the block is one step.  The block costs a microsecond for each kernel, and
+    nothing behind it.
+
+    Parameters
+    ----------
+    warmup
+        Steps at the beginning that do not count, if more come: in the first one kernels
+        are chosen anew.
+    steps
+        Stop to record after so many steps that count; None for no end.
+    max_events
+        Stop to record after so many calls, for want of memory.
+
+    Attributes
+    ----------
+    steps
+        The seconds of each step that counts.
+    is_full
+        Whether it stopped to record because of `max_events`.
+
+    Raises
+    ------
+    ArgumentError
+        If a number is too small.
+    DTypeError
+        If it is no integer.
+    ConfigError
+        If another profile runs, or `ac.compile` records.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> net, x = ac.nn.Linear(64, 64), ac.randn(32, 64)
+    >>> with ac.profiler.profile() as prof:
+    ...     for _ in range(3):
+    ...         y = net(x).relu().sum()
+    ...         prof.step()
+    >>> len(prof.steps)
+    2
+    >>> [row.name for row in prof.table("module").rows]
+    ['(outside of modules)', 'Linear']
+    """
+
+    def __init__(
+        self,
+        *,
+        warmup: int = 1,
+        steps: int | None = None,
+        max_events: int = MAX_EVENTS,
+    ) -> None:
+        self._warmup = _at_least("warmup", warmup, 0)
+        self._wanted = None if steps is None else _at_least("steps", steps, 1)
+        self._max_events = _at_least("max_events", max_events, 1)
+        self._recording: Recording | None = None
+        self._account: Account | None = None
+        self._start = 0
+        self._machine = ""
+        self.is_full = False
+
+    def __enter__(self) -> profile:
+        if _running:
+            message = "profile: another profile runs; end it first."
+            raise ConfigError(message)
+        if recorder() is not None:
+            message = (
+                "profile: ac.compile records; profile the calls of the compiled "
+                "function from outside."
+            )
+            raise ConfigError(message)
+        if self._account is not None:
+            message = "profile: this profile is over; make another one."
+            raise ConfigError(message)
+        base = current().selection
+        last = None if self._wanted is None else self._wanted + self._warmup
+        recording = self._recording = Recording(base, self._max_events, last)
+        self._instruments = Instruments(recording, base)
+        self._instruments.install()
+        self._token = enter(selection=recording.selection)
+        _running.append(self)
+        self._start = perf_counter_ns()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        stop = perf_counter_ns()
+        recording = self._recording
+        assert recording is not None
+        _running.remove(self)
+        self._instruments.remove()
+        leave(self._token)
+        events = recording.events
+        if recording.closed:  # it is full, or has all the steps it wants
+            stop = events[-1][1 if len(events[-1]) == 5 else 0]
+        recording.closed = True
+        self.is_full = recording.is_full
+        self._account = Account(events, self._start, stop, self._warmup)
+        count = get_num_threads()
+        self._machine = f"{cpu_name()}, {count} thread{'s' * (count > 1)}"
+        self._recording = None
+        del self._instruments
+
+    def __repr__(self) -> str:
+        if self._account is None:
+            return "<profile: it has not ended>"
+        seconds = self._account.nanoseconds / 1e9
+        return f"<profile of {len(self.steps)} steps, {seconds:.4g} s>"
+
+    def step(self) -> None:
+        """Say that a step ends here.
+
+        Raises
+        ------
+        ConfigError
+            If the profile does not run.
+        """
+        if self not in _running or self._recording is None:
+            message = "profile.step: the profile does not run; call it in its block."
+            raise ConfigError(message)
+        self._recording.step(asked=True)
+
+    # ---- results --------------------------------------------------------------------
+
+    @property
+    def _ended(self) -> Account:
+        """What the recording came to."""
+        if self._account is None:
+            message = "profile: there are no results before the end of its block."
+            raise ConfigError(message)
+        return self._account
+
+    @property
+    def steps(self) -> list[float]:
+        return [(step.stop - step.start) / 1e9 for step in self._ended.steps]
+
+    def table(self, by: str = "kernel", *, limit: int | None = LIMIT) -> Table:
+        """Return a table of what took the time.
+
+        Parameters
+        ----------
+        by
+            ``"kernel"``, ``"operator"`` (forward, backward and optimizers apart) or
+            ``"module"`` (forward and backward together).
+        limit
+            Rows that are shown; None for all.
+
+        Raises
+        ------
+        ArgumentError
+            If `by` is none of these, or `limit` is less than 1.
+        ConfigError
+            If the profile has not ended.
+        """
+        if by not in GROUPS:
+            message = f"table: `by` is {short(by)}; it must be one of {_listed()}."
+            raise ArgumentError(message)
+        if limit is not None:
+            limit = _at_least("limit", limit, 1)
+        rows = self._rows(by)
+        return Table(by, rows, len(self.steps), self._notes(), limit)
+
+    def _rows(self, by: str) -> list[Row]:
+        return rows_of(self._ended, by, peaks())
+
+    def _notes(self) -> list[str]:
+        """Return what there is to say below a table."""
+        account, steps = self._ended, len(self.steps)
+        mean, middle = sum(self.steps) / steps, median(self.steps)
+        line = f"{steps} step{'s' * (steps > 1)} of {1e3 * mean:.3f} ms"
+        if mean > DISTURBED * middle:
+            line += f" in the mean (median {1e3 * middle:.3f})"
+        line += f" on {self._machine}"
+        if account.left_out:
+            line += f"; {account.left_out} before, to warm up, left out"
+        notes = [line + "."]
+        if self.is_full:
+            notes.append(f"It stopped to record after {self._max_events:,} calls.")
+        return [*notes, *self._about_peaks()]
+
+    def _about_peaks(self) -> list[str]:
+        if peaks() is not None:
+            return []
+        note = (
+            "The roof is not known: ac.profiler.measure_peaks(), or autocalc profile "
+            "--peaks, measures this machine."
+        )
+        return [note]
+
+    def advice(self) -> Advice:
+        """Return what would help most, the largest saving first.
+
+        Each kernel is ranked by what running it at this machine's roof would save of a
+        step, which needs `measure_peaks`; Python around the kernels is among them.
+
+        Raises
+        ------
+        ConfigError
+            If the profile has not ended.
+        """
+        rows = self._rows("kernel")
+        compiled = self._ended.has_compiled
+        notes = self._about_peaks()
+        return advice_of(rows, len(self.steps), notes, compiled=compiled)
+
+    def chrome_trace(self, path: str | os.PathLike[str]) -> None:
+        """Write all calls with their times, for https://ui.perfetto.dev or Chrome.
+
+        Parameters
+        ----------
+        path
+            The file, JSON.
+
+        Raises
+        ------
+        DTypeError
+            If it is no path.
+        ConfigError
+            If the profile has not ended.
+        """
+        write_trace(self._ended, self._start, _path("chrome_trace", path))
+
+    def html(self, path: str | os.PathLike[str], *, title: str = "Profile") -> None:
+        """Write a page with everything: steps, advice, roofline, tables.
+
+        It refers to nothing outside, so that it can be kept and sent.
+
+        Parameters
+        ----------
+        path
+            The file.
+        title
+            What stands on top.
+
+        Raises
+        ------
+        DTypeError
+            If `path` is no path, or `title` no text.
+        ConfigError
+            If the profile has not ended.
+        """
+        given: Any = title
+        if not isinstance(given, str):
+            message = f"html: `title` is {short(title)}; it must be a text."
+            raise DTypeError(message)
+        where = _path("html", path)
+        rows = self._rows("kernel")
+        tables = [self.table(by) for by in GROUPS]
+        facts = {"machine": self._machine}
+        text = page(self._ended, tables, self.advice(), rows, peaks(), facts, title)
+        where.write_text(text, encoding="utf-8")
+
+    def roofline(self, path: str | os.PathLike[str]) -> None:
+        """Draw the kernels under this machine's roof.
+
+        Parameters
+        ----------
+        path
+            The file: .svg, or with matplotlib .png, .pdf.
+
+        Raises
+        ------
+        DTypeError
+            If it is no path.
+        PluginError
+            If its format needs matplotlib, or is unknown.
+        ConfigError
+            If the profile has not ended.
+        """
+        where = _path("roofline", path)
+        write_picture(self._rows("kernel"), peaks(), where)
+
+
+def step() -> None:
+    """Say that a step ends here, to the profile that runs; without one do nothing.
+
+    For programs that ``autocalc profile`` runs.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.profiler.step()
+    """
+    if _running:
+        _running[0].step()
+
+
+def _at_least(name: str, value: Any, least: int) -> int:
+    number = as_int("profile", name, value)
+    if number < least:
+        message = f"profile: `{name}` is {number}; it must be {least} or more."
+        raise ArgumentError(message)
+    return number
+
+
+def _path(where: str, path: Any) -> Path:
+    if not isinstance(path, (str, os.PathLike)):
+        message = f"{where}: `path` is {short(path)}; it must be a file's name."
+        raise DTypeError(message)
+    return Path(path)
+
+
+def _listed() -> str:
+    return ", ".join(map(repr, GROUPS))

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Compiled programs, run instruction by instruction so that each is timed.
+
+The executor of a kernel package runs a program in one go.  Here each instruction gets
+an executor of its own of the same kind, so that it runs in the same C form, on the same
+temporaries; between two of them the time is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter_ns
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from autocalc._compile._bookkeeping import Bookkeeping
+from autocalc._compile._executor import Executor
+from autocalc._compile._origins import Origin
+from autocalc._compile._program import Instruction, meta, views_of
+from autocalc._compile._replay import Replay
+from autocalc._compile._sites import FORWARD, Site
+from autocalc._compile._work import work_of
+from autocalc._dispatch._select import make_executor
+from autocalc._dispatch._state import current
+from autocalc._kernels.kernel_set import ExecutorCall
+from autocalc._kernels.spec import Array
+from autocalc.errors import CompileError
+from autocalc.profiler._recording import Kernel, Recording, dtype, words
+
+
+class TimedExecutor:
+    """Runs calls one after another, and notes when each began and ended.
+
+    Parameters
+    ----------
+    recording
+        Where that is noted.
+    instructions
+        What the calls are.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        instructions: Sequence[Instruction],
+        calls: Sequence[ExecutorCall],
+        places: Mapping[int, tuple[Array, int]],
+    ) -> None:
+        make_one: Callable[..., Any] = make_executor(current().selection) or Executor
+        self._recording = recording
+        self._of_slot: dict[int, list[Any]] = {slot: [] for slot in places}
+        self._running = False
+        self._timed: list[tuple[Callable[[], None], Kernel, Site, str]] = []
+        for instruction, call in zip(instructions, calls, strict=True):
+            used = dict.fromkeys(_flat(call.slots))
+            one = make_one([call], {slot: places[slot] for slot in used})
+            for slot in used:
+                self._of_slot[slot].append(one)
+            kernel, line = _kernel_of(instruction), instruction.line
+            site, module = FORWARD, ""
+            if isinstance(line, Origin):
+                site, module = line.site, line.module
+            self._timed.append((one.run, kernel, site, module))
+
+    def move(self, slot: int, root: Array, offset: int) -> None:
+        """Let every call use other memory for a slot."""
+        for one in self._of_slot[slot]:
+            one.move(slot, root, offset)
+
+    def run(self) -> None:
+        """Run the program once."""
+        if self._running:
+            message = "compile: this program is at work already."
+            raise CompileError(message)
+        clock, append = perf_counter_ns, self._recording.events.append
+        self._running = True
+        try:
+            start = clock()
+            append((start,))
+            for run, kernel, site, module in self._timed:
+                run()
+                stop = clock()
+                append((start, stop, kernel, site, module))
+                start = stop
+        finally:
+            self._running = False
+
+
+class Programs:
+    """The compiled programs that a recording has seen."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._timed: WeakKeyDictionary[Replay, tuple[Bookkeeping, bool]]
+        self._timed = WeakKeyDictionary()
+
+    def of(self, replay: Replay, tensors: list[Any]) -> tuple[Bookkeeping, bool]:
+        """Return what runs the program, timed; and whether it writes parameters."""
+        known = self._timed.get(replay)
+        if known is None:
+            around = replay.rebound(self._executor, tensors)
+            known = self._timed[replay] = around, _writes_parameters(replay)
+        return known
+
+    def _executor(self, instructions: Any, calls: Any, places: Any) -> TimedExecutor:
+        return TimedExecutor(self._recording, instructions, calls, places)
+
+
+def _writes_parameters(replay: Replay) -> bool:
+    """Return whether a program is a step of training."""
+    parameters = replay.program.parameters
+    return any(
+        view.slot in parameters
+        for instruction in replay.program.instructions
+        for view in instruction.writes()
+    )
+
+
+def _kernel_of(instruction: Instruction) -> Kernel:
+    operands = tuple(map(meta, instruction.inputs or instruction.outputs))
+    return Kernel(
+        instruction.name,
+        instruction.chosen or "Python",
+        words(operands),
+        dtype(tuple(views_of((*instruction.outputs, *instruction.inputs)))),
+        work_of(instruction),
+        instruction.fused,
+    )
+
+
+def _flat(slots: Sequence[Any]) -> list[int]:
+    found: list[int] = []
+    for slot in slots:
+        found += slot if isinstance(slot, tuple) else () if slot is None else (slot,)
+    return found

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""What happens while a profile runs, as a list of events.
+
+Recording is a way to dispatch: a selection whose decisions are wrapped, so that a
+program which is not profiled pays nothing.  Events are plain tuples, made sense of when
+the profile is over (`_account`):
+
+==============================================  ======================================
+event                                           what it is
+==============================================  ======================================
+(start, stop, kernel, site, serial)             a kernel ran; `serial` is that of the
+                                                node whose rule called it, or -1; of
+                                                compiled programs the module's name
+(time, serial, module or None)                  a module was called, or returned
+(time, asked for)                               a step ended
+(time,)                                         Python up to here is of the module, not
+                                                of the kernel that follows
+==============================================  ======================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import _getframe
+from threading import get_ident
+from time import perf_counter_ns
+from types import CodeType
+from typing import Any, NamedTuple
+
+from autocalc._compile._sites import GRADIENT_SUM, Site, site_of
+from autocalc._dispatch._keys import key_of
+from autocalc._dispatch._select import Entry, Selection, first_of
+from autocalc._graph._node import next_serial
+from autocalc._kernels.spec import KernelSpec, Meta, Work, meta_of
+
+
+class Kernel(NamedTuple):
+    """A kernel and the operands that it was called with.
+
+    `names` are those of the kernels that it stands for, in compiled programs.
+    """
+
+    name: str
+    chosen: str
+    operands: str
+    dtype: str
+    work: Work
+    names: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What a table calls it."""
+        if self.name == "elementwise_chain":
+            return ", ".join(self.names) or self.name
+        return self.name
+
+
+class Recording:
+    """The events of one thread, from the beginning of a profile to its end.
+
+    Attributes
+    ----------
+    closed
+        Whether nothing is recorded any more: the profile is over, or full.
+    muted
+        Whether kernels and modules are a part of something else: of a compiled call.
+    is_full
+        Whether it closed for want of room.
+    pending
+        Whether the compiled call that runs was a step.
+    site, serial
+        Of the backward rule that runs.
+    caller, caller_at
+        From where in Python the last rule was called: its frame's code and place.
+    """
+
+    __slots__ = (
+        *("caller", "caller_at", "closed", "events", "inner", "is_full", "key_of"),
+        *("last", "limit", "muted", "pending", "selection", "serial", "site", "steps"),
+        *("stop_after", "thread"),
+    )
+
+    def __init__(self, base: Selection, limit: int, stop_after: int | None) -> None:
+        self.events: list[tuple[Any, ...]] = []
+        self.thread = get_ident()
+        self.closed = self.muted = self.is_full = self.pending = False
+        self.site: Site | None = None
+        self.serial = self.last = -1
+        self.caller: CodeType | None = None
+        self.caller_at = -1
+        self.limit, self.stop_after, self.steps = limit, stop_after, 0
+        self.inner = base.wrap
+        found = first_of(base, "key_of")
+        self.key_of: Callable[..., Any] = key_of if found is None else found
+        self.selection = base.derive(wrap=self.wrap)
+
+    def is_elsewhere(self) -> bool:
+        """Return whether what runs now is none of this recording's."""
+        return self.closed or self.muted or get_ident() != self.thread
+
+    # One frame: it runs at each call of a kernel.
+    def wrap(self, spec: KernelSpec, name: str, function: Entry) -> Callable[..., None]:
+        """Return `function` of the set `name`, timed whenever it is called."""
+        run = function if self.inner is None else self.inner(spec, name, function)
+        end = len(spec.outputs) + len(spec.inputs)
+        known: dict[Any, Kernel] = {}
+        append, clock, key_of = self.events.append, perf_counter_ns, self.key_of
+
+        def call(*args: Any) -> None:
+            if self.closed or get_ident() != self.thread:
+                run(*args)
+                return
+            start = clock()
+            run(*args)
+            stop = clock()
+            key = key_of(*args[:end])
+            kernel = known.get(key)
+            if kernel is None:
+                kernel = known[key] = described(spec, name, args)
+            site, serial = self.site, self.serial
+            if site is None:
+                site = site_of(_getframe(1), self.caller, self.caller_at)
+                if site is GRADIENT_SUM:
+                    serial = self.last
+            append((start, stop, kernel, site, serial))
+            if len(self.events) >= self.limit:
+                self.fill()
+
+        return call
+
+    def fill(self) -> None:
+        """Record no more: there is no room."""
+        self.closed = self.is_full = True
+
+    def enter(self, module: Any) -> tuple[Any, ...]:
+        """Note that a module is called; return what `leave` needs."""
+        self.events.append((perf_counter_ns(), next_serial(), module))
+        before = self.site, self.serial
+        self.site, self.serial = None, -1
+        return before
+
+    def leave(self, before: tuple[Any, ...]) -> None:
+        """Note that it returned."""
+        self.site, self.serial = before
+        if not self.closed:
+            self.events.append((perf_counter_ns(), next_serial(), None))
+
+    def step(self, *, asked: bool) -> None:
+        """Note that a step is over; close after the last one that is wanted."""
+        if self.is_elsewhere():
+            return
+        self.events.append((perf_counter_ns(), asked))
+        self.steps += 1
+        if self.stop_after is not None and self.steps >= self.stop_after:
+            self.closed = True
+
+
+def described(spec: KernelSpec, name: str, args: tuple[Any, ...]) -> Kernel:
+    """Return what a call is, with the work that its spec says."""
+    n = len(spec.outputs)
+    end = n + len(spec.inputs)
+    outputs, inputs = [tuple(map(meta_of, some)) for some in (args[:n], args[n:end])]
+    attributes = args[end : len(args) - bool(spec.accumulates)]
+    held = [
+        meta
+        for meta, output in zip(outputs, spec.outputs, strict=True)
+        if output.name in spec.writes
+    ]
+    first = outputs[0]
+    free = first._asdict() if spec.free and isinstance(first, Meta) else {}
+    work = spec.work(*held, *inputs, *attributes, **free)
+    return Kernel(spec.name, name, words(inputs or outputs), dtype(args[:end]), work)
+
+
+def words(metas: tuple[Any, ...]) -> str:
+    """Return shapes for a reader: ``256x784 784x1024``; a list by its length."""
+    return " ".join(_word(meta) for meta in metas if meta is not None)
+
+
+def _word(meta: Any) -> str:
+    if isinstance(meta, Meta):
+        return "x".join(map(str, meta.shape)) or "scalar"
+    return f"[{len(meta)}]"
+
+
+def dtype(operands: tuple[Any, ...]) -> str:
+    """Return the dtype of the first floating-point operand, else of the first."""
+    flat = [
+        x
+        for operand in operands
+        for x in ((operand,) if hasattr(operand, "dtype") else operand or ())
+    ]
+    floats = [x for x in flat if x.dtype.kind == "f"]
+    return str((floats or flat)[0].dtype) if flat else ""

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""Rows of tables: what kernels, operators or modules took, and the machine's roof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from autocalc.profiler._account import Account, Key, Sums
+from autocalc.profiler._peaks import Peaks
+
+#: By what calls can be put together.
+GROUPS = ("kernel", "operator", "module")
+
+#: Python that leads to no kernel, and what no module calls.
+NO_KERNEL, OUTSIDE = "(no kernel)", "(outside of modules)"
+
+
+@dataclass(slots=True)
+class Row:
+    """One row, of all steps together.
+
+    Attributes
+    ----------
+    name, chosen
+        What it is, and the kernel sets that ran it.
+    calls
+        Of kernels.
+    total, self_time, python
+        Seconds.  Of a kernel `total` includes kernels that it calls; of an operator,
+        the Python around its kernels; of a module, that and the modules within.
+        `self_time` is that of its own kernels, `python` what ran in front of them.
+    share
+        Of the steps that `self_time` and `python` take; the shares of all rows add up
+        to 1.
+    gflops, gbs, intensity
+        Operations and bytes a second while its kernels ran, in 10^9, and operations for
+        each byte, by the kernels' specs.
+    roof
+        The share of what this machine could do; None without its peaks.
+    bound
+        What limits it: ``"memory"`` or ``"compute"``, "" where that is not known.
+    saved
+        Seconds that running at the roof would save; None without the peaks.
+    """
+
+    name: str
+    chosen: str = ""
+    calls: int = 0
+    total: float = 0.0
+    self_time: float = 0.0
+    python: float = 0.0
+    share: float = 0.0
+    gflops: float = 0.0
+    gbs: float = 0.0
+    intensity: float = 0.0
+    roof: float | None = None
+    bound: str = ""
+    saved: float | None = None
+
+
+class _Group:
+    """What has been added to a row, and its work."""
+
+    def __init__(self, name: str) -> None:
+        self.row = Row(name)
+        self.sets: dict[str, int] = {}
+        self.flops = self.nbytes = self.at_roof = self.moving = 0.0
+
+    def add(self, key: Key, sums: Sums, peaks: Peaks | None) -> None:
+        row, kernel = self.row, key.kernel
+        row.calls += sums.calls
+        row.self_time += sums.own / 1e9
+        row.python += sums.python / 1e9
+        if kernel is None:
+            return
+        self.sets[kernel.chosen] = self.sets.get(kernel.chosen, 0) + sums.own
+        flops, nbytes = kernel.work
+        self.flops += flops * sums.calls
+        self.nbytes += nbytes * sums.calls
+        if peaks is not None:
+            seconds = sums.calls * peaks.seconds(flops, nbytes, kernel.dtype)
+            self.at_roof += seconds
+            if peaks.is_memory_bound(flops, nbytes, kernel.dtype):
+                self.moving += seconds
+
+    def finish(self, whole: float, peaks: Peaks | None) -> Row:
+        row = self.row
+        row.chosen = ", ".join(sorted(self.sets, key=lambda s: -self.sets[s]))
+        row.share = (row.self_time + row.python) / whole if whole else 0.0
+        if row.self_time and self.nbytes:
+            row.gflops = self.flops / row.self_time / 1e9
+            row.gbs = self.nbytes / row.self_time / 1e9
+            row.intensity = self.flops / self.nbytes
+            if peaks is not None:
+                row.roof = self.at_roof / row.self_time
+                row.saved = max(0.0, row.self_time - self.at_roof)
+                memory = self.moving > self.at_roof / 2
+                row.bound = "memory" if memory else "compute"
+        return row
+
+
+def rows_of(account: Account, by: str, peaks: Peaks | None) -> list[Row]:
+    """Return the rows of a table, those that take the most of the steps first."""
+    names: dict[str, Callable[[Key], str]] = {
+        "kernel": _kernel,
+        "operator": _operator,
+        "module": lambda key: key.place.label or OUTSIDE,
+    }
+    groups: dict[str, _Group] = {}
+    for key, sums in account.sums.items():
+        name = names[by](key)
+        if name not in groups:
+            groups[name] = _Group(name)
+        groups[name].add(key, sums, peaks)
+        if by == "kernel":
+            groups[name].row.total += sums.total / 1e9
+    whole = account.nanoseconds / 1e9
+    rows = [group.finish(whole, peaks) for group in groups.values()]
+    if by == "operator":
+        for row in rows:
+            row.total = row.self_time + row.python
+    if by == "module":
+        rows = _with_totals(rows, account)
+    return sorted(rows, key=lambda row: -(row.self_time + row.python))
+
+
+def _kernel(key: Key) -> str:
+    return NO_KERNEL if key.kernel is None else key.kernel.label
+
+
+def _operator(key: Key) -> str:
+    if key.kernel is None or key.site is None:
+        return NO_KERNEL
+    return key.site.name(key.kernel.label)
+
+
+def _with_totals(rows: list[Row], account: Account) -> list[Row]:
+    """Add what modules took that are called within; they may have had no own time."""
+    found = {row.name: row for row in rows}
+    for key, sums in account.sums.items():
+        names = {place.label for place in key.place.path()} or {OUTSIDE}
+        for name in names:
+            row = found.setdefault(name, Row(name))
+            row.total += (sums.own + sums.python) / 1e9
+    return list(found.values())
+
+
+def totals(rows: Iterable[Row]) -> tuple[float, float]:
+    """Return the seconds of kernels and of Python."""
+    rows = list(rows)
+    return sum(row.self_time for row in rows), sum(row.python for row in rows)

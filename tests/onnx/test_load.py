@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Files as modules: parameters, calls, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.onnx.test_reading import f, graph_of, node
+
+import autocalc as ac
+from autocalc import nn, optim
+from autocalc.errors import ArgumentError, CheckpointError, DTypeError, OnnxError
+
+onnx = pytest.importorskip(
+    "onnx", reason="the extra autocalc-core[onnx] is not installed"
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "m.onnx"
+
+
+def network():
+    return nn.Sequential(
+        nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Flatten(), nn.Linear(8, 3)
+    )
+
+
+def test_the_state_is_that_of_the_model(path):
+    model = network()
+    ac.onnx.export(model, ac.randn(2, 1, 4, 4), path)
+    state, loaded = model.state_dict(), ac.onnx.load(path)
+    state.pop("1.num_batches_tracked")
+    assert set(loaded.state_dict()) == set(state)
+    assert all(ac.equal(v, state[k]) for k, v in loaded.state_dict().items())
+    assert not any(p.requires_grad for p in loaded.parameters())
+    assert {name for name, _ in loaded.named_buffers()} == {
+        "1.running_mean",
+        "1.running_var",
+    }
+
+
+def test_another_state_is_used(path):
+    model, other = network(), network()
+    ac.onnx.export(model, ac.randn(2, 1, 4, 4), path)
+    loaded = ac.onnx.load(path)
+    loaded.load_state_dict(other.state_dict(), strict=False)
+    x = ac.randn(2, 1, 4, 4)
+    with ac.no_grad():
+        assert ac.allclose(loaded(x), other.eval()(x), atol=1e-6)
+
+
+def test_it_can_be_trained(path):
+    model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+    ac.onnx.export(model, ac.randn(32, 4), path)
+    loaded = ac.onnx.load(path, trainable=True)
+    assert len(list(loaded.parameters())) == 4
+    x, y = ac.randn(32, 4), ac.randn(32, 1)
+    for net in (model, loaded):
+        sgd = optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(5):
+            sgd.zero_grad()
+            ((net(x) - y) ** 2).mean().backward()
+            sgd.step()
+    wanted = model.state_dict()
+    for name, value in loaded.state_dict().items():
+        assert ac.allclose(value, wanted[name], atol=1e-6)
+
+
+def test_it_can_be_compiled_and_exported_again(path):
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU6(), nn.Linear(8, 2)).eval()
+    ac.onnx.export(model, ac.randn(3, 4), path)
+    loaded = ac.onnx.load(path)
+    run = ac.compile(loaded)
+    x = ac.randn(3, 4)
+    with ac.no_grad():
+        for _ in range(4):
+            assert ac.allclose(run(x), model(x), atol=1e-6)
+    (program,) = run.programs
+    assert len(program.program.parameters) == 4  # what depends on them alone runs once
+    ac.onnx.export(loaded, x, path)
+    assert set(ac.onnx.load(path).state_dict()) == set(model.state_dict())
+
+
+def test_inputs_by_name(path):
+    ac.onnx.export(lambda x, y: x - y, (ac.ones(2), ac.ones(2)), path)
+    model = ac.onnx.load(path)
+    x, y = ac.tensor([3.0, 4.0]), ac.tensor([1.0, 1.0])
+    assert model(x, y=y).tolist() == model(y=y, x=x).tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda m: m(), ArgumentError, "called with 0 inputs.*the graph has x"),
+        (lambda m: m(ac.ones(2), ac.ones(2)), ArgumentError, "called with 2 inputs"),
+        (lambda m: m(z=ac.ones(2)), ArgumentError, r"\['z'\] by name"),
+        (lambda m: m(ac.ones(2), x=ac.ones(2)), ArgumentError, r"1 inputs.*\['x'\]"),
+        (lambda m: m([1.0, 2.0]), DTypeError, r"`x` is \[1.0, 2.0\]; it must"),
+        (lambda m: m(ac.ones(2).double()), DTypeError, r"needs .*float32.*\.to\("),
+    ],
+)
+def test_calls_are_checked(call, error, match, path):
+    ac.onnx.export(lambda x: x * 2, ac.ones(2), path)
+    with pytest.raises(error, match=match):
+        call(ac.onnx.load(path))
+
+
+def test_all_operators_that_are_missing_are_listed(path):
+    nodes = [
+        node("StringNormalizer", "x", "a"),
+        onnx.helper.make_node("Own", ["x"], ["b"], domain="com.example"),
+        onnx.helper.make_node("Own", ["x"], ["c"], domain="com.example"),
+        node("Relu", "x", "y"),
+    ]
+    model = graph_of(nodes, {"x": f(2)})
+    model.opset_import.append(onnx.helper.make_opsetid("com.example", 1))
+    onnx.save(model, path)
+    with pytest.raises(
+        OnnxError,
+        match=r"2 of the graph's .* StringNormalizer \(1\), com.example::Own \(2\)",
+    ):
+        ac.onnx.load(path)
+
+
+def test_old_operators_are_refused(path):
+    onnx.save(graph_of([node("Relu", "x")], {"x": f(2)}, opset=11), path)
+    with pytest.raises(OnnxError, match=r"version 11.*convert_version"):
+        ac.onnx.load(path)
+
+
+def test_files_that_are_none(path):
+    with pytest.raises(CheckpointError, match="is not there"):
+        ac.onnx.load(path)
+    with pytest.raises(CheckpointError, match="is a folder"):
+        ac.onnx.load(path.parent)
+    with pytest.raises(DTypeError, match="`f` is 3"):
+        ac.onnx.load(3)
+    for content in (b"", b"nothing of the kind", bytes(range(256))):
+        path.write_bytes(content)
+        with pytest.raises(CheckpointError, match="no ONNX file"):
+            ac.onnx.load(path)
+    ac.onnx.export(network(), ac.randn(1, 1, 4, 4), path)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(CheckpointError, match="no ONNX file"):
+        ac.onnx.load(path)
+
+
+def test_dtypes_that_there_are_not(path):
+    model = graph_of([node("Identity", "x")], {"x": np.zeros(2, np.uint32)})
+    onnx.save(model, path)
+    with pytest.raises(DTypeError, match="'x' is uint32; AutoCalc has bfloat16, bool"):
+        ac.onnx.load(path)
+
+
+def test_constants_of_other_programs_are_trained_if_they_weigh(path):
+    constants = {"w.strange/name": f(3), "scale": np.float32(2), "forward": f(3)}
+    nodes = [
+        node("Mul", "x w.strange/name", "a"),
+        node("Mul", "a scale", "b"),
+        node("Add", "b forward"),
+    ]
+    onnx.save(graph_of(nodes, {"x": f(3)}, constants), path)
+    model = ac.onnx.load(path, trainable=True)
+    assert {name for name, _ in model.named_parameters()} == {
+        "w.strange/name",
+        "forward_",
+    }
+    x = ac.ones(3)
+    wanted = constants["w.strange/name"] * 2 + constants["forward"]
+    np.testing.assert_allclose(model(x).detach().numpy(), wanted, rtol=1e-6)
+
+
+def test_without_the_package(monkeypatch, path):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(OnnxError, match=r"pip install autocalc-core\[onnx\]"):
+        ac.onnx.load(path)
+    with pytest.raises(OnnxError, match=r"pip install autocalc-core\[onnx\]"):
+        ac.onnx.export(abs, ac.ones(2), path)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Each kernel's nodes compute what its reference does, and are read back so."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from tests.onnx.both import by_load, by_runtime
+
+import autocalc as ac
+from autocalc._kernels import xp
+from autocalc._kernels.samples import Make
+from autocalc._kernels.table import TABLE
+from autocalc.onnx._dynamic import fixed
+from autocalc.onnx._graph import Graph
+from autocalc.onnx._namespace import Kernels, NoWriter
+from autocalc.onnx._proto import model_of, used
+
+pytest.importorskip("onnx", reason="the extra autocalc-core[onnx] is not installed")
+
+#: Kernels of forward passes that ONNX has no operators for.
+WITHOUT = frozenset(
+    {
+        "atan2",
+        "bessel_i",
+        "bitwise_left_shift",
+        "bitwise_right_shift",
+        "cholesky",
+        "cofactor",
+        "copysign",
+        "cumargmax",
+        "cumprod",
+        "det",
+        "digamma",
+        "dropout",
+        "eigh",
+        "entr",
+        "erfc",
+        "erfcx",
+        "erfinv",
+        "fmax",
+        "fmin",
+        "hypot",
+        "igamma",
+        "igammac",
+        "inv",
+        "lgamma",
+        "logaddexp",
+        "logaddexp2",
+        "logcumsumexp",
+        "ndtri",
+        "next_float_bits",
+        "normal",
+        "pinv",
+        "polygamma",
+        "qr",
+        "searchsorted",
+        "signbit",
+        "sinc",
+        "slogdet",
+        "solve",
+        "svd",
+        "true_places",
+        "uniform",
+        "xlogy",
+        "zeta",
+    }
+)
+
+KERNELS = [
+    name
+    for name, spec in TABLE.items()
+    if not spec.writes and not name.endswith("_backward") and "random" not in name
+]
+
+
+def usable(name, sample):
+    """Return whether a sample is of numbers near 1 and draws nothing."""
+    if sample.label.startswith(("large", "far")):
+        return False
+    if name == "attention" and sample.attributes[2]:  # drops weights
+        return False
+    listed = (x if isinstance(x, (list, tuple)) else (x,) for x in sample.inputs)
+    arrays = [np.asarray(a, np.float64) for x in listed for a in x if a is not None]
+    return all(0 < a.size < 4000 and np.isfinite(a).all() for a in arrays)
+
+
+def written(spec, sample, dtype):
+    """Return a graph of one kernel's call, and what it is given."""
+    graph, given = Graph(), []
+
+    def value(x):
+        if x is None:
+            return None
+        if isinstance(x, (list, tuple)):
+            return tuple(map(value, x))
+        given.append(np.array(x))
+        return graph.input(f"x{len(given)}", np.shape(x), np.asarray(x).dtype)
+
+    words = {"shape": sample.shape, "dtype": dtype} if spec.free else {}
+    operands = [value(x) for x in sample.inputs]
+    results = Kernels(graph).run(spec, *operands, *sample.attributes, **words)
+    results = results if len(spec.outputs) > 1 else (results,)
+    for result, output in zip(results, spec.outputs, strict=True):
+        if not output.optional:
+            name = graph.name("y")
+            graph.node("Identity", result)
+            graph.calls[-1].outputs = (name,)
+            graph.outputs.append(result._replace(name=name))
+    return used(graph), given
+
+
+def wanted(spec, sample):
+    """Return what the reference gives."""
+    words = {"shape": sample.shape, "dtype": np.dtype("f4")} if spec.free else {}
+    with np.errstate(all="ignore"):
+        results = spec.reference(xp, *sample.inputs, *sample.attributes, **words)
+    results = results if len(spec.outputs) > 1 else (results,)
+    pairs = zip(results, spec.outputs, strict=True)
+    return [np.asarray(result) for result, output in pairs if not output.optional]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_nodes_compute_what_the_reference_does(name, tmp_path):
+    spec = TABLE[name]
+    dtype = np.dtype("f4") if np.dtype("f4") in spec.dtypes else spec.dtypes[0]
+    samples = [s for s in spec.samples(Make(dtype)) if usable(name, s)]
+    step = max(len(samples) // 6, 1)
+    for i, sample in enumerate(islice(samples, 0, None, step)):
+        try:
+            graph, given = written(spec, sample, dtype)
+        except NoWriter:
+            assert name in WITHOUT
+            return
+        path = tmp_path / f"{i}.onnx"
+        model = model_of(graph, fixed(graph.inputs), fixed(graph.outputs))
+        path.write_bytes(model.SerializeToString())
+        tensors = tuple(map(ac.from_numpy, given))
+        expected = wanted(spec, sample)
+        for run in (by_runtime, by_load):
+            for one, other in zip(run(path, tensors), expected, strict=True):
+                finite = np.where(np.isfinite(other), np.abs(other), 0)
+                size = finite.max(initial=1.0)
+                np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5 * size)
+    assert name not in WITHOUT
