@@ -267,7 +267,7 @@ format: $(MADE)/lint ## Format all files
 
 .PHONY: docs
 docs: install $(MADE)/docs ## Build the documentation into docs/_build/html
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 # Commits as git writes them; by default the last one.  asv ends with an error when a
