@@ -164,6 +164,14 @@ doctest: | compiler
 	@echo '#include <doctest/doctest.h>' | $${CXX:-c++} -x c++ -fsyntax-only - 2>/dev/null \
 	    || $(call apt_install,doctest-dev)
 
+# Chromium opens the pages that reports and profiles write; without it those tests are
+# skipped.
+.PHONY: browser
+browser:
+	@have() { command -v chromium chromium-browser google-chrome >/dev/null; }; \
+	have || { $(call apt_install,chromium); }; \
+	have || { echo "make: no Chromium here. On Debian: apt-get install chromium"; exit 1; }
+
 # SANITIZE=address,undefined or SANITIZE=thread builds and runs them under sanitizers. With
 # the former all kernels of SANITIZED_ISA run the conformance kit's samples, too.
 SANITIZE ?=
