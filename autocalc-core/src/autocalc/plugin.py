@@ -43,6 +43,7 @@ from autocalc._kernels.kernel_set import (
     KernelSet,
     KeyOf,
     MakeExecutor,
+    PoolClock,
 )
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "KernelSet",
     "KeyOf",
     "MakeExecutor",
+    "PoolClock",
     "cpu_features",
     "hookimpl",
     "include_dir",

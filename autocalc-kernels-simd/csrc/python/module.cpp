@@ -53,6 +53,9 @@ PYBIND11_MODULE(_core, m) {
     m.def("cpu_runs", &autocalc::runtime::cpu_runs, py::arg("isa"));
     m.def("set_num_threads", &autocalc::runtime::set_num_threads, py::arg("count"));
     m.def("num_threads", &autocalc::runtime::num_threads);
+    m.def("measure_waiting", &autocalc::runtime::measure_waiting, py::arg("on"));
+    m.def("waited_ns", &autocalc::runtime::waited_ns,
+          "What threads of measured jobs have waited, in nanoseconds.");
     m.def("stats", &stats, "Counters of the allocator, in bytes and blocks.");
     m.def("trim", &autocalc::runtime::trim,
           "Give cached blocks back; return the bytes.");

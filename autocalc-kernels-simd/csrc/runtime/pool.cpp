@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstddef>
@@ -80,7 +81,17 @@ struct Job {
     void* arg = nullptr;
     std::int64_t count = 0;
     int runs = 1;
+    bool timed = false;
 };
+
+std::atomic<bool> measures_waiting{false};
+std::atomic<std::uint64_t> waited{0};
+
+std::uint64_t nanoseconds() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
 
 // A run is taken piece by piece, by its own thread and then by whoever is done with
 // theirs. Where another tenant keeps one core's second hyperthread busy, that core is
@@ -151,6 +162,8 @@ class Pool {
     void work(Worker& worker);
     Run& run_of(int part);
     void take_part(int part);
+    template <class Work>
+    void timed(Work work);
     void take_pieces(int part, int most);
     void do_piece(int part, int piece);
     bool has_joined(int part);
@@ -168,6 +181,7 @@ class Pool {
     std::vector<std::unique_ptr<Worker>> workers_;
     int hired_ = 0;  // of the workers, those that the last job had
     Job job_;
+    std::atomic<std::uint64_t> worked_{0};  // by all threads of a timed job
     // More threads than processors: spinning would harm.
     std::atomic<bool> oversubscribed_{false};
     // Workers that have joined the job, or still may.
@@ -182,20 +196,32 @@ bool Pool::try_run(std::int64_t count, ac_task_fn task, void* arg, int threads) 
     const std::unique_lock<std::mutex> lock(submitting_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
     const int wanted = static_cast<int>(std::min<std::int64_t>(threads, count));
-    job_ = Job{task, arg, count, 1 + acquire(wanted - 1)};
+    job_ = Job{task, arg, count, 1 + acquire(wanted - 1), measures_waiting.load()};
+    const std::uint64_t begin = job_.timed ? nanoseconds() : 0;
     publish();
-    {
+    timed([this] {
         const RunningTasks mark;
         do_piece(0, 0);
         take_part(0);
-    }
+    });
     withdraw();
     await();
+    if (job_.timed) {
+        const auto threads = static_cast<std::uint64_t>(job_.runs);
+        waited += threads * (nanoseconds() - begin) - worked_.exchange(0);
+    }
     if (failed_.load()) {
         failed_.store(false);
         std::rethrow_exception(std::exchange(failure_, nullptr));
     }
     return true;
+}
+
+template <class Work>
+void Pool::timed(Work work) {
+    const std::uint64_t begin = job_.timed ? nanoseconds() : 0;
+    work();
+    if (job_.timed) worked_ += nanoseconds() - begin;
 }
 
 // Answers how many there are: fewer, where memory for another one is not to be had. The
@@ -309,7 +335,7 @@ void Pool::work(Worker& worker) {
     for (;;) {
         worker.waiter.wait(spins(), [&] { return worker.ready(); });
         if (!worker.take()) continue;
-        take_part(worker.part);
+        timed([&] { take_part(worker.part); });
         if (pending_.fetch_sub(1) == 1) done_.wake();
     }
 }
@@ -370,6 +396,9 @@ void parallel_for(std::int64_t count, ac_task_fn task, void* arg) {
 
 void set_num_threads(int count) { thread_budget.store(std::max(count, 1)); }
 int num_threads() { return thread_budget.load(std::memory_order_relaxed); }
+void measure_waiting(bool on) { measures_waiting = on; }
+std::uint64_t waited_ns() { return waited; }
+
 bool inside_job() { return running_tasks; }
 
 ac_context* kernel_context() {

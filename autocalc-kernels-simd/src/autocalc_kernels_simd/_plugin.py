@@ -71,6 +71,16 @@ class PoolAllocator:
         self._core.trim()
 
 
+class _PoolClock:
+    """How long the threads of the pool wait."""
+
+    def __init__(self) -> None:
+        from autocalc_kernels_simd import _core
+
+        self.measure = _core.measure_waiting
+        self.waited = _core.waited_ns
+
+
 #: Images of fewer channels are rearranged at little cost: those a network is given.
 _FEW = 16
 #: Fewer channels than these would leave lanes of registers empty.
@@ -200,6 +210,7 @@ def autocalc_kernel_sets() -> list[KernelSet]:
             key_of=_key_of,
             executor=_executor,
             fuser=partial(_fuser, isa.name),
+            pool_clock=_PoolClock,
             set_num_threads=_set_num_threads,
             info=_info,
         )

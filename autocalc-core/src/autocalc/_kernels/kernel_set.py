@@ -103,6 +103,19 @@ class Allocator(Protocol):
         """Give cached memory back to the system."""
 
 
+class PoolClock(Protocol):
+    """Tells how long the threads of a kernel set's pool wait for each other."""
+
+    def measure(self, on: bool, /) -> None:
+        """Measure from now on, or no longer."""
+
+    def waited(self) -> int:
+        """Return what threads have waited while it was measured, in nanoseconds.
+
+        A job that n threads share for the time t adds n * t less what they worked.
+        """
+
+
 class ExecutorCall(NamedTuple):
     """One call of a program that an executor runs.
 
@@ -240,6 +253,8 @@ class KernelSet:
     executor
         Gives, when it is first needed, what makes the executors of compiled programs;
         AutoCalc's own calls kernels in a Python loop.  It runs the calls of all sets.
+    pool_clock
+        Gives, when it is first needed, what tells the profiler how long threads wait.
     fuser
         Gives, when it is first needed, what makes one kernel of a chain of the set's
         elementwise kernels; without it each of them is a call of its own.
@@ -262,5 +277,6 @@ class KernelSet:
     key_of: Callable[[], KeyOf] | None = None
     executor: Callable[[], MakeExecutor] | None = None
     fuser: Callable[[], Fuse] | None = None
+    pool_clock: Callable[[], PoolClock] | None = None
     set_num_threads: Callable[[int], None] | None = None
     info: Callable[[], Mapping[str, str]] | None = None

@@ -67,13 +67,13 @@ class Sums:
     """Times of calls, in nanoseconds.
 
     `total` includes the kernels that a kernel calls, `own` does not; `python` is what
-    ran before it.
+    ran before it, and `waited` what all threads together waited in its own time.
     """
 
-    __slots__ = ("calls", "own", "python", "total")
+    __slots__ = ("calls", "own", "python", "total", "waited")
 
     def __init__(self) -> None:
-        self.calls = self.total = self.own = self.python = 0
+        self.calls = self.total = self.own = self.python = self.waited = 0
 
 
 class Span(NamedTuple):
@@ -112,11 +112,19 @@ class Account:
         By kernel, operator and module.
     spans, calls
         Kernels and modules of all steps in order.
+    threads
+        How many could work; None where what they waited is not known.
     """
 
     def __init__(
-        self, events: list[tuple[Any, ...]], start: int, stop: int, warmup: int
+        self,
+        events: list[tuple[Any, ...]],
+        start: int,
+        stop: int,
+        warmup: int,
+        threads: int | None = None,
     ) -> None:
+        self.threads = threads
         steps = _steps(events, start, stop)
         self.left_out = min(warmup, len(steps) - 1)
         self.steps = steps[self.left_out :]
@@ -148,7 +156,7 @@ class Account:
     def _read(self, events: list[tuple[Any, ...]]) -> None:
         own, nested = _nesting(events)
         for i, event in enumerate(events):
-            if len(event) == 5:
+            if len(event) == 6:
                 self._kernel(event, own[i], nested[i])
             elif len(event) == 3:
                 self._module(event)
@@ -176,8 +184,10 @@ class Account:
         first, end = self.steps[0].start, self.steps[-1].stop
         return max(0, min(until, end) - max(self._last, first))
 
-    def _kernel(self, event: tuple[Any, ...], own: int, nested: bool) -> None:
-        start, stop, kernel, site, serial = event
+    def _kernel(
+        self, event: tuple[Any, ...], own: tuple[int, int], nested: bool
+    ) -> None:
+        start, stop, kernel, site, serial, _ = event
         if serial.__class__ is str:
             place = self._place.named(serial)
         else:
@@ -191,7 +201,8 @@ class Account:
         sums = self._sums(kernel, site, place)
         sums.calls += 1
         sums.total += stop - start
-        sums.own += own
+        sums.own += own[0]
+        sums.waited += own[1]
         sums.python += gap
 
     def _of_node(self, serial: int) -> Place:
@@ -226,23 +237,29 @@ def _steps(events: list[tuple[Any, ...]], start: int, stop: int) -> list[Step]:
     return [Step(a, b) for a, b in zip(begins, ends, strict=True)]
 
 
-def _nesting(events: list[tuple[Any, ...]]) -> tuple[list[int], list[bool]]:
-    """Return the time of each kernel less those that it calls; whether one calls it.
+def _nesting(
+    events: list[tuple[Any, ...]],
+) -> tuple[list[tuple[int, int]], list[bool]]:
+    """Return each kernel's time and waiting less those of kernels that it calls.
+
+    And whether another one calls it.
 
     Events come in the order in which they end.
     """
-    own, nested = [0] * len(events), [False] * len(events)
+    own, nested = [(0, 0)] * len(events), [False] * len(events)
     done: list[int] = []
     for i, event in enumerate(events):
-        if len(event) != 5:
+        if len(event) != 6:
             done.clear()  # no kernel spans the call of a module
             continue
         start, stop = event[:2]
-        own[i] = stop - start
+        time, waited = stop - start, event[5]
         while done and events[done[-1]][0] >= start:
             child = done.pop()
-            own[i] -= events[child][1] - events[child][0]
+            time -= events[child][1] - events[child][0]
+            waited -= events[child][5]
             nested[child] = True
+        own[i] = time, waited
         done.append(i)
     return own, nested
 

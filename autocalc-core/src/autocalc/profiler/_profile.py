@@ -119,6 +119,8 @@ class profile:
         recording = self._recording = Recording(base, self._max_events, last)
         self._instruments = Instruments(recording, base)
         self._instruments.install()
+        if recording.pool is not None:
+            recording.pool.measure(True)
         self._token = enter(selection=recording.selection)
         _running.append(self)
         self._start = perf_counter_ns()
@@ -135,14 +137,17 @@ class profile:
         assert recording is not None
         _running.remove(self)
         self._instruments.remove()
+        if recording.pool is not None:
+            recording.pool.measure(False)
         leave(self._token)
         events = recording.events
         if recording.closed:  # it is full, or has all the steps it wants
-            stop = events[-1][1 if len(events[-1]) == 5 else 0]
+            stop = events[-1][1 if len(events[-1]) == 6 else 0]
         recording.closed = True
         self.is_full = recording.is_full
-        self._account = Account(events, self._start, stop, self._warmup)
         count = get_num_threads()
+        threads = None if recording.pool is None else count
+        self._account = Account(events, self._start, stop, self._warmup, threads)
         self._machine = f"{cpu_name()}, {count} thread{'s' * (count > 1)}"
         self._recording = None
         del self._instruments

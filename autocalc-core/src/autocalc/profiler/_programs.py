@@ -73,15 +73,16 @@ class TimedExecutor:
             message = "compile: this program is at work already."
             raise CompileError(message)
         clock, append = perf_counter_ns, self._recording.events.append
+        waited = self._recording.waited
         self._running = True
         try:
-            start = clock()
+            start, before = clock(), waited()
             append((start,))
             for run, kernel, site, module in self._timed:
                 run()
-                stop = clock()
-                append((start, stop, kernel, site, module))
-                start = stop
+                stop, after = clock(), waited()
+                append((start, stop, kernel, site, module, after - before))
+                start, before = stop, after
         finally:
             self._running = False
 

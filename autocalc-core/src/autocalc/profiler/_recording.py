@@ -8,9 +8,10 @@ the profile is over (`_account`):
 ==============================================  ======================================
 event                                           what it is
 ==============================================  ======================================
-(start, stop, kernel, site, serial)             a kernel ran; `serial` is that of the
+(start, stop, kernel, site, serial, waited)     a kernel ran; `serial` is that of the
                                                 node whose rule called it, or -1; of
-                                                compiled programs the module's name
+                                                compiled programs the module's name;
+                                                `waited` is what threads waited in it
 (time, serial, module or None)                  a module was called, or returned
 (time, asked for)                               a step ended
 (time,)                                         Python up to here is of the module, not
@@ -77,7 +78,7 @@ class Recording:
     __slots__ = (
         *("caller", "caller_at", "closed", "events", "inner", "is_full", "key_of"),
         *("last", "limit", "muted", "pending", "selection", "serial", "site", "steps"),
-        *("stop_after", "thread"),
+        *("pool", "stop_after", "thread", "waited"),
     )
 
     def __init__(self, base: Selection, limit: int, stop_after: int | None) -> None:
@@ -90,6 +91,8 @@ class Recording:
         self.caller_at = -1
         self.limit, self.stop_after, self.steps = limit, stop_after, 0
         self.inner = base.wrap
+        self.pool = first_of(base, "pool_clock")
+        self.waited: Callable[[], int] = int if self.pool is None else self.pool.waited
         found = first_of(base, "key_of")
         self.key_of: Callable[..., Any] = key_of if found is None else found
         self.selection = base.derive(wrap=self.wrap)
@@ -105,14 +108,17 @@ class Recording:
         end = len(spec.outputs) + len(spec.inputs)
         known: dict[Any, Kernel] = {}
         append, clock, key_of = self.events.append, perf_counter_ns, self.key_of
+        waited = self.waited
 
         def call(*args: Any) -> None:
             if self.closed or get_ident() != self.thread:
                 run(*args)
                 return
+            before = waited()
             start = clock()
             run(*args)
             stop = clock()
+            after = waited()
             key = key_of(*args[:end])
             kernel = known.get(key)
             if kernel is None:
@@ -122,7 +128,7 @@ class Recording:
                 site = site_of(_getframe(1), self.caller, self.caller_at)
                 if site is GRADIENT_SUM:
                     serial = self.last
-            append((start, stop, kernel, site, serial))
+            append((start, stop, kernel, site, serial, after - before))
             if len(self.events) >= self.limit:
                 self.fill()
 

@@ -38,6 +38,9 @@ class Row:
         each byte, by the kernels' specs.
     roof
         The share of what this machine could do; None without its peaks.
+    waiting
+        The share of the threads' time, while its kernels ran, in which threads that had
+        a part in one waited for the others; None where that is not known.
     bound
         What limits it: ``"memory"`` or ``"compute"``, "" where that is not known.
     saved
@@ -56,6 +59,7 @@ class Row:
     intensity: float = 0.0
     roof: float | None = None
     bound: str = ""
+    waiting: float | None = None
     saved: float | None = None
 
 
@@ -66,12 +70,14 @@ class _Group:
         self.row = Row(name)
         self.sets: dict[str, int] = {}
         self.flops = self.nbytes = self.at_roof = self.moving = 0.0
+        self.waited = 0
 
     def add(self, key: Key, sums: Sums, peaks: Peaks | None) -> None:
         row, kernel = self.row, key.kernel
         row.calls += sums.calls
         row.self_time += sums.own / 1e9
         row.python += sums.python / 1e9
+        self.waited += sums.waited
         if kernel is None:
             return
         self.sets[kernel.chosen] = self.sets.get(kernel.chosen, 0) + sums.own
@@ -84,8 +90,10 @@ class _Group:
             if peaks.is_memory_bound(flops, nbytes, kernel.dtype):
                 self.moving += seconds
 
-    def finish(self, whole: float, peaks: Peaks | None) -> Row:
+    def finish(self, whole: float, peaks: Peaks | None, threads: int | None) -> Row:
         row = self.row
+        if threads is not None and row.self_time:
+            row.waiting = self.waited / 1e9 / (threads * row.self_time)
         row.chosen = ", ".join(sorted(self.sets, key=lambda s: -self.sets[s]))
         row.share = (row.self_time + row.python) / whole if whole else 0.0
         if row.self_time and self.nbytes:
@@ -116,7 +124,7 @@ def rows_of(account: Account, by: str, peaks: Peaks | None) -> list[Row]:
         if by == "kernel":
             groups[name].row.total += sums.total / 1e9
     whole = account.nanoseconds / 1e9
-    rows = [group.finish(whole, peaks) for group in groups.values()]
+    rows = [group.finish(whole, peaks, account.threads) for group in groups.values()]
     if by == "operator":
         for row in rows:
             row.total = row.self_time + row.python

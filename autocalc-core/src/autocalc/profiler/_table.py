@@ -22,6 +22,7 @@ COLUMNS = (
     ("GB/s", False),
     ("FLOP/B", False),
     ("roof", False),
+    ("waiting", False),
     ("bound by", True),
 )
 
@@ -131,6 +132,7 @@ def _cells(row: Row, steps: int) -> tuple[str, ...]:
         number(row.gbs) if worked else "",
         number(row.intensity) if worked else "",
         "" if row.roof is None else f"{row.roof:.0%}",
+        "" if row.waiting is None else f"{row.waiting:.0%}",
         row.bound,
     )
 
