@@ -36,6 +36,13 @@ class DispatchKey(NamedTuple):
         Like `dtypes`, for kernels whose spec has the key ``"shapes"``, else None.
     device
         ``"cpu"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> import numpy as np
+    >>> ac.plugin.DispatchKey("add", (np.dtype("f4"),) * 3).attributes
+    ()
     """
 
     kernel: str
@@ -79,6 +86,18 @@ class KernelImpl:
     describe
         ``describe(key)`` of a call that is accepted: in which of several ways the
         kernel will run it, for `autocalc.kernels.explain` to print, or None.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> import numpy as np
+    >>> def only_float32(key):
+    ...     return None if key.dtypes[0] == np.float32 else "takes float32 only"
+    >>> impl = ac.plugin.KernelImpl(
+    ...     lambda out, a: np.exp(a, out), supports=only_float32
+    ... )
+    >>> impl.supports(ac.plugin.DispatchKey("exp", (np.dtype("f8"),) * 2))
+    'takes float32 only'
     """
 
     function: Function
@@ -160,6 +179,12 @@ class ChainStep(NamedTuple):
         None where it is absent.
     attributes
         Of its call.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.plugin.ChainStep("mul", (0, 1, 2), ()).operands  # value 0 is made of 1 and 2
+    (0, 1, 2)
     """
 
     kernel: str
@@ -184,6 +209,16 @@ class Chain(NamedTuple):
         Of each value.
     steps
         In the order in which they run.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> import numpy as np
+    >>> from autocalc.plugin import Chain, ChainStep
+    >>> steps = ChainStep("mul", (3, 1, 2), ()), ChainStep("exp", (0, 3), ())
+    >>> chain = Chain((4,), 1, 2, (np.dtype("f4"),) * 4, steps)  # exp(a * b)
+    >>> [step.kernel for step in chain.steps]
+    ['mul', 'exp']
     """
 
     shape: Shape
@@ -247,6 +282,16 @@ class KernelSet:
         Told the thread budget when the set is loaded and when the budget changes.
     info
         More lines for ``autocalc kernels``: libraries, versions, threads.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> import numpy as np
+    >>> def load():
+    ...     return {"exp": lambda out, a: np.exp(a, out)}
+    >>> mine = ac.plugin.KernelSet("mine", family="mine", load=load, requires={"avx2"})
+    >>> mine.rank, list(mine.load())
+    (150, ['exp'])
     """
 
     name: str
