@@ -39,9 +39,9 @@ class DispatchKey(NamedTuple):
 
     Examples
     --------
-    >>> import autocalc as ac
     >>> import numpy as np
-    >>> ac.plugin.DispatchKey("add", (np.dtype("f4"),) * 3).attributes
+    >>> from autocalc.plugin import DispatchKey
+    >>> DispatchKey("add", (np.dtype("f4"),) * 3).attributes
     ()
     """
 
@@ -89,14 +89,14 @@ class KernelImpl:
 
     Examples
     --------
-    >>> import autocalc as ac
     >>> import numpy as np
+    >>> from autocalc.plugin import DispatchKey, KernelImpl
     >>> def only_float32(key):
     ...     return None if key.dtypes[0] == np.float32 else "takes float32 only"
-    >>> impl = ac.plugin.KernelImpl(
+    >>> impl = KernelImpl(
     ...     lambda out, a: np.exp(a, out), supports=only_float32
     ... )
-    >>> impl.supports(ac.plugin.DispatchKey("exp", (np.dtype("f8"),) * 2))
+    >>> impl.supports(DispatchKey("exp", (np.dtype("f8"),) * 2))
     'takes float32 only'
     """
 
@@ -138,6 +138,18 @@ class ExecutorCall(NamedTuple):
     slots
         For each operand the number of the slot in which its array lies, or a tuple of
         them; None where it is absent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autocalc.plugin import ExecutorCall
+    >>> def exp(out, a):
+    ...     np.exp(a, out)
+    >>> out = np.empty(2)
+    >>> call = ExecutorCall(exp, None, (out, np.zeros(2)), (0, 1))
+    >>> call.function(*call.arguments)
+    >>> out
+    array([1., 1.])
     """
 
     function: Function
@@ -182,8 +194,8 @@ class ChainStep(NamedTuple):
 
     Examples
     --------
-    >>> import autocalc as ac
-    >>> ac.plugin.ChainStep("mul", (0, 1, 2), ()).operands  # value 0 is made of 1 and 2
+    >>> from autocalc.plugin import ChainStep
+    >>> ChainStep("mul", (0, 1, 2), ()).operands  # value 0 is made of 1 and 2
     (0, 1, 2)
     """
 
@@ -212,7 +224,6 @@ class Chain(NamedTuple):
 
     Examples
     --------
-    >>> import autocalc as ac
     >>> import numpy as np
     >>> from autocalc.plugin import Chain, ChainStep
     >>> steps = ChainStep("mul", (3, 1, 2), ()), ChainStep("exp", (0, 3), ())
@@ -233,6 +244,18 @@ class FusedKernel(NamedTuple):
 
     It gives the same bits as the kernels of its steps one after another.  `native` is
     its C form as a capsule, None if it has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autocalc.plugin import FusedKernel
+    >>> def exp_of_multiple(outputs, inputs, factor):
+    ...     np.exp(factor * inputs[0], outputs[0])
+    >>> fused = FusedKernel(exp_of_multiple, None, (2.0,))
+    >>> out = np.empty(2)
+    >>> fused.function([out], [np.zeros(2)], *fused.attributes)
+    >>> out
+    array([1., 1.])
     """
 
     function: Function
@@ -285,11 +308,11 @@ class KernelSet:
 
     Examples
     --------
-    >>> import autocalc as ac
     >>> import numpy as np
+    >>> from autocalc.plugin import KernelSet
     >>> def load():
     ...     return {"exp": lambda out, a: np.exp(a, out)}
-    >>> mine = ac.plugin.KernelSet("mine", family="mine", load=load, requires={"avx2"})
+    >>> mine = KernelSet("mine", family="mine", load=load, requires={"avx2"})
     >>> mine.rank, list(mine.load())
     (150, ['exp'])
     """
