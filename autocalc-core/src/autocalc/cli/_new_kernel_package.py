@@ -11,23 +11,26 @@ import click
 
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._trust import is_own
+from autocalc._kernels.kernel_set import KERNEL_API_VERSION
 from autocalc._version import __version__
 from autocalc.cli._common import check_folder
 
 PREFIX = "autocalc-kernels-"
+_IN_PYTHON = (
+    "They stand in `src/@MODULE@/_kernels.py` and are listed in\n"
+    "`src/@MODULE@/_plugin.py`"
+)
 #: What the README says of each kind: what it is written in, needs, and where to begin.
 KINDS = {
     "python": (
         "two kernels in NumPy",
         "Nothing else is needed.",
-        "They stand in `src/@MODULE@/_kernels.py` and are listed in\n"
-        "`src/@MODULE@/_plugin.py`",
+        _IN_PYTHON,
     ),
     "numba": (
         "two kernels compiled by Numba",
         "Numba comes with it.",
-        "They stand in `src/@MODULE@/_kernels.py` and are listed in\n"
-        "`src/@MODULE@/_plugin.py`",
+        _IN_PYTHON,
     ),
     "c": (
         "two kernels in C",
@@ -110,6 +113,7 @@ def _package(kind: str, name: str) -> dict[str, str]:
         "@WRITTEN@": written,
         "@NEEDS@": needs,
         "@VERSION@": __version__,
+        "@API@": str(KERNEL_API_VERSION),
         "@DISTRIBUTION@": PREFIX + name,
         "@SET@": name,
         "@MODULE@": module,
