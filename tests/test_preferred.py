@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import autocalc as ac
-
 pytestmark = pytest.mark.core
 
 ROOT = Path(__file__).parent.parent
@@ -44,7 +42,7 @@ def test_workers_report_as_well():
 
 
 def test_a_run_in_which_no_kernel_of_the_set_ran_fails():
-    out = run("--kernels", "reference", "-k", "test_NOTHING", PLAIN, code=1)
+    out = run("--kernels", "reference", "-k", "test_repr_of_a", PLAIN, code=1)
     assert re.search(r"reference: 0 of its \d+ kernels ran", out)
     assert "1 passed" in out
 
@@ -52,9 +50,3 @@ def test_a_run_in_which_no_kernel_of_the_set_ran_fails():
 def test_an_unknown_set_is_an_error_of_usage():
     out = run("--kernels", "refrence", NORMS, code=4)
     assert re.search(r"there is no kernel set or family 'refrence'.*Did you mean", out)
-
-
-def test_what_is_preferred_holds_for_the_process(request):
-    choice = request.config.getoption("--kernels", default=None)
-    assert choice is None  # this file is left out where there is one
-    assert "reference" in ac.kernels.available()
