@@ -4,10 +4,19 @@
 import doctest
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
-from tests.pages import WrongOutputError, blocks, compare, run_page, with_outputs
+from tests.pages import (
+    Block,
+    WrongOutputError,
+    blocks,
+    compare,
+    printed,
+    run_page,
+    with_outputs,
+)
 
 import autocalc as ac
 
@@ -15,6 +24,7 @@ ROOT = Path(__file__).parent.parent
 #: Pages on which every block that prints has its output below it.
 WITH_OUTPUTS = [
     ROOT / "docs/quickstart.md",
+    ROOT / "docs/howto/port-a-pytorch-script.md",
     ROOT / "docs/howto/reproduce-a-run.md",
 ]
 PAGES = [
@@ -54,6 +64,29 @@ def test_every_block_that_prints_has_its_output_below_it(page):
         if "print(" in block.source and block.output is None
     ]
     assert not without, f"{page}: no output below the blocks of lines {without}"
+
+
+def side_of_the_port(sign):
+    """Run one side of the script that is ported; return what it prints."""
+    page = ROOT / "docs/howto/port-a-pytorch-script.md"
+    text = page.read_text(encoding="utf-8")
+    lines = re.search(r"^```diff\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1]
+    source = "".join(
+        line[1:] for line in lines.splitlines(keepends=True) if line[0] in {" ", sign}
+    )
+    return printed(Block(source, 1, None), {"__name__": "script"}, str(page))
+
+
+def test_the_script_that_is_ported_trains(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert side_of_the_port("+") == "100% are right\n"
+
+
+@pytest.mark.torch
+def test_the_script_that_is_ported_trained_before(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    assert side_of_the_port("-") == "100% are right\n"
 
 
 PAGE = """\

@@ -20,13 +20,13 @@ ROW = re.compile(
 LATER = "R3D"
 
 WIDTH, LEFT, RIGHT = 400, 132, 36
-TOP, STEP, BAR = 24, 16, 11
+TOP, STEP, BAR = 22, 13, 9
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" \
 width="{width}" height="{height}" font-family="sans-serif" font-size="12">
 <title>How many times as fast as PyTorch a training step is</title>
 <rect width="{width}" height="{height}" rx="6" fill="#ffffff"/>
-<text x="8" y="16" font-weight="bold" fill="#1b1b1b">\
+<text x="8" y="14" font-weight="bold" fill="#1b1b1b">\
 A training step, times as fast as PyTorch</text>
 """
 
@@ -53,13 +53,13 @@ def short(name: str) -> str:
 
 def bar(label: str, ratio: float, y: int, scale: float) -> str:
     width = ratio * scale
-    middle = y + BAR - 1
+    baseline = y + BAR
     return (
-        f'<text x="{LEFT - 6}" y="{middle}" text-anchor="end" fill="#1b1b1b" '
+        f'<text x="{LEFT - 6}" y="{baseline}" text-anchor="end" fill="#1b1b1b" '
         f'font-size="11">{label}</text>\n'
         f'<rect x="{LEFT}" y="{y}" width="{width:.1f}" height="{BAR}" '
         f'fill="#2166ac"/>\n'
-        f'<text x="{LEFT + width + 4:.1f}" y="{middle}" fill="#1b1b1b" '
+        f'<text x="{LEFT + width + 4:.1f}" y="{baseline}" fill="#1b1b1b" '
         f'font-size="11">{ratio:.2f}</text>\n'
     )
 
@@ -77,10 +77,10 @@ def draw() -> str:
     line = (
         f'<line x1="{one:.1f}" y1="{TOP - 2}" x2="{one:.1f}" y2="{bottom}" '
         f'stroke="#b35806" stroke-width="2"/>\n'
-        f'<text x="{one:.1f}" y="{bottom + 13}" text-anchor="middle" fill="#8a4304">'
+        f'<text x="{one:.1f}" y="{bottom + 12}" text-anchor="middle" fill="#8a4304">'
         f"PyTorch = 1</text>\n"
     )
-    head = HEAD.format(width=WIDTH, height=bottom + 20)
+    head = HEAD.format(width=WIDTH, height=bottom + 16)
     return f"{head}{bars}{line}</svg>\n"
 
 
