@@ -26,9 +26,11 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_generated", "examples", "**/README.md"]
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["front.css"]
 html_title = f"AutoCalc {version}"
 
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 # `x` in a docstring is code.

@@ -14,9 +14,14 @@ from autocalc._dispatch._state import PROCESS
 _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
 
 
-def pytest_configure():
-    """Let no record of `autocalc tune` on this machine choose the tests' kernels."""
+def pytest_configure(config):
+    """Let no record of `autocalc tune` choose the tests' kernels, but `--kernels`."""
     os.environ["AUTOCALC_TUNE"] = "off"
+    choice = config.getoption("--kernels", default=None)
+    if choice is not None:
+        from tests.preferred import Preferred
+
+        config.pluginmanager.register(Preferred(choice))
 
 
 def pytest_collection_modifyitems(items):

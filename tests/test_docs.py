@@ -8,19 +8,36 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.pages import (
+    Block,
+    WrongOutputError,
+    blocks,
+    compare,
+    printed,
+    run_page,
+    with_outputs,
+)
 
 import autocalc as ac
 
 ROOT = Path(__file__).parent.parent
+#: Pages on which every block that prints has its output below it.
+WITH_OUTPUTS = [
+    ROOT / "docs/quickstart.md",
+    ROOT / "docs/howto/port-a-pytorch-script.md",
+    ROOT / "docs/howto/reproduce-a-run.md",
+]
 PAGES = [
     ROOT / "README.md",
+    ROOT / "docs/index.md",
+    ROOT / "docs/installation.md",
+    ROOT / "docs/quickstart.md",
     *sorted((ROOT / "docs/guide").glob("*.md")),
     # The changes of this page are held by `test_recipes`.
     *sorted(
         {*(ROOT / "docs/howto").glob("*.md")} - {ROOT / "docs/howto/add-to-autocalc.md"}
     ),
 ]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(ac.__path__, "autocalc.")
@@ -33,13 +50,92 @@ def test_the_python_blocks_of_a_page_run_one_after_the_other(
     page, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
-    assert blocks, f"{page} has no Python block"
-    if any("ac.onnx" in block for block in blocks):
+    found = blocks(page.read_text(encoding="utf-8"))
+    if any("ac.onnx" in block.source for block in found):
         pytest.importorskip("onnxruntime", reason="an optional part of the tests")
-    names = {"__name__": page.stem}
-    for block in blocks:
-        exec(compile(block, str(page), "exec"), names)
+    run_page(page)
+
+
+@pytest.mark.parametrize("page", WITH_OUTPUTS, ids=lambda page: page.stem)
+def test_every_block_that_prints_has_its_output_below_it(page):
+    without = [
+        block.line
+        for block in blocks(page.read_text(encoding="utf-8"))
+        if "print(" in block.source and block.output is None
+    ]
+    assert not without, f"{page}: no output below the blocks of lines {without}"
+
+
+def side_of_the_port(sign):
+    """Run one side of the script that is ported; return what it prints."""
+    page = ROOT / "docs/howto/port-a-pytorch-script.md"
+    text = page.read_text(encoding="utf-8")
+    lines = re.search(r"^```diff\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1]
+    source = "".join(
+        line[1:] for line in lines.splitlines(keepends=True) if line[0] in {" ", sign}
+    )
+    return printed(Block(source, 1, None), {"__name__": "script"}, str(page))
+
+
+def test_the_script_that_is_ported_trains(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert side_of_the_port("+") == "100% are right\n"
+
+
+@pytest.mark.torch
+def test_the_script_that_is_ported_trained_before(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    assert side_of_the_port("-") == "100% are right\n"
+
+
+PAGE = """\
+# Two
+
+```python
+print(1 + 1)
+```
+
+```text
+2
+```
+
+Words between a block and a text: no output.
+
+```python
+pass
+```
+
+Words.
+
+```text
+3
+```
+"""
+
+
+def test_only_a_text_right_below_a_block_is_its_output():
+    assert [block.output for block in blocks(PAGE)] == ["2\n", None]
+
+
+def test_a_wrong_output_on_a_page_is_an_error_that_names_its_line(tmp_path):
+    (tmp_path / "page.md").write_text(PAGE, encoding="utf-8")
+    run_page(tmp_path / "page.md")
+    wrong = PAGE.replace("\n2\n", "\n4\n")
+    (tmp_path / "page.md").write_text(wrong, encoding="utf-8")
+    with pytest.raises(WrongOutputError, match=r"page\.md, block of line 4:"):
+        run_page(tmp_path / "page.md")
+
+
+def test_points_in_an_output_stand_for_anything():
+    block = blocks(PAGE.replace("\n2\n", "\nit took ... ms\n"))[0]
+    compare(block, "it took 3.2 ms\n", "page")
+    with pytest.raises(WrongOutputError, match="Got:"):
+        compare(block, "it took 3.2 s\n", "page")
+
+
+def test_outputs_can_be_written_anew():
+    assert with_outputs(PAGE.replace("\n2\n", "\n4\n")) == PAGE
 
 
 @pytest.mark.parametrize("name", MODULES)

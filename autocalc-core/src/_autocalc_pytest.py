@@ -19,7 +19,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--kernels",
         metavar="NAME",
-        help=f"kernel set (or family) for `--pyargs {KIT}`",
+        help=f"kernel set (or family) to prove with `--pyargs {KIT}`; in a clone of "
+        f"AutoCalc, the one that its tests of operators and models prefer",
     )
     group.addoption(
         "--sample-seconds",

@@ -51,6 +51,12 @@ def list_table(title: str, widths: str, rows: Iterable[Iterable[str]]) -> Iterat
     yield ""
 
 
+def budgets(spec: KernelSpec) -> str:
+    """Return the error budget, and those of algorithms that have one of their own."""
+    more = (f"{name}: {budget.text}" for name, budget in spec.exceptions.items())
+    return "; ".join((spec.budget.text, *more))
+
+
 def kernels_page() -> Iterator[str]:
     """Return the tables of names, by kind: each kernel has a page of its own."""
     for kind, title in KINDS.items():

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import inspect
+import pkgutil
 
 import pytest
 
 import autocalc as ac
 from autocalc._ops._op import OPERATORS
 from autocalc.nn import functional
+from autocalc.testing import conformance
 
 pytestmark = pytest.mark.core
 
@@ -65,3 +68,42 @@ def test_the_examples_of_elementwise_functions(function):
     test = doctest.DocTestParser().get_doctest(function.__doc__, {}, name, None, 0)
     assert test.examples
     assert doctest.DocTestRunner().run(test).failed == 0
+
+
+#: Modules of PyTorch's in which functions only say what a CPU engine has, or which work
+#: with other processes.
+WITHOUT_EXAMPLES = ("accelerator", "backends", "cuda", "distributed")
+
+
+def public_modules():
+    yield ac
+    for found in pkgutil.walk_packages(ac.__path__, "autocalc."):
+        parts = found.name.split(".")[1:]
+        private = any(part.startswith("_") for part in parts)
+        if not private and parts[0] not in (*WITHOUT_EXAMPLES, "cli"):
+            yield importlib.import_module(found.name)
+
+
+def needs_no_example(value):
+    """Aliases, old names of tensors by dtype, protocols, signals of the test kit."""
+    return (
+        not (inspect.isclass(value) or inspect.isroutine(value))
+        or value.__module__.endswith(".typed_tensors")
+        or getattr(value, "_is_protocol", False)
+        or value in (conformance.Inapplicable, conformance.Refused)
+    )
+
+
+def test_every_public_class_and_function_shows_an_example():
+    found = {
+        f"{module.__name__}.{name}": getattr(module, name)
+        for module in public_modules()
+        for name in getattr(module, "__all__", ())
+    }
+    assert len(found) > 1000
+    missing = [
+        name
+        for name, value in found.items()
+        if not needs_no_example(value) and ">>> " not in (value.__doc__ or "")
+    ]
+    assert not missing

@@ -268,3 +268,27 @@ def test_a_converted_module_goes_on_with_its_optimizer():
     before = layer.bias.tolist()
     sgd.step()
     assert layer.bias.tolist() == [value - 0.1 for value in before]
+
+
+def test_users_optimizers_need_no_rate_and_no_decay():
+    class Shrink(optim.Optimizer):
+        def __init__(self, params, share):
+            super().__init__(params, {"share": share})
+
+        def step(self):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    p.data *= 1 - group["share"]
+
+    a, b = leaf(4.0), leaf(4.0)
+    shrink = Shrink([{"params": [a]}, {"params": [b], "share": 0.5}], 0.25)
+    shrink.step()
+    assert (a.item(), b.item()) == (3.0, 2.0)
+    shrink.load_state_dict(shrink.state_dict())
+    shrink.step()
+    assert (a.item(), b.item()) == (2.25, 1.0)
+    with pytest.raises(ArgumentError, match=r"Shrink: `lr` is -1; it must be a number"):
+        shrink.add_param_group({"params": [leaf(1.0)], "lr": -1})
+    with pytest.raises(ArgumentError, match=r"Shrink: `weight_decay` is -1; it must"):
+        shrink.add_param_group({"params": [leaf(1.0)], "weight_decay": -1})
+    assert len(shrink.param_groups) == 2

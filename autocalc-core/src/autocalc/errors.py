@@ -47,7 +47,17 @@ class KernelIndexError(KernelDataError, IndexError):
 
 
 class LinAlgError(KernelDataError, RuntimeError):
-    """A matrix without inverse or factors: singular, not positive, not finite."""
+    """A matrix without inverse or factors: singular, not positive, not finite.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> try:
+    ...     ac.linalg.inv(ac.ones(2, 2))
+    ... except ac.linalg.LinAlgError:
+    ...     print("no inverse")
+    no inverse
+    """
 
 
 class PluginError(AutocalcError, RuntimeError):

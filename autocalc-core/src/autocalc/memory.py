@@ -35,7 +35,17 @@ def stats() -> dict[str, int]:
 
 
 def trim() -> None:
-    """Give memory that is cached for reuse back to the system."""
+    """Give memory that is cached for reuse back to the system.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.ones(1000, 1000)
+    >>> del x
+    >>> ac.memory.trim()
+    >>> ac.memory.stats().get("cached", 0)
+    0
+    """
     found = allocator(current().selection)
     if found is not None:
         found.trim()

@@ -153,7 +153,15 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def reload() -> None:
-    """Look again at the environment and at the installed packages."""
+    """Look again at the environment and at the installed packages.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.kernels.reload()
+    >>> ac.kernels.available()[-1]
+    'reference'
+    """
     _config.reload()
     registry.cache_clear()
     tuning.forget()

@@ -25,7 +25,18 @@ from autocalc.errors import ConfigError, KernelError
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a call runs where it does; print it."""
+    """Why a call runs where it does; print it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.kernels.use("reference"):
+    ...     found = ac.kernels.explain("add", ac.ones(2), ac.ones(2))
+    >>> found.kernel, found.chosen
+    ('add', 'reference')
+    >>> found.why
+    "it was chosen as 'reference', which goes before measured times and ranks"
+    """
 
     kernel: str
     dtypes: tuple[str, ...]
@@ -216,7 +227,17 @@ class SetLine:
 
 @dataclass(frozen=True)
 class Report:
-    """What is installed, chosen and refused; print it."""
+    """What is installed, chosen and refused; print it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> report = ac.kernels.show()
+    >>> "reference" in [line.name for line in report.sets]
+    True
+    >>> report.threads == ac.get_num_threads()
+    True
+    """
 
     sets: tuple[SetLine, ...]
     refusals: tuple[Refusal, ...]

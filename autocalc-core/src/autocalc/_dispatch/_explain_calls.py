@@ -32,6 +32,14 @@ class KernelUse:
         Why this set runs it.
     explanation
         All candidates; None where there was nothing to choose.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.kernels.use("reference"):
+    ...     found = ac.kernels.explain(ac.mul, ac.ones(2, 3), ac.ones(3))
+    >>> [(use.kernel, use.operands, use.calls) for use in found.uses]
+    [('mul', 'float32, float32', 1)]
     """
 
     kernel: str
@@ -49,7 +57,16 @@ class KernelUse:
 
 @dataclass(frozen=True)
 class CallsExplanation:
-    """Which kernels something runs, and why; print it."""
+    """Which kernels something runs, and why; print it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.kernels.use("reference"):
+    ...     found = ac.kernels.explain(ac.nn.ReLU(), ac.ones(2))
+    >>> found.what, found.sets
+    ('ReLU', {'reference': 1})
+    """
 
     what: str
     uses: tuple[KernelUse, ...]

@@ -27,6 +27,12 @@ class Fall:
         Of its operands in signature order, outputs first; "None" where one is absent.
     reasons
         What each kernel set answered: ``"simd-avx2: float64 is not for me"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> print(ac.kernels.Fall("add", ("int8",) * 3, ("simd-avx2: int8 is not for me",)))
+    add(int8, int8, int8): simd-avx2: int8 is not for me
     """
 
     kernel: str

@@ -47,7 +47,17 @@ _HOW_TO_MAKE = "`ac.kernels.lock(path)` and `autocalc train ... --save` write lo
 
 @dataclass(frozen=True)
 class LockedSet:
-    """A kernel set that ran: the package it came from, and its files' SHA-256."""
+    """A kernel set that ran: the package it came from, and its files' SHA-256.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.kernels.use("reference"):
+    ...     y = ac.ones(2, 2) @ ac.ones(2, 2)
+    ...     made = ac.kernels.lock()
+    >>> made.sets["reference"].package.split()[0]
+    'autocalc-core'
+    """
 
     package: str
     files: dict[str, str]
@@ -69,6 +79,15 @@ class Lock:
         The kernel sets that ran, by name.
     decisions
         Each kind of call, as `text_of` has it, and the set that ran it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.kernels.use("reference"):
+    ...     y = ac.ones(2, 2) @ ac.ones(2, 2)
+    ...     made = ac.kernels.lock()
+    >>> list(made.sets), made.versions["autocalc-core"] == ac.__version__
+    (['reference'], True)
     """
 
     versions: dict[str, str]

@@ -149,7 +149,19 @@ class inference_mode(_GradMode):
 
 
 class enable_grad(no_grad):
-    """Record again within a `no_grad`: a ``with`` block or a decorator."""
+    """Record again within a `no_grad`: a ``with`` block or a decorator.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor(1.0, requires_grad=True)
+    >>> with ac.no_grad():
+    ...     y = x * 2
+    ...     with ac.enable_grad():
+    ...         z = x * 2
+    >>> y.requires_grad, z.requires_grad
+    (False, True)
+    """
 
     _mode = True
 

@@ -36,6 +36,13 @@ class DispatchKey(NamedTuple):
         Like `dtypes`, for kernels whose spec has the key ``"shapes"``, else None.
     device
         ``"cpu"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autocalc.plugin import DispatchKey
+    >>> DispatchKey("add", (np.dtype("f4"),) * 3).attributes
+    ()
     """
 
     kernel: str
@@ -79,6 +86,18 @@ class KernelImpl:
     describe
         ``describe(key)`` of a call that is accepted: in which of several ways the
         kernel will run it, for `autocalc.kernels.explain` to print, or None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autocalc.plugin import DispatchKey, KernelImpl
+    >>> def only_float32(key):
+    ...     return None if key.dtypes[0] == np.float32 else "takes float32 only"
+    >>> impl = KernelImpl(
+    ...     lambda out, a: np.exp(a, out), supports=only_float32
+    ... )
+    >>> impl.supports(DispatchKey("exp", (np.dtype("f8"),) * 2))
+    'takes float32 only'
     """
 
     function: Function
@@ -132,6 +151,18 @@ class ExecutorCall(NamedTuple):
     slots
         For each operand the number of the slot in which its array lies, or a tuple of
         them; None where it is absent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autocalc.plugin import ExecutorCall
+    >>> def exp(out, a):
+    ...     np.exp(a, out)
+    >>> out = np.empty(2)
+    >>> call = ExecutorCall(exp, None, (out, np.zeros(2)), (0, 1))
+    >>> call.function(*call.arguments)
+    >>> out
+    array([1., 1.])
     """
 
     function: Function
@@ -173,6 +204,12 @@ class ChainStep(NamedTuple):
         None where it is absent.
     attributes
         Of its call.
+
+    Examples
+    --------
+    >>> from autocalc.plugin import ChainStep
+    >>> ChainStep("mul", (0, 1, 2), ()).operands  # value 0 is made of 1 and 2
+    (0, 1, 2)
     """
 
     kernel: str
@@ -197,6 +234,15 @@ class Chain(NamedTuple):
         Of each value.
     steps
         In the order in which they run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autocalc.plugin import Chain, ChainStep
+    >>> steps = ChainStep("mul", (3, 1, 2), ()), ChainStep("exp", (0, 3), ())
+    >>> chain = Chain((4,), 1, 2, (np.dtype("f4"),) * 4, steps)  # exp(a * b)
+    >>> [step.kernel for step in chain.steps]
+    ['mul', 'exp']
     """
 
     shape: Shape
@@ -211,6 +257,18 @@ class FusedKernel(NamedTuple):
 
     It gives the same bits as the kernels of its steps one after another.  `native` is
     its C form as a capsule, None if it has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autocalc.plugin import FusedKernel
+    >>> def exp_of_multiple(outputs, inputs, factor):
+    ...     np.exp(factor * inputs[0], outputs[0])
+    >>> fused = FusedKernel(exp_of_multiple, None, (2.0,))
+    >>> out = np.empty(2)
+    >>> fused.function([out], [np.zeros(2)], *fused.attributes)
+    >>> out
+    array([1., 1.])
     """
 
     function: Function
@@ -262,6 +320,16 @@ class KernelSet:
         Told the thread budget when the set is loaded and when the budget changes.
     info
         More lines for ``autocalc kernels``: libraries, versions, threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autocalc.plugin import KernelSet
+    >>> def load():
+    ...     return {"exp": lambda out, a: np.exp(a, out)}
+    >>> mine = KernelSet("mine", family="mine", load=load, requires={"avx2"})
+    >>> mine.rank, list(mine.load())
+    (150, ['exp'])
     """
 
     name: str

@@ -72,7 +72,14 @@ class Conversions:
         return self.to(dtypes.float32)
 
     def double(self: Tensor) -> Tensor:
-        """Return x as float64."""
+        """Return x as float64.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.tensor([1.5, -2.0]).double()
+        tensor([ 1.5000, -2.0000], dtype=autocalc.float64)
+        """
         return self.to(dtypes.float64)
 
     def int(self: Tensor) -> Tensor:
@@ -88,7 +95,14 @@ class Conversions:
         return self.to(typed.ShortTensor.dtype)
 
     def char(self: Tensor) -> Tensor:
-        """Return x as int8."""
+        """Return x as int8.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.tensor([1.5, -2.0]).char()
+        tensor([ 1, -2], dtype=autocalc.int8)
+        """
         return self.to(typed.CharTensor.dtype)
 
     def byte(self: Tensor) -> Tensor:
@@ -96,5 +110,12 @@ class Conversions:
         return self.to(typed.ByteTensor.dtype)
 
     def bool(self: Tensor) -> Tensor:
-        """Return x as booleans."""
+        """Return x as booleans.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.tensor([0.0, 2.0]).bool()
+        tensor([False,  True])
+        """
         return self.to(dtypes.bool_)

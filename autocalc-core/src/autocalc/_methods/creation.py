@@ -68,7 +68,14 @@ class Creation:
         device: str | Device | None = None,
         requires_grad: bool = False,
     ) -> Tensor:
-        """Return a tensor of the dtype of x, its values undefined."""
+        """Return a tensor of the dtype of x, its values undefined.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.ones(2, dtype=ac.int8).new_empty(2, 3).dtype
+        autocalc.int8
+        """
         return creation.empty(
             *sizes,
             size=size,
@@ -87,7 +94,14 @@ class Creation:
         device: str | Device | None = None,
         requires_grad: bool = False,
     ) -> Tensor:
-        """Return a tensor of the dtype of x, filled with one number."""
+        """Return a tensor of the dtype of x, filled with one number.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.ones(2, dtype=ac.int8).new_full((3,), 7)
+        tensor([7, 7, 7], dtype=autocalc.int8)
+        """
         return creation.full(
             size,
             fill_value,
@@ -100,6 +114,12 @@ class Creation:
         """Return a tensor of the dtype of x: of sizes, or a copy of data.
 
         PyTorch's old name of `new_empty` and `new_tensor`.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.tensor([1, 2]).new([3.5, 4.0])
+        tensor([3, 4])
         """
         if device is not None:
             Device(device)
@@ -128,7 +148,14 @@ class Creation:
         device: str | Device | None = None,
         requires_grad: bool = False,
     ) -> Tensor:
-        """Return a copy of numbers, lists or an array, of the dtype of x."""
+        """Return a copy of numbers, lists or an array, of the dtype of x.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.ones(2, dtype=ac.float64).new_tensor([1, 2])
+        tensor([1., 2.], dtype=autocalc.float64)
+        """
         kind = self.dtype if dtype is None else dtype
         return creation.tensor(
             data, dtype=kind, device=device, requires_grad=requires_grad

@@ -27,15 +27,36 @@ class Properties:
     is_nested = False
 
     def ndimension(self: Tensor) -> int:
-        """Return the number of dimensions."""
+        """Return the number of dimensions.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.zeros(2, 3).ndimension()
+        2
+        """
         return self.ndim
 
     def nelement(self: Tensor) -> int:
-        """Return the number of elements."""
+        """Return the number of elements.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.zeros(2, 3).nelement()
+        6
+        """
         return self.numel()
 
     def is_signed(self: Tensor) -> bool:
-        """Return whether the dtype has negative values."""
+        """Return whether the dtype has negative values.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.ones(2).is_signed(), ac.ones(2, dtype=ac.uint8).is_signed()
+        (True, False)
+        """
         return self.dtype.is_signed
 
     def is_complex(self: Tensor) -> bool:
@@ -44,7 +65,14 @@ class Properties:
         return False
 
     def is_nonzero(self: Tensor) -> bool:
-        """Return whether the one element is not 0."""
+        """Return whether the one element is not 0.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.tensor([0.0]).is_nonzero(), ac.tensor([3.0]).is_nonzero()
+        (False, True)
+        """
         check_tensor("is_nonzero", self)
         return bool(self)
 
@@ -69,7 +97,14 @@ class Properties:
         return -1
 
     def storage_offset(self: Tensor) -> int:
-        """Return how many elements of the base lie before the first one."""
+        """Return how many elements of the base lie before the first one.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.zeros(4, 3)[2].storage_offset()
+        6
+        """
         first: int = view_tracker.base_of(self).data_ptr()
         return (self.data_ptr() - first) // self.itemsize
 

@@ -105,7 +105,15 @@ def _add_multiple(name: str, x: Tensor, other: Any, alpha: Any) -> Tensor:
 @method("add_ __iadd__")
 @accelerate("binary_in_place", KERNEL_INDEX["add"])
 def add_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor:
-    """Add alpha * other."""
+    """Add alpha * other.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([1.0, 2.0])
+    >>> x.add_(ac.tensor([10.0, 20.0]), alpha=2)
+    tensor([21., 42.])
+    """
     if tensor is not None:
         other, alpha = tensor, factor_first("add_", "alpha", other, tensor, alpha)
     return _add_multiple("add", x, other, alpha)
@@ -114,7 +122,15 @@ def add_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor
 @method("sub_ subtract_ __isub__")
 @accelerate("binary_in_place", KERNEL_INDEX["sub"])
 def sub_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor:
-    """Subtract alpha * other."""
+    """Subtract alpha * other.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([1.0, 2.0])
+    >>> x.sub_(ac.tensor([10.0, 20.0]), alpha=2)
+    tensor([-19., -38.])
+    """
     if tensor is not None:
         other, alpha = tensor, factor_first("sub_", "alpha", other, tensor, alpha)
     return _add_multiple("sub", x, other, alpha)
@@ -123,7 +139,15 @@ def sub_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor
 @method("div_ divide_ true_divide_ __itruediv__")
 @accelerate("binary_in_place", KERNEL_INDEX["div"])
 def div_(x: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
-    """Divide by `other`."""
+    """Divide by `other`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([7.0, 8.0])
+    >>> x.div_(2, rounding_mode="floor")
+    tensor([3., 4.])
+    """
     if rounding_mode is not None:
         return apply_(arithmetic.div, "div_", x, other, rounding_mode=rounding_mode)
     return _binary("div", x, other)
@@ -131,7 +155,15 @@ def div_(x: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
 
 @method("float_power_")
 def float_power_(x: Tensor, exponent: Any) -> Tensor:
-    """Write `float_power` of x, which is of float64, into x; return x."""
+    """Write `float_power` of x, which is of float64, into x; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([2.0, 3.0], dtype=ac.float64)
+    >>> x.float_power_(2)
+    tensor([4., 9.], dtype=autocalc.float64)
+    """
     if check_tensor("float_power_", x).dtype is not dtypes.float64:
         message = (
             f"float_power_: the result is float64, which a tensor of {x.dtype.name} "
@@ -216,13 +248,28 @@ def _without_out(function: Callable[..., Any]) -> Signature:
 @method("zero_")
 @accelerate("fill_in_place", KERNEL_INDEX["fill"], 0)
 def zero_(x: Tensor) -> Tensor:
-    """Set every element to 0."""
+    """Set every element to 0.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1.0, 2.0]).zero_()
+    tensor([0., 0.])
+    """
     return fill_(x, 0)
 
 
 @method("detach_")
 def detach_(x: Tensor) -> Tensor:
-    """Cut the history off."""
+    """Cut the history off.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> y = ac.ones(2, requires_grad=True) * 3
+    >>> y.detach_().requires_grad
+    False
+    """
     check_tensor("detach_", x)._edge = None
     if base_of(x) is not x:
         leave_base(x)
@@ -234,7 +281,15 @@ def detach_(x: Tensor) -> Tensor:
 def uniform_(
     x: Tensor, low: Any = 0.0, high: Any = 1.0, *, generator: Any = None
 ) -> Tensor:
-    """Draw every element evenly from [low, high)."""
+    """Draw every element evenly from [low, high).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.empty(1000).uniform_(2.0, 3.0)
+    >>> 2.0 <= x.min().item() < 2.1, 2.9 < x.max().item() <= 3.0
+    (True, True)
+    """
     return _draw("uniform", x, low, high, generator)
 
 
@@ -243,7 +298,15 @@ def uniform_(
 def normal_(
     x: Tensor, mean: Any = 0.0, std: Any = 1.0, *, generator: Any = None
 ) -> Tensor:
-    """Draw every element from a normal distribution."""
+    """Draw every element from a normal distribution.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.empty(10000).normal_(2.0, 0.1)
+    >>> round(x.mean().item(), 1), round(x.std().item(), 1)
+    (2.0, 0.1)
+    """
     return _draw("normal", x, mean, std, generator)
 
 
@@ -276,7 +339,15 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
 def bernoulli_(
     x: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 ) -> Tensor:
-    """Draw 1 with probability `p`, else 0."""
+    """Draw 1 with probability `p`, else 0.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.empty(10000).bernoulli_(0.3)
+    >>> sorted(set(x.tolist())), round(x.mean().item(), 1)
+    ([0.0, 1.0], 0.3)
+    """
     check_tensor("bernoulli_", x)
     if isinstance(p, Tensor):
         drawn = bernoulli(broadcasting.expand(p.detach(), x.shape), generator=generator)
@@ -293,7 +364,15 @@ def random_(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw integers; by default up to what the dtype holds exactly."""
+    """Draw integers; by default up to what the dtype holds exactly.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.empty(1000, dtype=ac.int64).random_(3, 6)
+    >>> sorted(set(x.tolist()))
+    [3, 4, 5]
+    """
     check_tensor("random_", x)
     low = as_int("random_", "low", low)
     if high is None and low != 0:
@@ -317,7 +396,15 @@ def random_(
 def exponential_(
     x: Tensor, lambd: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
-    """Draw from the distribution of density lambd * exp(-lambd * x)."""
+    """Draw from the distribution of density lambd * exp(-lambd * x).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.empty(10000).exponential_(lambd=2.0)
+    >>> x.min().item() >= 0, round(x.mean().item(), 1)  # 1 / lambd
+    (True, 0.5)
+    """
     if not number("exponential_", "lambd", lambd) > 0:
         message = f"exponential_: `lambd` is {lambd}; it must be positive."
         raise ArgumentError(message)
@@ -334,7 +421,15 @@ def log_normal_(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw numbers whose logarithms are normal, of `mean` and `std`."""
+    """Draw numbers whose logarithms are normal, of `mean` and `std`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.empty(10000).log_normal_(mean=1.0, std=0.1)
+    >>> round(x.log().mean().item(), 1), round(x.log().std().item(), 1)
+    (1.0, 0.1)
+    """
     where = "log_normal_"
     middle, spread = number(where, "mean", mean), number(where, "std", std)
     if not spread > 0:
@@ -353,7 +448,15 @@ def cauchy_(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw from the distribution of Cauchy around `median`, of half width `sigma`."""
+    """Draw from the distribution of Cauchy around `median`, of half width `sigma`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.empty(10000).cauchy_(median=3.0)
+    >>> round(x.median().item())
+    3
+    """
     where = "cauchy_"
     middle, width = number(where, "median", median), number(where, "sigma", sigma)
     if not width > 0:
@@ -367,7 +470,15 @@ def cauchy_(
 
 @method("geometric_")
 def geometric_(x: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
-    """Draw how many attempts it takes to succeed, each with probability `p`."""
+    """Draw how many attempts it takes to succeed, each with probability `p`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.empty(10000).geometric_(0.25)
+    >>> x.min().item(), round(x.mean().item())  # 1 / p
+    (1.0, 4)
+    """
     where = "geometric_"
     if not 0 < number(where, "p", p) < 1:
         message = f"{where}: `p` is {p}; it must lie between 0 and 1."

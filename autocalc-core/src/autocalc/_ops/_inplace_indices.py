@@ -89,7 +89,15 @@ def index_add_(
     alpha: float = 1,
     axis: Any = None,
 ) -> Tensor:
-    """Add alpha * source at `index` along `dim`, in place; return x."""
+    """Add alpha * source at `index` along `dim`, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.zeros(3)
+    >>> x.index_add_(0, ac.tensor([0, 2, 2]), ac.tensor([1.0, 2.0, 3.0]))
+    tensor([1., 0., 5.])
+    """
     if axis is not None or dim is None:
         dim = dim_or_axis("index_add_", dim, axis)
     scaled = scattering.scaled_by(alpha, source)
@@ -105,7 +113,15 @@ def index_copy_(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Write `source` at `index` along `dim`, in place; return x."""
+    """Write `source` at `index` along `dim`, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.zeros(3)
+    >>> x.index_copy_(0, ac.tensor([2, 0]), ac.tensor([1.0, 2.0]))
+    tensor([2., 0., 1.])
+    """
     if axis is not None or dim is None:
         dim = dim_or_axis("index_copy_", dim, axis)
     return _by_index(scattering.index_copy, x, dim, index, source)
@@ -138,7 +154,16 @@ def scatter_(
     reduce: str | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Write `src`, or the number `value`, where `index` says, in place; return x."""
+    """Write `src`, or the number `value`, where `index` says, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.zeros(2, 3)
+    >>> x.scatter_(1, ac.tensor([[0], [2]]), 1.0)
+    tensor([[1., 0., 0.],
+            [0., 0., 1.]])
+    """
     if axis is not None or dim is None:
         dim = dim_or_axis("scatter_", dim, axis)
     given = value if src is None else src
@@ -156,7 +181,15 @@ def scatter_add_(
     *,
     axis: Any = None,
 ) -> Tensor:
-    """Add `src` where `index` says along `dim`, in place; return x."""
+    """Add `src` where `index` says along `dim`, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.zeros(3)
+    >>> x.scatter_add_(0, ac.tensor([0, 2, 2]), ac.tensor([1.0, 2.0, 3.0]))
+    tensor([1., 0., 5.])
+    """
     if axis is not None or dim is None:
         dim = dim_or_axis("scatter_add_", dim, axis)
     return _along(scattering.scatter_add, x, dim, index, src)
@@ -165,7 +198,15 @@ def scatter_add_(
 @method("masked_fill_")
 @remembered_write
 def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """Write a number where `mask` holds."""
+    """Write a number where `mask` holds.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([1.0, -2.0, 3.0])
+    >>> x.masked_fill_(x < 0, 0.0)
+    tensor([1., 0., 3.])
+    """
     recorded = check_writable("masked_fill_", x, value)
     if recorded or not isinstance(mask, Tensor):
         return apply_(masking.masked_fill, "masked_fill_", x, mask, value)
@@ -252,6 +293,13 @@ def fill_diagonal_(x: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Write a number into the diagonal; with `wrap` again below it, where n + 1 end.
 
     All sizes are equal where there are more than two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.zeros(2, 3).fill_diagonal_(5.0)
+    tensor([[5., 0., 0.],
+            [0., 5., 0.]])
     """
     check_flag("fill_diagonal_", "wrap", wrap)
     shape = check_tensor("fill_diagonal_", x).shape

@@ -47,7 +47,15 @@ def _plainly(where: str, *tensors: Any) -> bool:
 def clamp_(
     input: Tensor, min: Operand | None = None, max: Operand | None = None
 ) -> Tensor:
-    """Write `clamp` of x into x; return x."""
+    """Write `clamp` of x into x; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([-2.0, 0.5, 3.0])
+    >>> x.clamp_(-1.0, 1.0)
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
     numbers = min.__class__ in _NUMBERS and max.__class__ in _NUMBERS
     if not (numbers and _plainly("clamp_", input)):
         return apply_(clamping.clamp, "clamp_", input, min, max)
@@ -60,7 +68,15 @@ def clamp_(
 @method("lerp_")
 @remembered_write
 def lerp_(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
-    """Write `lerp` of x into x; return x."""
+    """Write `lerp` of x into x; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([0.0, 4.0])
+    >>> x.lerp_(ac.tensor([8.0, 8.0]), 0.25)
+    tensor([2., 5.])
+    """
     number = weight.__class__ in _NUMBERS
     given = (input, end) if number else (input, end, weight)
     if not _plainly("lerp_", *given):
@@ -82,7 +98,15 @@ def addcmul_(
     *,
     value: float = 1,
 ) -> Tensor:
-    """Write `addcmul` of x into x; return x."""
+    """Write `addcmul` of x into x; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([1.0, 2.0])
+    >>> x.addcmul_(ac.tensor([3.0, 4.0]), ac.tensor([10.0, 10.0]), value=0.5)
+    tensor([16., 22.])
+    """
     number = tensor3 is None and value.__class__ in _NUMBERS
     if not (number and _plainly("addcmul_", input, tensor1, tensor2)):
         given = tensor1, tensor2, tensor3

@@ -63,7 +63,14 @@ def _hand_over(x: Tensor) -> None:
 
 @method("squeeze_")
 def squeeze_(x: Tensor, dim: Any = ..., *, axis: Any = None) -> Tensor:
-    """Take dimensions of size 1 away, in place; return x."""
+    """Take dimensions of size 1 away, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.zeros(1, 3, 1).squeeze_(0).shape
+    autocalc.Size([3, 1])
+    """
     if axis is not None:
         dim = dim_or_axis("squeeze_", dim, axis, ...)
     return _view_in_place(view.squeeze, x, dim)
@@ -71,7 +78,14 @@ def squeeze_(x: Tensor, dim: Any = ..., *, axis: Any = None) -> Tensor:
 
 @method("unsqueeze_")
 def unsqueeze_(x: Tensor, dim: int | None = None, *, axis: Any = None) -> Tensor:
-    """Insert a dimension of size 1, in place; return x."""
+    """Insert a dimension of size 1, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.zeros(3).unsqueeze_(0).shape
+    autocalc.Size([1, 3])
+    """
     if axis is not None or dim is None:
         dim = dim_or_axis("unsqueeze_", dim, axis)
     return _view_in_place(view.unsqueeze, x, dim)
@@ -79,11 +93,26 @@ def unsqueeze_(x: Tensor, dim: int | None = None, *, axis: Any = None) -> Tensor
 
 @method("transpose_ swapaxes_ swapdims_")
 def transpose_(x: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Exchange two dimensions, in place; return x."""
+    """Exchange two dimensions, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.zeros(2, 3, 4).transpose_(0, 2).shape
+    autocalc.Size([4, 3, 2])
+    """
     return _view_in_place(view.transpose, x, dim0, dim1)
 
 
 @method("t_")
 def t_(x: Tensor) -> Tensor:
-    """Transpose a matrix, in place; return x."""
+    """Transpose a matrix, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([[1.0, 2.0], [3.0, 4.0]]).t_()
+    tensor([[1., 3.],
+            [2., 4.]])
+    """
     return _view_in_place(view.t, x)

@@ -126,7 +126,16 @@ def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
 @method("copy_")
 @remembered_write
 def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Take over the values of `src`, broadcast and converted, in place; return x."""
+    """Take over the values of `src`, broadcast and converted, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.zeros(2, 3)
+    >>> x.copy_(ac.tensor([1, 2, 3]))
+    tensor([[1., 2., 3.],
+            [1., 2., 3.]])
+    """
     if non_blocking.__class__ is not FLAG:
         non_blocking = check_flag("copy_", "non_blocking", non_blocking)
     return copy_into(x, src)
@@ -135,7 +144,14 @@ def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 @method("fill_")
 @accelerate("fill_in_place", KERNEL_INDEX["fill"], None)
 def fill_(x: Tensor, value: Any) -> Tensor:
-    """Set every element to `value`."""
+    """Set every element to `value`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.zeros(3).fill_(0.5)
+    tensor([0.5000, 0.5000, 0.5000])
+    """
     recorded = check_writable("fill_", x)
     if isinstance(value, Tensor):
         if value.ndim:

@@ -253,6 +253,14 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 @method("expand")
 @accelerate("view_expand", _EXPAND, True)
 def _expand_method(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
-    """Return a view repeated to sizes; -1 keeps one."""
+    """Return a view repeated to sizes; -1 keeps one.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([[1.0], [2.0]]).expand(-1, 3)
+    tensor([[1., 1., 1.],
+            [2., 2., 2.]])
+    """
     plain = sizes and sizes[0].__class__ is int and size is None
     return expand(self, sizes if plain else sizes_given("expand", sizes, size))

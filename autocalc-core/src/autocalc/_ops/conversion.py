@@ -104,7 +104,14 @@ def to(
     non_blocking: bool = False,  # has no effect on a CPU
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
-    """Return `input` with another dtype, on another device, or in another layout."""
+    """Return `input` with another dtype, on another device, or in another layout.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1.5, 2.0]).to(ac.int64)
+    tensor([1, 2])
+    """
     if copy.__class__ is not FLAG:
         copy = check_flag("to", "copy", copy)
     if non_blocking.__class__ is not FLAG:
@@ -133,7 +140,14 @@ def to(
 
 @method("type_as")
 def type_as(input: Tensor, other: Tensor) -> Tensor:
-    """Return `input` with the dtype of `other`."""
+    """Return `input` with the dtype of `other`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1.5, 2.0]).type_as(ac.tensor([1]))
+    tensor([1, 2])
+    """
     dtype = check_tensor("type_as", other).dtype
     return to(check_tensor("type_as", input), dtype)
 
@@ -141,7 +155,15 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
 @method("contiguous")
 @accelerate("contiguous")
 def _contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
-    """Return x itself where its memory lies so, else a copy that does."""
+    """Return x itself where its memory lies so, else a copy that does.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.zeros(2, 3).t()
+    >>> x.is_contiguous(), x.contiguous().is_contiguous()
+    (False, True)
+    """
     a = check_tensor("to", self)._array
     if memory_format is contiguous_format and a.flags.c_contiguous:
         return self

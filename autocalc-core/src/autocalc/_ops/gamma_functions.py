@@ -90,7 +90,14 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("polygamma", inplace="polygamma_")
 def _polygamma_method(input: Tensor, n: int) -> Tensor:
-    """Return derivative `n` of digamma(x)."""
+    """Return derivative `n` of digamma(x).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1.0]).polygamma(1)  # pi^2 / 6
+    tensor([1.6449])
+    """
     return polygamma(n, input)
 
 

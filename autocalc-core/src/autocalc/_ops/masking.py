@@ -323,5 +323,13 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 @method("where")
 @remembered
 def _where_method(self: Tensor, condition: Tensor, other: Operand) -> Tensor:
-    """Return x where `condition` holds, else `other`."""
+    """Return x where `condition` holds, else `other`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([1.0, -2.0])
+    >>> x.where(x > 0, ac.zeros(2))
+    tensor([1., 0.])
+    """
     return where(condition, self, other)

@@ -537,11 +537,27 @@ def _reversed(self: Tensor) -> Tensor:
 
 @method("tile")
 def _tile_method(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
-    """Return copies side by side, as often as `sizes` say."""
+    """Return copies side by side, as often as `sizes` say.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1.0, 2.0]).tile(2, 2)
+    tensor([[1., 2., 1., 2.],
+            [1., 2., 1., 2.]])
+    """
     return tile(self, sizes_given("tile", sizes, dims))
 
 
 @method("flip")
 def _flip_method(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
-    """Return a copy, the order along some dimensions reversed."""
+    """Return a copy, the order along some dimensions reversed.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([[1.0, 2.0], [3.0, 4.0]]).flip(1)
+    tensor([[2., 1.],
+            [4., 3.]])
+    """
     return flip(self, sizes_given("flip", axes, dims))

@@ -429,5 +429,12 @@ def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
 def _split_method(
     self: Tensor, split_size: int | Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
-    """Return views along `dim`, of one size or of each size."""
+    """Return views along `dim`, of one size or of each size.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1, 2, 3, 4, 5]).split(2)
+    (tensor([1, 2]), tensor([3, 4]), tensor([5]))
+    """
     return split(self, split_size, dim)

@@ -521,7 +521,15 @@ def detach_from_base(x: Tensor) -> Tensor:
 @method("reshape")
 @accelerate("view_reshape", _RESHAPE, True)
 def _reshape_method(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
-    """Return x in another shape; one size may be -1."""
+    """Return x in another shape; one size may be -1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1.0, 2.0, 3.0, 4.0]).reshape(2, -1)
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
     plain = sizes and sizes[0].__class__ is int and shape is None
     return reshape(self, sizes if plain else sizes_given("reshape", sizes, shape))
 
@@ -531,7 +539,16 @@ def _reshape_method(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
 def _view_method(
     self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None
 ) -> Tensor:
-    """Return a view in another shape, or of another dtype; an error if that copies."""
+    """Return a view in another shape, or of another dtype; an error if that copies.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.zeros(4)
+    >>> x.view(2, 2)[1] = 5.0
+    >>> x
+    tensor([0., 0., 5., 5.])
+    """
     if dtype is not None or (len(sizes) == 1 and sizes[0].__class__ is DType):
         kind = sizes[0] if dtype is None else dtype
         if size is not None or (sizes and dtype is not None):
@@ -545,6 +562,13 @@ def _view_method(
 @method("permute")
 @accelerate("view_permute", _PERMUTE, True)
 def _permute_method(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
-    """Return a view with the dimensions in another order."""
+    """Return a view with the dimensions in another order.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.zeros(2, 3, 4).permute(2, 0, 1).shape
+    autocalc.Size([4, 2, 3])
+    """
     plain = sizes and sizes[0].__class__ is int and dims is None
     return permute(self, sizes if plain else sizes_given("permute", sizes, dims))

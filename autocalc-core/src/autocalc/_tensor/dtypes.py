@@ -27,6 +27,15 @@ class DType:
         Bytes of one element.
     is_floating_point
         Whether gradients exist.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.ones(2, dtype=ac.int16)
+    >>> x.dtype, x.dtype.itemsize, x.dtype.is_floating_point
+    (autocalc.int16, 2, False)
+    >>> isinstance(ac.float32, ac.DType)
+    True
     """
 
     __slots__ = ("category", "is_floating_point", "itemsize", "name", "numpy")

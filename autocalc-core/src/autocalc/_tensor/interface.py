@@ -430,7 +430,7 @@ class TensorInterface(Generic[TensorT]):
         atol: builtins.float = 1e-08,
         equal_nan: builtins.bool = False,
     ) -> builtins.bool:
-        """Return whether |input - other| <= atol + rtol |other| everywhere."""
+        """Return whether `|input - other| <= atol + rtol * |other|` everywhere."""
         ...
 
     def amax(

@@ -275,6 +275,15 @@ class Tensor(Methods):
 
         The hook may return another gradient to go on with.  The handle returned has
         `remove()`.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> x = ac.ones(2, requires_grad=True)
+        >>> handle = x.register_hook(lambda grad: 10 * grad)
+        >>> x.sum().backward()
+        >>> x.grad
+        tensor([10., 10.])
         """
         if self._edge is None:
             message = "register_hook: this tensor requires no gradient."
@@ -307,7 +316,18 @@ class Tensor(Methods):
         return RemovableHandle(leaf.accumulated, Accumulated(self, hook))
 
     def retain_grad(self) -> None:
-        """Keep the gradient of this tensor in `grad` although it is no leaf."""
+        """Keep the gradient of this tensor in `grad` although it is no leaf.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> x = ac.ones(2, requires_grad=True)
+        >>> y = x * 3
+        >>> y.retain_grad()
+        >>> y.sum().backward()
+        >>> y.grad
+        tensor([1., 1.])
+        """
         if self._edge is None:
             message = "retain_grad: this tensor requires no gradient."
             raise GradError(message)
@@ -361,6 +381,14 @@ class Tensor(Methods):
         ------
         GradError
             If the tensor requires a gradient: writes would not be seen by the graph.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> x = ac.zeros(2)
+        >>> x.numpy()[0] = 5.0
+        >>> x
+        tensor([5., 0.])
         """
         if self._edge is not None and not force:
             message = (

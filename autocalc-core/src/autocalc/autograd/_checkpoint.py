@@ -105,6 +105,16 @@ def checkpoint_sequential(
         What the first one is given.
     use_reentrant, preserve_rng_state
         See `checkpoint`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> net = ac.nn.Sequential(ac.nn.Linear(4, 8), ac.nn.ReLU(), ac.nn.Linear(8, 2))
+    >>> x = ac.randn(3, 4, requires_grad=True)
+    >>> y = ac.utils.checkpoint.checkpoint_sequential(net, 2, x)
+    >>> y.sum().backward()
+    >>> y.shape, x.grad.shape
+    (autocalc.Size([3, 2]), autocalc.Size([3, 4]))
     """
     if use_reentrant is not None:
         _checks.check_flag("checkpoint_sequential", "use_reentrant", use_reentrant)

@@ -19,6 +19,24 @@ class FunctionContext:
 
     Attributes may be set freely for plain values; tensors go through
     `save_for_backward`, so that changes in place are caught and memory is freed.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Square(ac.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x, factor):
+    ...         ctx.factor = factor
+    ...         ctx.save_for_backward(x)
+    ...         return factor * x * x
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 2 * ctx.factor * x * g, None
+    >>> x = ac.tensor(3.0, requires_grad=True)
+    >>> Square.apply(x, 10.0).backward()
+    >>> x.grad
+    tensor(60.)
     """
 
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
@@ -218,6 +236,22 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a `backward` that is not differentiable itself.
 
     It runs without recording, and a second derivative through it is an error.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Double(ac.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return 2 * x
+    ...     @staticmethod
+    ...     @ac.autograd.once_differentiable
+    ...     def backward(ctx, g):
+    ...         return 2 * g
+    >>> x = ac.tensor(3.0, requires_grad=True)
+    >>> Double.apply(x).backward()
+    >>> x.grad
+    tensor(2.)
     """
 
     @functools.wraps(backward)

@@ -21,7 +21,25 @@ Array = Any  # of NumPy
 
 
 class GradcheckError(GradError):
-    """An analytical gradient that differs from the numerical one."""
+    """An analytical gradient that differs from the numerical one.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Wrong(ac.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return x * x
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         return g
+    >>> x = ac.tensor([2.0], dtype=ac.float64, requires_grad=True)
+    >>> try:
+    ...     ac.autograd.gradcheck(Wrong.apply, x)
+    ... except ac.autograd.GradcheckError:
+    ...     print("the gradient is wrong")
+    the gradient is wrong
+    """
 
 
 @dataclass(frozen=True)

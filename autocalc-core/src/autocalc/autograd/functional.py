@@ -281,7 +281,15 @@ def hvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Tensor, Tensors]:
-    """Return ``func(*inputs)`` and H v: as `vhp`, since second derivatives commute."""
+    """Return ``func(*inputs)`` and H v: as `vhp`, since second derivatives commute.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([1.0, 2.0])
+    >>> ac.autograd.functional.hvp(lambda x: (x * x * x).sum(), x, ac.ones(2))[1]
+    tensor([ 6., 12.])
+    """
     if create_graph.__class__ is not _checks.FLAG:
         _checks.check_flag("hvp", "create_graph", create_graph)
     if strict.__class__ is not _checks.FLAG:

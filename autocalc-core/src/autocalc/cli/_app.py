@@ -15,6 +15,7 @@ from autocalc.cli._doctor import doctor_command
 from autocalc.cli._explain import explain_command
 from autocalc.cli._generate import generate_command
 from autocalc.cli._kernels import kernels_command
+from autocalc.cli._new_kernel_package import new_kernel_package_command
 from autocalc.cli._predict import predict_command
 from autocalc.cli._profile import profile_command
 from autocalc.cli._report import report_command
@@ -86,6 +87,7 @@ def cli() -> None:
       autocalc bench kernels          what the kernels are worth here
       autocalc tune                   let measured times choose the kernels
       autocalc profile train.py       what takes the time of a training step
+      autocalc new-kernel-package fast --c
     """
 
 
@@ -100,6 +102,7 @@ for command in (
     explain_command,
     tune_command,
     profile_command,
+    new_kernel_package_command,
 ):
     cli.add_command(command)
 

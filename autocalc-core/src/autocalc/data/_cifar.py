@@ -49,6 +49,14 @@ class CIFAR10(ImageDataset):
     ------
     DataError
         If files are missing or damaged, or cannot be downloaded.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> pictures = ac.data.CIFAR10("data", download=True)  # doctest: +SKIP
+    >>> image, label = pictures[0]  # doctest: +SKIP
+    >>> ac.data.CIFAR10.classes[3]
+    'cat'
     """
 
     name: ClassVar[str] = "cifar-10"

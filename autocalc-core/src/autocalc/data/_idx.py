@@ -54,6 +54,16 @@ def read_idx(path: str | os.PathLike[str]) -> Array:
     ------
     DataError
         If the file is not IDX, ends early, goes on behind its values, or is damaged.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> import pathlib
+    >>> import tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "numbers.idx")
+    >>> _ = path.write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 8, 9]))
+    >>> ac.data.read_idx(path)
+    array([7, 8, 9], dtype=uint8)
     """
     import gzip  # nobody who reads no file pays for it
     import zlib

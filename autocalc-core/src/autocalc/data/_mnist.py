@@ -43,6 +43,14 @@ class MNIST(ImageDataset):
     ------
     DataError
         If files are missing or damaged, or cannot be downloaded.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> digits = ac.data.MNIST("data", download=True)  # doctest: +SKIP
+    >>> image, label = digits[0]  # doctest: +SKIP
+    >>> len(ac.data.MNIST.classes), ac.data.MNIST.classes[7]
+    (10, '7')
     """
 
     name: ClassVar[str] = "mnist"
@@ -157,6 +165,14 @@ class FashionMNIST(MNIST):
     -----
     By Han Xiao, Kashif Rasul and Roland Vollgraf (Zalando SE), MIT licence.  The mean
     of the training pixels is 0.2860, their standard deviation 0.3530.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> clothes = ac.data.FashionMNIST("data", download=True)  # doctest: +SKIP
+    >>> image, label = clothes[0]  # doctest: +SKIP
+    >>> ac.data.FashionMNIST.classes[9]
+    'Ankle boot'
     """
 
     name = "fashion-mnist"

@@ -165,7 +165,15 @@ class Normalize(Transform):
 
 
 class Flatten(Transform):
-    """A sample's dimensions merged into one: (1, 28, 28) becomes (784,)."""
+    """A sample's dimensions merged into one: (1, 28, 28) becomes (784,).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> flatten = ac.data.transforms.Flatten()
+    >>> flatten(ac.zeros(1, 28, 28)).shape, flatten.batch(ac.zeros(8, 1, 28, 28)).shape
+    (autocalc.Size([784]), autocalc.Size([8, 784]))
+    """
 
     def apply(self, array: Array, first: int) -> Array:
         """Return `array` with everything behind dimension `first` merged."""

@@ -24,7 +24,19 @@ from autocalc.errors import ArgumentError
 
 
 class Sampler:
-    """The base of samplers: iterate to get indices; `len` is how many."""
+    """The base of samplers: iterate to get indices; `len` is how many.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class EveryOther(ac.data.Sampler):
+    ...     def __init__(self, data):
+    ...         self.data = data
+    ...     def __iter__(self):
+    ...         return iter(range(0, len(self.data), 2))
+    >>> list(EveryOther("abcde"))
+    [0, 2, 4]
+    """
 
     def __iter__(self) -> Iterator[Any]:
         """Return an iterator over the indices of one epoch."""
@@ -33,7 +45,14 @@ class Sampler:
 
 
 class SequentialSampler(Sampler):
-    """The samples in their own order."""
+    """The samples in their own order.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> list(ac.data.SequentialSampler("abcde"))
+    [0, 1, 2, 3, 4]
+    """
 
     def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
@@ -112,6 +131,13 @@ class RandomSampler(SeededSampler):
     generator : Generator or int, optional
         Gives the seed, once, when it is first needed; an int is the seed.  By default
         the process's generator, which `manual_seed` sets.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> sampler = ac.data.RandomSampler("abcde", generator=0)
+    >>> list(sampler), list(sampler)
+    ([0, 2, 1, 4, 3], [3, 2, 4, 1, 0])
     """
 
     def __init__(
@@ -293,7 +319,16 @@ def _check_samples(where: str, num_samples: object) -> None:
 
 
 class BatchSampler(Sampler):
-    """Cuts what `sampler` gives into lists of `batch_size` indices."""
+    """Cuts what `sampler` gives into lists of `batch_size` indices.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> list(ac.data.BatchSampler(ac.data.SequentialSampler("abcde"), batch_size=2))
+    [[0, 1], [2, 3], [4]]
+    >>> list(ac.data.BatchSampler([4, 0, 3], batch_size=2, drop_last=True))
+    [[4, 0]]
+    """
 
     def __init__(
         self, sampler: Iterable[int], batch_size: int, drop_last: bool = False

@@ -15,7 +15,15 @@ from autocalc.errors import ArgumentError
 
 
 class Subset(Dataset):
-    """Those samples of `dataset` that `indices` names, in that order."""
+    """Those samples of `dataset` that `indices` names, in that order.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> some = ac.data.Subset("abcdef", [4, 0])
+    >>> len(some), some[0], some[1]
+    (2, 'e', 'a')
+    """
 
     def __init__(self, dataset: Any, indices: Sequence[int] | Array) -> None:
         self.dataset = dataset

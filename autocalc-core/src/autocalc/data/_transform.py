@@ -24,6 +24,15 @@ class Transform:
 
     Data sets keep images as bytes and give them to `from_bytes`, which a subclass may
     override if it needs no pixels in [0, 1] on the way to its own.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Inverted(ac.data.transforms.Transform):
+    ...     def apply(self, array, first):
+    ...         return 1 - array
+    >>> Inverted()(ac.tensor([0.0, 0.25]))
+    tensor([1.0000, 0.7500])
     """
 
     def apply(self, array: Array, first: int) -> Array:
@@ -56,6 +65,17 @@ class RandomTransform(Transform):
     A subclass writes `change(batch)`, which draws as many numbers for each sample as
     for any other.  So a batch gets the numbers that its samples would have got one
     after the other; only in a `Compose` of several do they come in another order.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Brightness(ac.data.transforms.RandomTransform):
+    ...     def change(self, batch):
+    ...         return batch * ac.rand(len(batch), 1).numpy()
+    >>> _ = ac.manual_seed(0)
+    >>> Brightness().batch(ac.ones(2, 3))  # a factor for each sample
+    tensor([[0.3990, 0.3990, 0.3990],
+            [0.8805, 0.8805, 0.8805]])
     """
 
     def change(self, batch: Array) -> Array:
@@ -136,7 +156,16 @@ def as_transform(transform: Callable[[Any], Any] | None) -> Transform:
 
 
 def apply_to_batch(transform: Callable[[Any], Any] | None, samples: Any) -> Any:
-    """Transform stacked samples: in one step if `transform` can, else one by one."""
+    """Transform stacked samples: in one step if `transform` can, else one by one.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> samples = ac.tensor([[0.0, 0.25], [0.5, 1.0]])
+    >>> ac.data.transforms.apply_to_batch(lambda sample: 1 - sample, samples)
+    tensor([[1.0000, 0.7500],
+            [0.5000, 0.0000]])
+    """
     if transform is None:
         return samples
     if isinstance(transform, Transform):

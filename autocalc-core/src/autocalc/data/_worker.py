@@ -37,6 +37,18 @@ class WorkerInfo:
         worker processes.
     dataset : Dataset
         The data set as this worker has it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Workers(ac.data.Dataset):
+    ...     def __len__(self):
+    ...         return 4
+    ...     def __getitem__(self, index):
+    ...         return ac.data.get_worker_info().num_workers
+    >>> loader = ac.data.DataLoader(Workers(), batch_size=2, num_workers=2)
+    >>> [batch.tolist() for batch in loader]
+    [[2, 2], [2, 2]]
     """
 
     id: int

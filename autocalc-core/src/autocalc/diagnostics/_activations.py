@@ -42,7 +42,17 @@ def unit_axis(kind: str, ndim: int) -> int:
 
 
 class ActivationStats(Report):
-    """The statistics of a model's activations; `activation_stats` makes it."""
+    """The statistics of a model's activations; `activation_stats` makes it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> net = ac.nn.Sequential(ac.nn.Linear(4, 8), ac.nn.Tanh())
+    >>> with ac.diagnostics.activation_stats(net) as stats:
+    ...     y = net(ac.zeros(16, 4))
+    >>> [(row.layer, row.operator, row.calls, row.shape) for row in stats.rows]
+    [('0', 'Linear', 1, (16, 8)), ('1', 'Tanh', 1, (16, 8))]
+    """
 
     def __init__(
         self, model: Module, dead: float, saturated: float, collapse: float

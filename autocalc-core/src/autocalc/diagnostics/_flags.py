@@ -30,6 +30,15 @@ class Flag:
         The class of the module, or the operator; "" if unknown.
     line
         The line of the user's program that ran it; None if unknown.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> net = ac.nn.Linear(3, 2)
+    >>> (1e6 * net(ac.ones(4, 3))).sum().backward()
+    >>> flag = ac.diagnostics.gradient_health(net).flags[0]
+    >>> flag.kind, flag.layer, flag.value > flag.threshold
+    ('exploding', 'weight', True)
     """
 
     kind: str

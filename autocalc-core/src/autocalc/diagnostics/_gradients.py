@@ -41,6 +41,15 @@ class Gradient:
     update
         How far the step moved the parameter, divided by `weight_norm`; known to
         `watch` alone.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> net = ac.nn.Linear(2, 1)
+    >>> net(ac.tensor([[3.0, 4.0]])).sum().backward()
+    >>> row = ac.diagnostics.gradient_health(net).rows[0]
+    >>> row.name, row.shape, row.norm, row.maximum
+    ('weight', (1, 2), 5.0, 4.0)
     """
 
     name: str
@@ -64,6 +73,15 @@ class GradientHealth(Report):
         One for each parameter that requires a gradient.
     flags : list of Flag
         What looks wrong.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> net = ac.nn.Linear(2, 1, bias=False)
+    >>> net(ac.tensor([[3.0, 4.0]])).sum().backward()
+    >>> health = ac.diagnostics.gradient_health(net)
+    >>> health.norm, [row.name for row in health.rows]
+    (5.0, ['weight'])
     """
 
     rows: list[Gradient]

@@ -44,6 +44,15 @@ class Held:
         The operators that keep it for their backward rules.
     line
         The line of the user's program, if it was noted.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.ones(7, 11, 13)
+    >>> rows = ac.memory.snapshot(limit=10**6).rows
+    >>> (row,) = [row for row in rows if row.shape == (7, 11, 13)]
+    >>> row.kind, row.dtype, row.bytes, row.tensors
+    ('tensor', 'float32', 4004, 1)
     """
 
     kind: str
@@ -70,6 +79,14 @@ class Snapshot(Report):
         Bytes of all arrays, and how many there are.
     by_kind : dict
         Bytes of all arrays, by kind.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.Linear(1000, 1000)
+    >>> snapshot = ac.memory.snapshot()
+    >>> snapshot.by_kind["parameter"] >= 4 * 1001 * 1000
+    True
     """
 
     rows: list[Held]

@@ -41,6 +41,15 @@ class Operand:
         How many elements are NaN, and how many infinite.
     low, high
         The range of the others; None where there are none, or for a list of arrays.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.diagnostics.find_nonfinite(stop=False) as found:
+    ...     y = ac.tensor([1.0, 0.0]).log()
+    >>> out = found.first.outputs[0]
+    >>> out.shape, out.inf, out.high, out.finite
+    ((2,), 1, 0.0, False)
     """
 
     name: str
@@ -78,6 +87,15 @@ class NonFinite(Report):
         The line of the user's program: in a backward pass, that of the forward one.
     outputs, inputs
         What the kernel gave and was given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.diagnostics.find_nonfinite(stop=False) as found:
+    ...     y = ac.tensor([1.0, 0.0]).log()
+    >>> finding = found.findings[0]
+    >>> finding.kind, finding.phase, finding.operator, finding.made
+    ('inf', 'forward', 'log', True)
     """
 
     kind: str

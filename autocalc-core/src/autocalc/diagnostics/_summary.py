@@ -43,6 +43,14 @@ class Layer:
         Work of the kernels that it called itself, by their specs.
     output_bytes
         Bytes of what it returned, over all calls.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> net = ac.nn.Sequential(ac.nn.Linear(4, 8), ac.nn.ReLU())
+    >>> layer = ac.diagnostics.summary(net, input_size=(16, 4)).layers[1]
+    >>> layer.name, layer.module, layer.output_shape, layer.parameters
+    ('0', 'Linear', (16, 8), 40)
     """
 
     name: str
@@ -69,6 +77,14 @@ class Summary(Report):
     parameter_bytes, buffer_bytes, input_bytes, output_bytes
         Memory: of parameters, of buffers, of the inputs, and of what layers that hold
         no others return.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> net = ac.nn.Sequential(ac.nn.Linear(4, 8), ac.nn.ReLU())
+    >>> table = ac.diagnostics.summary(net, input_size=(16, 4))
+    >>> table.parameters, table.parameter_bytes, table.input_bytes
+    (40, 160, 256)
     """
 
     layers: list[Layer]

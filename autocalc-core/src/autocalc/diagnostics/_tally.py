@@ -58,6 +58,16 @@ class Activation:
     spread
         The largest standard deviation of an element over the samples, divided by the
         root of the mean square; None without samples to compare.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> net = ac.nn.Sequential(ac.nn.ReLU())
+    >>> with ac.diagnostics.activation_stats(net) as stats:
+    ...     y = net(ac.tensor([[-1.0, 3.0], [-2.0, 5.0]]))
+    >>> row = stats.rows[0]
+    >>> row.operator, row.mean, row.zeros, row.dead
+    ('ReLU', 2.0, 0.5, 0.5)
     """
 
     layer: str

@@ -51,6 +51,14 @@ class Entry:
     line
         Where it was recorded, if `autograd.set_detect_anomaly` or a block of
         diagnostics was on.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.ones(3, requires_grad=True)
+    >>> entry = ac.diagnostics.tape((w * w).sum()).entries[0]
+    >>> entry.operator, entry.kind, entry.input_shapes, entry.saved_bytes
+    ('mul', 'primitive', ((3,), (3,)), 24)
     """
 
     serial: int
@@ -77,6 +85,14 @@ class Tape(Report):
         The shapes of the leaves that a gradient reaches, by name.
     saved_bytes
         Bytes that all of them keep, arrays that several keep counted once.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.ones(3, requires_grad=True)
+    >>> found = ac.diagnostics.tape((w * w).sum())
+    >>> len(found), found.leaves, found.saved_bytes
+    (2, {'leaf0': (3,)}, 12)
     """
 
     entries: list[Entry]

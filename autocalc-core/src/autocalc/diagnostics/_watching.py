@@ -48,6 +48,17 @@ class Step(Report):
         What the parameters got, and how far they moved.
     flags : list of Flag
         What looks wrong, activations first.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> net = ac.nn.Linear(4, 2)
+    >>> watch = ac.diagnostics.watch(net)
+    >>> with watch:
+    ...     net(ac.ones(8, 4)).sum().backward()
+    >>> step = watch.report
+    >>> step.step, [row.name for row in step.gradients.rows]
+    (0, ['weight', 'bias'])
     """
 
     step: int
@@ -77,6 +88,17 @@ class Watch:
         The last step that was looked at.
     steps
         How many steps there were.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> net = ac.nn.Linear(4, 2)
+    >>> watch = ac.diagnostics.watch(net, every=2)
+    >>> for _ in range(4):
+    ...     with watch:
+    ...         net(ac.ones(8, 4)).sum().backward()
+    >>> watch.steps, watch.report.step
+    (4, 2)
     """
 
     def __init__(

@@ -133,7 +133,17 @@ def check_bound(where: str, name: str, value: Any) -> Any:
 
 
 class Dependent(Constraint):
-    """What other parameters say: its values are known to a distribution alone."""
+    """What other parameters say: its values are known to a distribution alone.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> constraints = ac.distributions.constraints
+    >>> constraints.is_dependent(constraints.dependent)
+    True
+    >>> constraints.dependent(is_discrete=True, event_dim=1).event_dim
+    1
+    """
 
     _name = "what other parameters say"
 

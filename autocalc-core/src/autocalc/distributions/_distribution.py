@@ -38,6 +38,17 @@ class Distribution:
     ------
     ArgumentError
         If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Half(ac.distributions.Distribution):
+    ...     def sample(self, sample_shape=()):
+    ...         return ac.full((*sample_shape, *self.batch_shape), 0.5)
+    >>> Half(batch_shape=(3,)).sample((2,)).shape
+    autocalc.Size([2, 3])
+    >>> isinstance(ac.distributions.Normal(0.0, 1.0), ac.distributions.Distribution)
+    True
     """
 
     has_rsample = False

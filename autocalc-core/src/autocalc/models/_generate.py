@@ -87,6 +87,16 @@ def stream(
     ------
     ArgumentError, ShapeError
         If a setting is impossible, or `prompt` is not [B, S] with at least one token.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> model = ac.models.Decoder(vocabulary=10, context=8, d_model=8, heads=2)
+    >>> prompt = ac.tensor([[1, 2, 3], [4, 5, 6]])
+    >>> for tokens in ac.models.stream(model, prompt, 2):
+    ...     print(tokens.shape)
+    autocalc.Size([2])
+    autocalc.Size([2])
     """
     columns = _columns(model, prompt, count, (temperature, top_k, top_p), seed)
     return (column.reshape(-1) for column in columns)

@@ -29,6 +29,15 @@ class StateCache:
     ----------
     count
         How many positions were read.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> model = ac.models.TextLSTM(vocabulary=10, d_model=4, layers=1)
+    >>> cache = model.make_caches(2)
+    >>> logits = model(ac.tensor([[1, 2, 3], [4, 5, 6]]), cache)
+    >>> cache.count, cache.h.shape
+    (3, autocalc.Size([1, 2, 4]))
     """
 
     def __init__(self, h: Tensor, c: Tensor) -> None:

@@ -45,6 +45,13 @@ class TextConfig:
     """What a training is made of; with the text, it says every bit of the result.
 
     `heads`, `d_ff`, `positions`, `norm` and `activation` are of the transformer alone.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> config = ac.models.TextConfig(steps=100, warmup=10, lr=0.01)
+    >>> [round(config.rate(step), 4) for step in (0, 9, 50, 99)]
+    [0.0009, 0.0091, 0.0063, 0.001]
     """
 
     model: ModelName = "transformer"
@@ -103,7 +110,15 @@ class TextConfig:
 
 @dataclass
 class TextHistory:
-    """What has been seen so far."""
+    """What has been seen so far.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> history = ac.models.TextHistory(losses=[3.0, 2.0, 1.0])
+    >>> history.recent_loss(2)
+    1.5
+    """
 
     #: The loss of each step.
     losses: list[float] = field(default_factory=list)
@@ -120,7 +135,17 @@ class TextHistory:
 
 @dataclass(frozen=True)
 class TextStep:
-    """A step that is over: how many there were, its loss and learning rate."""
+    """A step that is over: how many there were, its loss and learning rate.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> text = ac.data.Characters("the cat sat on the mat. " * 40)
+    >>> config = ac.models.TextConfig(steps=2, seq_len=16, d_model=16, layers=1)
+    >>> events = list(ac.models.TextTraining(text, config).run())
+    >>> [e.number for e in events if isinstance(e, ac.models.TextStep)]
+    [1, 2]
+    """
 
     number: int
     loss: float
@@ -129,7 +154,19 @@ class TextStep:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The loss over the part of the text that is not trained on."""
+    """The loss over the part of the text that is not trained on.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> text = ac.data.Characters("the cat sat on the mat. " * 40)
+    >>> config = ac.models.TextConfig(
+    ...     steps=4, eval_every=2, seq_len=16, d_model=16, layers=1
+    ... )
+    >>> events = list(ac.models.TextTraining(text, config).run())
+    >>> [e.number for e in events if isinstance(e, ac.models.Evaluation)]
+    [2, 4]
+    """
 
     number: int
     loss: float

@@ -20,6 +20,12 @@ class ReLU(InPlace):
     ----------
     inplace
         Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ReLU()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([0., 0., 2.])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -28,7 +34,14 @@ class ReLU(InPlace):
 
 
 class Tanh(Module):
-    """tanh(x)."""
+    """tanh(x).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Tanh()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.7616,  0.0000,  0.9640])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return tanh(x)."""
@@ -36,7 +49,14 @@ class Tanh(Module):
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Sigmoid()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([0.2689, 0.5000, 0.8808])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return 1 / (1 + exp(-x))."""
@@ -50,6 +70,12 @@ class SiLU(InPlace):
     ----------
     inplace
         Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.SiLU()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.2689,  0.0000,  1.7616])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -70,6 +96,14 @@ class GELU(Module):
     ------
     ArgumentError
         If `approximate` is neither.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.GELU()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.1587,  0.0000,  1.9545])
+    >>> ac.nn.GELU(approximate="tanh")(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.1588,  0.0000,  1.9546])
     """
 
     def __init__(self, approximate: str = "none") -> None:
@@ -95,6 +129,14 @@ class Softplus(Module):
         The larger, the closer to max(x, 0).
     threshold
         Where beta * x is above, the input itself is returned.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Softplus()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([0.3133, 0.6931, 2.1269])
+    >>> ac.nn.Softplus(beta=4.0)(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([0.0045, 0.1733, 2.0001])
     """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
@@ -112,7 +154,14 @@ class Softplus(Module):
 
 
 class LogSigmoid(Module):
-    """log(1 / (1 + exp(-x)))."""
+    """log(1 / (1 + exp(-x))).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.LogSigmoid()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-1.3133, -0.6931, -0.1269])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return logsigmoid(x)."""
@@ -120,7 +169,14 @@ class LogSigmoid(Module):
 
 
 class Softsign(Module):
-    """x / (1 + abs(x))."""
+    """x / (1 + abs(x)).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Softsign()(ac.tensor([-1.0, 0.0, 3.0]))
+    tensor([-0.5000,  0.0000,  0.7500])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return softsign(x)."""
@@ -128,7 +184,14 @@ class Softsign(Module):
 
 
 class Tanhshrink(Module):
-    """x - tanh(x)."""
+    """x - tanh(x).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Tanhshrink()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.2384,  0.0000,  1.0360])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return tanhshrink(x)."""
@@ -148,7 +211,15 @@ class _AlongDim(Module):
 
 
 class Softmax(_AlongDim):
-    """exp(x_i) / sum_j exp(x_j) along `dim`."""
+    """exp(x_i) / sum_j exp(x_j) along `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Softmax(dim=1)(ac.tensor([[0.0, 0.0], [1.0, 3.0]]))
+    tensor([[0.5000, 0.5000],
+            [0.1192, 0.8808]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the softmax."""
@@ -177,7 +248,15 @@ class Softmax2d(Module):
 
 
 class LogSoftmax(_AlongDim):
-    """x_i - log(sum_j exp(x_j)) along `dim`."""
+    """x_i - log(sum_j exp(x_j)) along `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.LogSoftmax(dim=1)(ac.tensor([[0.0, 0.0], [1.0, 3.0]]))
+    tensor([[-0.6931, -0.6931],
+            [-2.1269, -0.1269]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the logarithm of the softmax."""
@@ -185,7 +264,15 @@ class LogSoftmax(_AlongDim):
 
 
 class Softmin(_AlongDim):
-    """exp(-x_i) / sum_j exp(-x_j) along `dim`."""
+    """exp(-x_i) / sum_j exp(-x_j) along `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Softmin(dim=1)(ac.tensor([[0.0, 0.0], [1.0, 3.0]]))
+    tensor([[0.5000, 0.5000],
+            [0.8808, 0.1192]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the softmin."""
@@ -199,6 +286,12 @@ class GLU(Module):
     ----------
     dim
         Must be of an even size.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.GLU()(ac.tensor([[1.0, 2.0, 0.0, 3.0]]))  # 1 / 2, 2 * sigmoid(3)
+    tensor([[0.5000, 1.9051]])
     """
 
     def __init__(self, dim: int = -1) -> None:

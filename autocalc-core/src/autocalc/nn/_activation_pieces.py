@@ -18,7 +18,14 @@ from autocalc.nn._parameter import Parameter
 
 
 class ReLU6(InPlace):
-    """min(max(x, 0), 6)."""
+    """min(max(x, 0), 6).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ReLU6()(ac.tensor([-1.0, 2.0, 8.0]))
+    tensor([0., 2., 6.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return min(max(x, 0), 6)."""
@@ -26,7 +33,14 @@ class ReLU6(InPlace):
 
 
 class SELU(InPlace):
-    """1.0507 * elu(x, 1.6733), whose outputs stay normalised."""
+    """1.0507 * elu(x, 1.6733), whose outputs stay normalised.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.SELU()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-1.1113,  0.0000,  2.1014])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return selu(x)."""
@@ -34,7 +48,14 @@ class SELU(InPlace):
 
 
 class Mish(InPlace):
-    """x * tanh(log(1 + exp(x)))."""
+    """x * tanh(log(1 + exp(x))).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Mish()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.3034,  0.0000,  1.9440])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return mish(x)."""
@@ -42,7 +63,14 @@ class Mish(InPlace):
 
 
 class Hardswish(InPlace):
-    """x * min(max(x + 3, 0), 6) / 6."""
+    """x * min(max(x + 3, 0), 6) / 6.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Hardswish()(ac.tensor([-1.5, 0.0, 1.5, 4.0]))
+    tensor([-0.3750,  0.0000,  1.1250,  4.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return hardswish(x)."""
@@ -54,7 +82,14 @@ class Hardswish(InPlace):
 
 
 class Hardsigmoid(InPlace):
-    """min(max(x + 3, 0), 6) / 6."""
+    """min(max(x + 3, 0), 6) / 6.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Hardsigmoid()(ac.tensor([-4.0, -1.5, 0.0, 4.0]))
+    tensor([0.0000, 0.2500, 0.5000, 1.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Return hardsigmoid(x)."""
@@ -74,6 +109,14 @@ class ELU(InPlace):
         As in the formula.
     inplace
         Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ELU()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.6321,  0.0000,  2.0000])
+    >>> ac.nn.ELU(alpha=2.0)(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-1.2642,  0.0000,  2.0000])
     """
 
     _settings = ("alpha",)
@@ -96,6 +139,14 @@ class CELU(InPlace):
         As in the formula.
     inplace
         Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.CELU()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.6321,  0.0000,  2.0000])
+    >>> ac.nn.CELU(alpha=2.0)(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.7869,  0.0000,  2.0000])
     """
 
     _settings = ("alpha",)
@@ -118,6 +169,12 @@ class LeakyReLU(InPlace):
         As in the formula.
     inplace
         Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.LeakyReLU(0.25)(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.2500,  0.0000,  2.0000])
     """
 
     _settings = ("negative_slope",)
@@ -179,6 +236,14 @@ class Hardtanh(InPlace):
         The limits.
     inplace
         Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Hardtanh()(ac.tensor([-3.0, 0.5, 2.0]))
+    tensor([-1.0000,  0.5000,  1.0000])
+    >>> ac.nn.Hardtanh(0.0, 1.5)(ac.tensor([-3.0, 0.5, 2.0]))
+    tensor([0.0000, 0.5000, 1.5000])
     """
 
     _settings = ("min_val", "max_val")

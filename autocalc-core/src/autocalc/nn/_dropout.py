@@ -90,6 +90,13 @@ class Dropout2d(_DropoutBase):
         From 0 to 1.
     inplace
         Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> _ = ac.manual_seed(0)
+    >>> ac.nn.Dropout2d(0.5)(ac.ones(1, 4, 1, 2)).flatten(1)  # four channels of two
+    tensor([[0., 0., 2., 2., 2., 2., 2., 2.]])
     """
 
     def forward(self, input: Tensor) -> Tensor:

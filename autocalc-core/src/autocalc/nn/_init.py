@@ -70,7 +70,15 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Draw every element evenly from a to b; return `tensor`."""
+    """Draw every element evenly from a to b; return `tensor`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.nn.init.uniform_(ac.empty(1000), -0.5, 0.5)
+    >>> -0.5 <= w.min().item() < -0.4, 0.4 < w.max().item() <= 0.5
+    (True, True)
+    """
     if SKIPPED.get():
         return tensor
     with no_grad():
@@ -83,7 +91,15 @@ def normal_(
     std: float = 1.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw every element from a normal distribution; return `tensor`."""
+    """Draw every element from a normal distribution; return `tensor`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.nn.init.normal_(ac.empty(10000), mean=2.0, std=0.1)
+    >>> round(w.mean().item(), 1), round(w.std().item(), 1)
+    (2.0, 0.1)
+    """
     if SKIPPED.get():
         return tensor
     with no_grad():
@@ -98,7 +114,15 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw every element from a normal distribution, again if outside a to b."""
+    """Draw every element from a normal distribution, again if outside a to b.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.nn.init.trunc_normal_(ac.empty(10000), std=0.5, a=-1.0, b=1.0)
+    >>> -1 <= w.min().item() < -0.9, 0.9 < w.max().item() <= 1
+    (True, True)
+    """
     check_tensor("trunc_normal_", tensor)
     a, b = (number("trunc_normal_", name, n) for name, n in (("a", a), ("b", b)))
     if not a < b:
@@ -118,7 +142,14 @@ def trunc_normal_(
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Set every element to `val`; return `tensor`."""
+    """Set every element to `val`; return `tensor`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.init.constant_(ac.empty(3), 0.5)
+    tensor([0.5000, 0.5000, 0.5000])
+    """
     if SKIPPED.get():
         return tensor
     with no_grad():
@@ -126,17 +157,39 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Set every element to 1; return `tensor`."""
+    """Set every element to 1; return `tensor`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.init.ones_(ac.empty(3))
+    tensor([1., 1., 1.])
+    """
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Set every element to 0; return `tensor`."""
+    """Set every element to 0; return `tensor`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.init.zeros_(ac.empty(3))
+    tensor([0., 0., 0.])
+    """
     return constant_(tensor, 0.0)
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Make a matrix the identity; return it."""
+    """Make a matrix the identity; return it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.init.eye_(ac.empty(2, 3))
+    tensor([[1., 0., 0.],
+            [0., 1., 0.]])
+    """
     if check_tensor("eye_", tensor).ndim != 2:
         message = f"eye_: takes a matrix, not shape {tensor.shape}."
         raise ShapeError(message)
@@ -168,6 +221,13 @@ def xavier_uniform_(
 
     Glorot, Bengio: Understanding the difficulty of training deep feedforward neural
     networks (AISTATS 2010).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.nn.init.xavier_uniform_(ac.empty(100, 500))
+    >>> 0.09 < w.max().item() <= 0.1  # sqrt(6 / (500 + 100)) = 0.1
+    True
     """
     bound = math.sqrt(3.0) * _xavier_std("xavier_uniform_", tensor, gain)
     return uniform_(tensor, -bound, bound, generator)
@@ -176,7 +236,15 @@ def xavier_uniform_(
 def xavier_normal_(
     tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Draw from a normal distribution, std = gain * sqrt(2 / (fan_in + fan_out))."""
+    """Draw from a normal distribution, std = gain * sqrt(2 / (fan_in + fan_out)).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.nn.init.xavier_normal_(ac.empty(100, 100))
+    >>> round(w.std().item(), 2)  # sqrt(2 / (100 + 100)) = 0.1
+    0.1
+    """
     std = _xavier_std("xavier_normal_", tensor, gain)
     return normal_(tensor, 0.0, std, generator)
 
@@ -229,7 +297,15 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw from a normal distribution, std = gain / sqrt(fan)."""
+    """Draw from a normal distribution, std = gain / sqrt(fan).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.nn.init.kaiming_normal_(ac.empty(100, 200), nonlinearity="relu")
+    >>> round(w.std().item(), 2)  # sqrt(2) / sqrt(200) = 0.1
+    0.1
+    """
     std = _kaiming_std("kaiming_normal_", tensor, a, mode, nonlinearity)
     return normal_(tensor, 0.0, std, generator)
 

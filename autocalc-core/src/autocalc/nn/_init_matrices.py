@@ -83,6 +83,13 @@ def sparse_(
         If `tensor` is no matrix.
     ArgumentError
         If `sparsity` is not from 0 to 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.nn.init.sparse_(ac.empty(4, 3), sparsity=0.5)
+    >>> (w == 0).sum(0)
+    tensor([2, 2, 2])
     """
     if check_tensor("sparse_", tensor).ndim != 2:
         message = f"sparse_: takes a matrix, not shape {tensor.shape}."
@@ -118,6 +125,14 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     ------
     ShapeError
         If `tensor` has not 3 to 5 dimensions, or `groups` does not divide the first.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.nn.init.dirac_(ac.empty(2, 2, 3))
+    >>> ac.nn.functional.conv1d(ac.tensor([[5.0, 6.0], [8.0, 9.0]]), w, padding=1)
+    tensor([[5., 6.],
+            [8., 9.]])
     """
     if check_tensor("dirac_", tensor).ndim not in (3, 4, 5):
         message = (

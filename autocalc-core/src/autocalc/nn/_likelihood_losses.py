@@ -24,6 +24,13 @@ class PoissonNLLLoss(_Loss):
         As in the formula.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> log_rate, count = ac.tensor([0.0, 1.0]), ac.tensor([2.0, 3.0])
+    >>> ac.nn.PoissonNLLLoss(reduction="none")(log_rate, count)  # 1, e - 3
+    tensor([ 1.0000, -0.2817])
     """
 
     def __init__(
@@ -64,6 +71,13 @@ class GaussianNLLLoss(_Loss):
         The smallest variance.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> mean, measured = ac.tensor([1.0, 2.0]), ac.tensor([1.0, 4.0])
+    >>> ac.nn.GaussianNLLLoss(reduction="none")(mean, measured, ac.tensor([1.0, 4.0]))
+    tensor([0.0000, 1.1931])
     """
 
     def __init__(

@@ -19,7 +19,14 @@ from autocalc.nn._parameter import Parameter
 
 
 class Identity(Module):
-    """Returns its input; takes the place of a layer that is left out."""
+    """Returns its input; takes the place of a layer that is left out.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Identity()(ac.tensor([-1.0, 2.0]))
+    tensor([-1.,  2.])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()

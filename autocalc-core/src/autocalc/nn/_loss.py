@@ -129,6 +129,13 @@ class NLLLoss(_LossOfLabels):
         Deprecated: say the same by `reduction`.
     reduction
         ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> log_p = ac.tensor([[0.5, 0.5], [0.25, 0.75]]).log()
+    >>> ac.nn.NLLLoss(reduction="none")(log_p, ac.tensor([0, 1]))
+    tensor([0.6931, 0.2877])
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -153,6 +160,13 @@ class BCELoss(_WeightedLoss):
         Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> p, target = ac.tensor([0.5, 0.9]), ac.tensor([0.0, 1.0])
+    >>> ac.nn.BCELoss(reduction="none")(p, target)  # -log(0.5), -log(0.9)
+    tensor([0.6931, 0.1054])
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -175,6 +189,14 @@ class BCEWithLogitsLoss(_WeightedLoss):
         ``"mean"``, ``"sum"`` or ``"none"``.
     pos_weight
         A factor for the positive class, broadcast.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> logits, target = ac.tensor([0.0, 0.0]), ac.tensor([0.0, 1.0])
+    >>> loss = ac.nn.BCEWithLogitsLoss(reduction="none", pos_weight=ac.tensor(2.0))
+    >>> loss(logits, target)  # log(2), 2 log(2)
+    tensor([0.6931, 1.3863])
     """
 
     pos_weight: Tensor | None
@@ -212,6 +234,15 @@ class KLDivLoss(_Loss):
         ``"batchmean"``, the divergence itself; ``"mean"``, ``"sum"`` or ``"none"``.
     log_target
         Whether the target is log(t).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> p, target = ac.tensor([[0.5, 0.5]]), ac.tensor([[0.25, 0.75]])
+    >>> ac.nn.KLDivLoss(reduction="batchmean")(p.log(), target)
+    tensor(0.1308)
+    >>> ac.nn.KLDivLoss(reduction="batchmean")(target.log(), target)
+    tensor(0.)
     """
 
     _more_reductions = ("batchmean",)

@@ -61,6 +61,13 @@ class HingeEmbeddingLoss(_Loss):
         Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> loss = ac.nn.HingeEmbeddingLoss(reduction="none")
+    >>> loss(ac.tensor([0.25, 0.25, 3.0]), ac.tensor([1, -1, -1]))
+    tensor([0.2500, 0.7500, 0.0000])
     """
 
     def __init__(
@@ -89,6 +96,13 @@ class SoftMarginLoss(_Loss):
         Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> loss = ac.nn.SoftMarginLoss(reduction="none")
+    >>> loss(ac.tensor([0.0, 2.0, 2.0]), ac.tensor([1, 1, -1]))
+    tensor([0.6931, 0.1269, 2.1269])
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -105,6 +119,14 @@ class MultiLabelMarginLoss(_Loss):
         Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> scores = ac.tensor([[0.5, 2.0, 0.75, 1.5]])
+    >>> labels = ac.tensor([[1, 3, -1, -1]])
+    >>> ac.nn.MultiLabelMarginLoss()(scores, labels)  # label 3 leads 2 by 0.75
+    tensor(0.0625)
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -125,6 +147,13 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
         Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> logits, target = ac.tensor([[0.0, 2.0]]), ac.tensor([[1.0, 1.0]])
+    >>> ac.nn.MultiLabelSoftMarginLoss()(logits, target)
+    tensor(0.4100)
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -149,6 +178,13 @@ class MultiMarginLoss(_WeightedLoss):
         Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> scores = ac.tensor([[2.0, 1.5, 0.0], [0.0, 3.0, 1.0]])
+    >>> ac.nn.MultiMarginLoss(reduction="none")(scores, ac.tensor([0, 1]))  # 0.5 / 3, 0
+    tensor([0.1667, 0.0000])
     """
 
     def __init__(
@@ -192,6 +228,15 @@ class TripletMarginWithDistanceLoss(_Loss):
         Whether d(positive, negative) counts where it is the smaller one.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> loss = ac.nn.TripletMarginWithDistanceLoss(
+    ...     distance_function=lambda x, y: (x - y).abs().amax(-1)
+    ... )
+    >>> loss(ac.zeros(1, 2), ac.tensor([[2.0, 1.0]]), ac.tensor([[2.5, 0.0]]))
+    tensor(0.5000)
     """
 
     def __init__(

@@ -31,6 +31,13 @@ class PackedSequence(NamedTuple):
         How many sequences have a step, for each step; int64.
     sorted_indices, unsorted_indices
         The order by length, longest first, and the way back; None where they came so.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> packed = ac.nn.utils.rnn.pack_sequence([ac.tensor([1, 2, 3]), ac.tensor([4])])
+    >>> packed.data, packed.batch_sizes
+    (tensor([1, 4, 2, 3]), tensor([2, 1, 1]))
     """
 
     data: Tensor
@@ -256,7 +263,16 @@ def _walk(steps: int, order: Sequence[int], batch_first: bool) -> list[tuple[int
 def pack_sequence(
     sequences: Sequence[Tensor], enforce_sorted: bool = True
 ) -> PackedSequence:
-    """Pack sequences (length, ...); see `pack_padded_sequence`."""
+    """Pack sequences (length, ...); see `pack_padded_sequence`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> short, long = ac.tensor([4]), ac.tensor([1, 2, 3])
+    >>> packed = ac.nn.utils.rnn.pack_sequence([short, long], enforce_sorted=False)
+    >>> packed.data, packed.sorted_indices
+    (tensor([1, 4, 2, 3]), tensor([1, 0]))
+    """
     if enforce_sorted.__class__ is not FLAG:
         enforce_sorted = check_flag("pack_sequence", "enforce_sorted", enforce_sorted)
     lengths = [x.shape[0] for x in sequences]
@@ -266,7 +282,15 @@ def pack_sequence(
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """Return the sequences that were packed, each of its length."""
+    """Return the sequences that were packed, each of its length.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> packed = ac.nn.utils.rnn.pack_sequence([ac.tensor([1, 2, 3]), ac.tensor([4])])
+    >>> ac.nn.utils.rnn.unpack_sequence(packed)
+    [tensor([1, 2, 3]), tensor([4])]
+    """
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)
 

@@ -100,37 +100,85 @@ class _ZeroPad(_ConstantPad):
 
 
 class ConstantPad1d(_ConstantPad):
-    """A border of one value around the last dimension."""
+    """A border of one value around the last dimension.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ConstantPad1d((1, 2), 9.0)(ac.tensor([[1.0, 2.0]]))
+    tensor([[9., 1., 2., 9., 9.]])
+    """
 
     dims = 1
 
 
 class ConstantPad2d(_ConstantPad):
-    """A border of one value around the last two dimensions."""
+    """A border of one value around the last two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ConstantPad2d((1, 2, 0, 1), 9.0)(ac.tensor([[1.0, 2.0]]))
+    tensor([[9., 1., 2., 9., 9.],
+            [9., 9., 9., 9., 9.]])
+    """
 
     dims = 2
 
 
 class ConstantPad3d(_ConstantPad):
-    """A border of one value around the last three dimensions."""
+    """A border of one value around the last three dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ConstantPad3d((1, 0, 0, 0, 0, 1), 9.0)(ac.tensor([[[1.0, 2.0]]]))
+    tensor([[[9., 1., 2.]],
+    <BLANKLINE>
+            [[9., 9., 9.]]])
+    """
 
     dims = 3
 
 
 class ZeroPad1d(_ZeroPad):
-    """A border of 0 around the last dimension."""
+    """A border of 0 around the last dimension.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ZeroPad1d((1, 2))(ac.tensor([[1.0, 2.0]]))
+    tensor([[0., 1., 2., 0., 0.]])
+    """
 
     dims = 1
 
 
 class ZeroPad2d(_ZeroPad):
-    """A border of 0 around the last two dimensions."""
+    """A border of 0 around the last two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ZeroPad2d((1, 2, 0, 1))(ac.tensor([[1.0, 2.0]]))
+    tensor([[0., 1., 2., 0., 0.],
+            [0., 0., 0., 0., 0.]])
+    """
 
     dims = 2
 
 
 class ZeroPad3d(_ZeroPad):
-    """A border of 0 around the last three dimensions."""
+    """A border of 0 around the last three dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ZeroPad3d((1, 0, 0, 0, 0, 1))(ac.tensor([[[1.0, 2.0]]]))
+    tensor([[[0., 1., 2.]],
+    <BLANKLINE>
+            [[0., 0., 0.]]])
+    """
 
     dims = 3
 
@@ -150,56 +198,133 @@ class ReflectionPad1d(_Pad):
 
 
 class ReflectionPad2d(_Pad):
-    """What lies within, mirrored around the last two dimensions."""
+    """What lies within, mirrored around the last two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ReflectionPad2d((1, 1, 1, 0))(ac.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+    tensor([[[4., 3., 4., 3.],
+             [2., 1., 2., 1.],
+             [4., 3., 4., 3.]]])
+    """
 
     dims = 2
     mode = "reflect"
 
 
 class ReflectionPad3d(_Pad):
-    """What lies within, mirrored around the last three dimensions."""
+    """What lies within, mirrored around the last three dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> volume = ac.tensor([[[[1.0, 2.0, 3.0]], [[4.0, 5.0, 6.0]]]])
+    >>> ac.nn.ReflectionPad3d((2, 0, 0, 0, 1, 0))(volume)
+    tensor([[[[6., 5., 4., 5., 6.]],
+    <BLANKLINE>
+             [[3., 2., 1., 2., 3.]],
+    <BLANKLINE>
+             [[6., 5., 4., 5., 6.]]]])
+    """
 
     dims = 3
     mode = "reflect"
 
 
 class ReplicationPad1d(_Pad):
-    """The outermost elements, repeated around the last dimension."""
+    """The outermost elements, repeated around the last dimension.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ReplicationPad1d(2)(ac.tensor([[1.0, 2.0, 3.0]]))
+    tensor([[1., 1., 1., 2., 3., 3., 3.]])
+    """
 
     dims = 1
     mode = "replicate"
 
 
 class ReplicationPad2d(_Pad):
-    """The outermost elements, repeated around the last two dimensions."""
+    """The outermost elements, repeated around the last two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ReplicationPad2d((1, 1, 1, 0))(ac.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+    tensor([[[1., 1., 2., 2.],
+             [1., 1., 2., 2.],
+             [3., 3., 4., 4.]]])
+    """
 
     dims = 2
     mode = "replicate"
 
 
 class ReplicationPad3d(_Pad):
-    """The outermost elements, repeated around the last three dimensions."""
+    """The outermost elements, repeated around the last three dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> volume = ac.tensor([[[[1.0, 2.0, 3.0]], [[4.0, 5.0, 6.0]]]])
+    >>> ac.nn.ReplicationPad3d((2, 0, 0, 0, 1, 0))(volume)
+    tensor([[[[1., 1., 1., 2., 3.]],
+    <BLANKLINE>
+             [[1., 1., 1., 2., 3.]],
+    <BLANKLINE>
+             [[4., 4., 4., 5., 6.]]]])
+    """
 
     dims = 3
     mode = "replicate"
 
 
 class CircularPad1d(_Pad):
-    """What lies at the other end, around the last dimension."""
+    """What lies at the other end, around the last dimension.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.CircularPad1d(2)(ac.tensor([[1.0, 2.0, 3.0]]))
+    tensor([[2., 3., 1., 2., 3., 1., 2.]])
+    """
 
     dims = 1
     mode = "circular"
 
 
 class CircularPad2d(_Pad):
-    """What lies at the other end, around the last two dimensions."""
+    """What lies at the other end, around the last two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.CircularPad2d((1, 1, 1, 0))(ac.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+    tensor([[[4., 3., 4., 3.],
+             [2., 1., 2., 1.],
+             [4., 3., 4., 3.]]])
+    """
 
     dims = 2
     mode = "circular"
 
 
 class CircularPad3d(_Pad):
-    """What lies at the other end, around the last three dimensions."""
+    """What lies at the other end, around the last three dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> volume = ac.tensor([[[[1.0, 2.0, 3.0]], [[4.0, 5.0, 6.0]]]])
+    >>> ac.nn.CircularPad3d((2, 0, 0, 0, 1, 0))(volume)
+    tensor([[[[5., 6., 4., 5., 6.]],
+    <BLANKLINE>
+             [[2., 3., 1., 2., 3.]],
+    <BLANKLINE>
+             [[5., 6., 4., 5., 6.]]]])
+    """
 
     dims = 3
     mode = "circular"

@@ -76,6 +76,17 @@ class ParametrizationList(ModuleList):
     ----------
     original
         What is kept; ``original0``, ``original1`` ... where it is several tensors.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Doubled(ac.nn.Module):
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> parametrize = ac.nn.utils.parametrize
+    >>> given = ac.tensor([1.0, 3.0])
+    >>> parametrize.ParametrizationList([Doubled(), Doubled()], given)()
+    tensor([ 4., 12.])
     """
 
     def __init__(
@@ -211,7 +222,17 @@ def _property(name: str) -> property:
 
 
 def type_before_parametrizations(module: Module) -> type[Module]:
-    """Return the class that a module had before it was parametrized."""
+    """Return the class that a module had before it was parametrized.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> parametrize = ac.nn.utils.parametrize
+    >>> layer = ac.nn.Linear(2, 2)
+    >>> layer = parametrize.register_parametrization(layer, "weight", ac.nn.Tanh())
+    >>> type(layer).__name__, parametrize.type_before_parametrizations(layer).__name__
+    ('ParametrizedLinear', 'Linear')
+    """
     base: type[Module] = getattr(module, "_parametrized_base", type(module))
     return base
 

@@ -54,6 +54,14 @@ class RNNBase(Module):
         Features of the output of an LSTM, if not 0: it is projected down to these.
     dtype
         Of the parameters.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> rnn = ac.nn.RNNBase("GRU", 4, 8, bidirectional=True)
+    >>> output, state = rnn(ac.zeros(5, 2, 4))
+    >>> output.shape, state.shape
+    (autocalc.Size([5, 2, 16]), autocalc.Size([2, 2, 8]))
     """
 
     def __init__(

@@ -23,7 +23,15 @@ from autocalc.nn._recurrent_base import GATES, check_nonlinearity
 
 
 class RNNCellBase(Module):
-    """What the cells have in common."""
+    """What the cells have in common.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> cell = ac.nn.LSTMCell(4, 8)
+    >>> isinstance(cell, ac.nn.RNNCellBase), cell.weight_ih.shape
+    (True, autocalc.Size([32, 4]))
+    """
 
     weight_ih: Parameter
     weight_hh: Parameter

@@ -20,6 +20,13 @@ class MSELoss(_Loss):
         Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, y = ac.tensor([1.0, 2.0]), ac.tensor([1.0, 5.0])
+    >>> ac.nn.MSELoss()(x, y), ac.nn.MSELoss(reduction="sum")(x, y)
+    (tensor(4.5000), tensor(9.))
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -36,6 +43,13 @@ class L1Loss(_Loss):
         Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, y = ac.tensor([1.0, 2.0]), ac.tensor([1.0, 5.0])
+    >>> ac.nn.L1Loss()(x, y), ac.nn.L1Loss(reduction="sum")(x, y)
+    (tensor(1.5000), tensor(3.))
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -54,6 +68,13 @@ class SmoothL1Loss(_Loss):
         ``"mean"``, ``"sum"`` or ``"none"``.
     beta
         As in the formula, 0 or more.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> loss = ac.nn.SmoothL1Loss(reduction="none")
+    >>> loss(ac.tensor([0.0, 0.5, 3.0]), ac.zeros(3))
+    tensor([0.0000, 0.1250, 2.5000])
     """
 
     def __init__(
@@ -82,6 +103,13 @@ class HuberLoss(_Loss):
         ``"mean"``, ``"sum"`` or ``"none"``.
     delta
         As in the formula, above 0.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> loss = ac.nn.HuberLoss(reduction="none", delta=2.0)
+    >>> loss(ac.tensor([0.0, 1.0, 3.0]), ac.zeros(3))
+    tensor([0.0000, 0.5000, 4.0000])
     """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
@@ -104,6 +132,14 @@ class CosineEmbeddingLoss(_Loss):
         Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> loss = ac.nn.CosineEmbeddingLoss(reduction="none")
+    >>> x, y = ac.tensor([[1.0, 0.0], [1.0, 0.0]]), ac.tensor([[1.0, 1.0], [1.0, 1.0]])
+    >>> loss(x, y, ac.tensor([1, -1]))
+    tensor([0.2929, 0.7071])
     """
 
     def __init__(
@@ -138,6 +174,13 @@ class TripletMarginLoss(_Loss):
         Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> loss = ac.nn.TripletMarginLoss()
+    >>> loss(ac.zeros(1, 2), ac.tensor([[3.0, 4.0]]), ac.tensor([[0.0, 5.5]]))
+    tensor(0.5000)
     """
 
     def __init__(
@@ -181,6 +224,13 @@ class CosineSimilarity(Module):
     ----------
     dim, eps
         As in the formula.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, y = ac.tensor([[3.0, 4.0], [1.0, 0.0]]), ac.tensor([[4.0, 3.0], [0.0, 2.0]])
+    >>> ac.nn.CosineSimilarity(dim=1)(x, y)
+    tensor([0.9600, 0.0000])
     """
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
@@ -202,6 +252,13 @@ class PairwiseDistance(Module):
         As in the formula.
     keepdim
         Whether the last dimension stays, with size 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, y = ac.zeros(2, 2), ac.tensor([[3.0, 4.0], [1.0, 0.0]])
+    >>> ac.nn.PairwiseDistance(p=2.0)(x, y)
+    tensor([5.0000, 1.0000])
     """
 
     def __init__(

@@ -55,6 +55,12 @@ class Hardshrink(_Shrink):
     ----------
     lambd
         As in the formula.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Hardshrink(0.5)(ac.tensor([-2.0, 0.25, 1.0]))
+    tensor([-2.,  0.,  1.])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -69,6 +75,12 @@ class Softshrink(_Shrink):
     ----------
     lambd
         How far, 0 or more.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Softshrink(0.5)(ac.tensor([-2.0, 0.25, 1.0]))
+    tensor([-1.5000,  0.0000,  0.5000])
     """
 
     def forward(self, input: Tensor) -> Tensor:

@@ -36,6 +36,14 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     ShapeError
         If the vector has not as many elements as the parameters; nothing is changed
         then.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.Linear(2, 1)
+    >>> ac.nn.utils.vector_to_parameters(ac.tensor([1.0, 2.0, 3.0]), layer.parameters())
+    >>> layer.weight.tolist(), layer.bias.tolist()
+    ([[1.0, 2.0]], [3.0])
     """
     where = "vector_to_parameters"
     params = sequence(where, "parameters", parameters)

@@ -108,7 +108,16 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
-    """Make one parameter again of what `weight_norm` took apart; return the module."""
+    """Make one parameter again of what `weight_norm` took apart; return the module.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.utils.weight_norm(ac.nn.Linear(2, 3))
+    >>> layer = ac.nn.utils.remove_weight_norm(layer)
+    >>> [name for name, _ in layer.named_parameters()]
+    ['bias', 'weight']
+    """
     _check_module("remove_weight_norm", module)
     norm = module.__dict__.get(_PLACE, {}).pop(name, None)
     if norm is None:

@@ -151,6 +151,16 @@ class Adam(_Adam):
         Accepted so that programs carry over; a step is always one kernel call.
     differentiable
         Must be False: a step is not recorded.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.tensor([1.0, 1.0], requires_grad=True)
+    >>> adam = ac.optim.Adam([w], lr=0.25)
+    >>> (w * ac.tensor([1.0, -100.0])).sum().backward()
+    >>> adam.step()
+    >>> w.detach()  # the first step is of size lr, whatever the gradient's
+    tensor([0.7500, 1.2500])
     """
 
     _decoupled = False

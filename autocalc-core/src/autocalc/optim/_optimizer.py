@@ -92,6 +92,23 @@ class Optimizer:
         The groups; a setting that is changed, as ``group["lr"]``, holds from then on.
     state
         What is kept for each parameter.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class SignDescent(ac.optim.Optimizer):
+    ...     def __init__(self, params, lr):
+    ...         super().__init__(params, {"lr": lr})
+    ...
+    ...     def step(self):
+    ...         for group in self.param_groups:
+    ...             for p in group["params"]:
+    ...                 p.data -= group["lr"] * p.grad.sign()
+    >>> w = ac.tensor([1.0, -2.0], requires_grad=True)
+    >>> (w * w).sum().backward()
+    >>> SignDescent([w], lr=0.5).step()
+    >>> w.detach()
+    tensor([ 0.5000, -1.5000])
     """
 
     #: What the states hold as numbers: one for each parameter.
@@ -188,8 +205,10 @@ class Optimizer:
 
     def _check_group(self, group: Group) -> None:
         """Raise if a setting of the group is impossible; optimizers add their own."""
-        self._check_rate(group)
-        self._check_not_negative(group, "weight_decay")
+        if "lr" in group:  # a user's optimizer may have neither
+            self._check_rate(group)
+        if "weight_decay" in group:
+            self._check_not_negative(group, "weight_decay")
 
     def _check_rate(self, group: Group) -> None:
         lr = group["lr"]

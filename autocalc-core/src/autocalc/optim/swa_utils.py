@@ -40,6 +40,13 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     ------
     ArgumentError
         If `decay` is not from 0 to 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> average = ac.optim.swa_utils.get_ema_avg_fn(decay=0.75)
+    >>> average(ac.tensor([4.0]), ac.tensor([8.0]), 1)
+    tensor([5.])
     """
     _check_decay("get_ema_avg_fn", decay)
 
@@ -51,7 +58,15 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 def get_swa_avg_fn() -> Average:
-    """Return a function that gives the mean of all weights so far."""
+    """Return a function that gives the mean of all weights so far.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> average = ac.optim.swa_utils.get_swa_avg_fn()
+    >>> average(ac.tensor([4.0]), ac.tensor([8.0]), 3)  # (3 * 4 + 8) / 4
+    tensor([5.])
+    """
 
     def average(averaged: Tensor, current: Tensor, num_averaged: Any) -> Tensor:
         return averaged + (current - averaged) / (int(num_averaged) + 1)
@@ -60,13 +75,33 @@ def get_swa_avg_fn() -> Average:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
-    """Return a function that averages lists in place, as `get_ema_avg_fn` does."""
+    """Return a function that averages lists in place, as `get_ema_avg_fn` does.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> update = ac.optim.swa_utils.get_ema_multi_avg_fn(decay=0.75)
+    >>> averaged = [ac.tensor([4.0]), ac.tensor([1.0])]
+    >>> update(averaged, [ac.tensor([8.0]), ac.tensor([1.0])], 1)
+    >>> averaged
+    [tensor([5.]), tensor([1.])]
+    """
     _check_decay("get_ema_multi_avg_fn", decay)
     return _of_lists(get_ema_avg_fn(decay))
 
 
 def get_swa_multi_avg_fn() -> MultiAverage:
-    """Return a function that averages lists in place, as `get_swa_avg_fn` does."""
+    """Return a function that averages lists in place, as `get_swa_avg_fn` does.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> update = ac.optim.swa_utils.get_swa_multi_avg_fn()
+    >>> averaged = [ac.tensor([4.0]), ac.tensor([1.0])]
+    >>> update(averaged, [ac.tensor([8.0]), ac.tensor([1.0])], 3)
+    >>> averaged
+    [tensor([5.]), tensor([1.])]
+    """
     return _of_lists(get_swa_avg_fn())
 
 

@@ -53,6 +53,13 @@ class Peaks(NamedTuple):
         Pairs of bytes that a call moves, and bytes a second.
     packages
         The kernel packages that were measured.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> peaks = ac.profiler.Peaks("a CPU", 4, {"float32": 2e11}, ((1e4, 4e10),), {})
+    >>> peaks.flops_of("float32"), peaks.bandwidth_of(1e6)
+    (200000000000.0, 40000000000.0)
     """
 
     cpu: str

@@ -45,6 +45,17 @@ class Row:
         What limits it: ``"memory"`` or ``"compute"``, "" where that is not known.
     saved
         Seconds that running at the roof would save; None without the peaks.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.kernels.use("reference"), ac.profiler.profile() as prof:
+    ...     for _ in range(3):
+    ...         y = ac.ones(64, 64) @ ac.ones(64, 64)
+    ...         prof.step()
+    >>> row = next(row for row in prof.table("kernel").rows if row.name == "gemm")
+    >>> row.chosen, row.calls
+    ('reference', 2)
     """
 
     name: str

@@ -43,6 +43,17 @@ class Table:
         All of them, those that take the most first; of all steps together.
     steps
         How many steps there were.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.profiler.profile() as prof:
+    ...     for _ in range(3):
+    ...         y = ac.ones(64, 64).exp()
+    ...         prof.step()
+    >>> table = prof.table("kernel")
+    >>> table.steps, "exp" in [row.name for row in table.rows]
+    (2, True)
     """
 
     def __init__(

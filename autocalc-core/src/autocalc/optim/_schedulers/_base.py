@@ -28,6 +28,18 @@ class LRScheduler:
         The groups' learning rates at the beginning.
     last_epoch
         How many times `step` was called.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Halved(ac.optim.lr_scheduler.LRScheduler):
+    ...     def get_lr(self):
+    ...         return [lr / 2**self.last_epoch for lr in self.base_lrs]
+    >>> sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    >>> scheduler = Halved(sgd)
+    >>> scheduler.step()
+    >>> sgd.param_groups[0]["lr"]
+    0.5
     """
 
     #: Attributes that a state does not hold.

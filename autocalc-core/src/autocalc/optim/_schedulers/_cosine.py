@@ -22,6 +22,18 @@ class CosineAnnealingLR(LRScheduler):
 
     lr = eta_min + (base_lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2.  It is
     computed from the rate before, so that changes by others are kept in proportion.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    >>> scheduler = ac.optim.lr_scheduler.CosineAnnealingLR(sgd, T_max=4)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 0.8536, 0.5, 0.1464, 0.0]
     """
 
     def __init__(

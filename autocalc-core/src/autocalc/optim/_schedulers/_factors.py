@@ -133,7 +133,20 @@ class MultiStepLR(Multiplying):
 
 
 class ExponentialLR(Multiplying):
-    """Multiplies the learning rate by `gamma` every epoch."""
+    """Multiplies the learning rate by `gamma` every epoch.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    >>> scheduler = ac.optim.lr_scheduler.ExponentialLR(sgd, gamma=0.5)
+    >>> rates = []
+    >>> for epoch in range(4):
+    ...     rates += scheduler.get_last_lr()
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 0.5, 0.25, 0.125]
+    """
 
     def __init__(
         self, optimizer: Optimizer, gamma: float, last_epoch: int = -1
@@ -238,7 +251,20 @@ class ConstantLR(Multiplying):
 
 
 class PolynomialLR(Multiplying):
-    """Lets the learning rate fall to 0 as (1 - epoch / total_iters)^power."""
+    """Lets the learning rate fall to 0 as (1 - epoch / total_iters)^power.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    >>> scheduler = ac.optim.lr_scheduler.PolynomialLR(sgd, total_iters=4, power=2.0)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 4))
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 0.5625, 0.25, 0.0625, 0.0]
+    """
 
     def __init__(
         self,
@@ -327,7 +353,22 @@ class LambdaLR(_ByRule):
 
 
 class MultiplicativeLR(_ByRule):
-    """Multiplies the learning rate by a function of the epoch."""
+    """Multiplies the learning rate by a function of the epoch.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    >>> scheduler = ac.optim.lr_scheduler.MultiplicativeLR(
+    ...     sgd, lambda epoch: 0.5 if epoch < 3 else 1.0
+    ... )
+    >>> rates = []
+    >>> for epoch in range(4):
+    ...     rates += scheduler.get_last_lr()
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 0.5, 0.25, 0.25]
+    """
 
     def get_lr(self) -> list[float]:
         """Return the current rates, times the functions' values."""

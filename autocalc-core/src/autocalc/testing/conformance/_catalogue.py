@@ -27,7 +27,17 @@ CHECKS: dict[str, Check] = {
 
 
 def applies(name: str, subject: Subject, spec: KernelSpec) -> bool:
-    """Return whether a check of `CHECKS` has anything to look at."""
+    """Return whether a check of `CHECKS` has anything to look at.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc._kernels.table import TABLE
+    >>> from autocalc.testing import conformance
+    >>> subject = conformance.Subject.named("reference")
+    >>> conformance.applies("bad-indices", subject, TABLE["add"])
+    False
+    """
     return {
         "absent-outputs": any(output.optional for output in spec.outputs),
         "accumulation": bool(spec.accumulates),

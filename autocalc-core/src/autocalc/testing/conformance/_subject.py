@@ -58,6 +58,14 @@ class Subject:
         The set.
     kernels
         What its `load` returned, by kernel name.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.testing import conformance
+    >>> subject = conformance.Subject.named("reference")
+    >>> subject.name, "add" in subject.kernels
+    ('reference', True)
     """
 
     def __init__(

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""``autocalc new-kernel-package``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from autocalc._dispatch._plugins import registry
+from autocalc._dispatch._trust import is_own
+from autocalc._kernels.kernel_set import KERNEL_API_VERSION
+from autocalc._version import __version__
+from autocalc.cli._common import check_folder
+
+PREFIX = "autocalc-kernels-"
+_IN_PYTHON = (
+    "They stand in `src/@MODULE@/_kernels.py` and are listed in\n"
+    "`src/@MODULE@/_plugin.py`"
+)
+#: What the README says of each kind: what it is written in, needs, and where to begin.
+KINDS = {
+    "python": (
+        "two kernels in NumPy",
+        "Nothing else is needed.",
+        _IN_PYTHON,
+    ),
+    "numba": (
+        "two kernels compiled by Numba",
+        "Numba comes with it.",
+        _IN_PYTHON,
+    ),
+    "c": (
+        "two kernels in C",
+        "It takes a C compiler and Python's headers.",
+        "They stand in `csrc/kernels.c`, with the table of them at its end",
+    ),
+}
+#: A project's name as packages' metadata allow it; folders want an end to it.
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
+
+
+@click.command("new-kernel-package")
+@click.argument("name")
+@click.option(
+    "--python", "kind", flag_value="python", help="Kernels in NumPy.  [default]"
+)
+@click.option("--numba", "kind", flag_value="numba", help="Kernels compiled by Numba.")
+@click.option("--c", "kind", flag_value="c", help="Kernels in C, built by CMake.")
+@click.option(
+    "--folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The folder to make.  [default: autocalc-kernels-NAME]",
+)
+def new_kernel_package_command(
+    name: str, kind: str | None, folder: Path | None
+) -> None:
+    """Write a kernel package of your own to begin with.
+
+    It has two kernels that work, a test that proves them by the conformance kit, and a
+    README with the commands to install, prove and measure them.  NAME is the name of
+    the kernel set; the package is called autocalc-kernels-NAME.  A folder that exists
+    is never written to.
+
+    \b
+    Examples:
+      autocalc new-kernel-package fast
+      autocalc new-kernel-package fast --c --folder ~/fast-kernels
+    """
+    name = _set_name(name)
+    folder = folder or Path(PREFIX + name)
+    check_folder("--folder", folder)
+    texts = _package(kind or "python", name)
+    _write(folder, texts)
+    click.echo(f"{folder}: the kernel set {name}, {KINDS[kind or 'python'][0]}.")
+    click.echo(f"Next, in that folder, the commands of {folder / 'README.md'}:")
+    for command in (
+        'pip install ".[test]"',
+        f"pytest --pyargs autocalc.testing.conformance --kernels {name}",
+        f"autocalc bench kernels --kernels {name}",
+    ):
+        click.echo(f"  {command}")
+
+
+def _set_name(given: str) -> str:
+    """Return the set's name in its normal form, or refuse an impossible one."""
+    name = re.sub(r"[-_.]+", "-", given).lower().removeprefix(PREFIX)
+    if _NAME.fullmatch(given) is None or not name:
+        message = (
+            f"{given!r} cannot name a package; take up to 64 ASCII letters, digits, "
+            f"and '-', '_' or '.' between them."
+        )
+        raise click.BadParameter(message, param_hint="NAME")
+    found = registry()
+    if name in found.known or is_own(PREFIX + name):
+        message = (
+            f"{name!r} is the name of a kernel set or family already; take another "
+            f"(taken here: {', '.join(sorted(found.known))})."
+        )
+        raise click.BadParameter(message, param_hint="NAME")
+    return name
+
+
+def _package(kind: str, name: str) -> dict[str, str]:
+    """Return the files of a package by their path in its folder."""
+    written, needs, kernels = KINDS[kind]
+    module = (PREFIX + name).replace("-", "_")
+    words = {
+        "@KERNELS@": kernels,
+        "@WRITTEN@": written,
+        "@NEEDS@": needs,
+        "@VERSION@": __version__,
+        "@API@": str(KERNEL_API_VERSION),
+        "@DISTRIBUTION@": PREFIX + name,
+        "@SET@": name,
+        "@MODULE@": module,
+    }
+    root = Path(__file__).parent / "_kernel_package"
+    found = [*_templates(root / "common"), *_templates(root / kind)]
+    return {
+        path.replace("MODULE", module): _filled(text, words) for path, text in found
+    }
+
+
+def _templates(folder: Path, within: str = "") -> Iterator[tuple[str, str]]:
+    """Yield path, less its ``.in``, and text of each template below a folder."""
+    for entry in folder.iterdir():
+        path = f"{within}{entry.name}"
+        if entry.is_dir():
+            yield from _templates(entry, f"{path}/")
+        elif path.endswith(".in"):
+            yield path.removesuffix(".in"), entry.read_text(encoding="utf-8")
+
+
+def _filled(text: str, words: dict[str, str]) -> str:
+    for placeholder, word in words.items():
+        text = text.replace(placeholder, word)
+    return text
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    """Write a package into a folder that is made for it."""
+    try:
+        folder.mkdir()
+    except FileExistsError as error:
+        message = (
+            f"{folder} exists already and is left as it is; name another folder with "
+            f"--folder, or remove that one first."
+        )
+        raise click.ClickException(message) from error
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""Write the outputs on a page anew: what stands below its Python blocks.
+
+``python tools/page_outputs.py docs/quickstart.md`` runs the page and puts what each
+block prints below it.  Read the difference before it is committed; where `...` stood,
+write it again.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> None:
+    sys.path.insert(0, str(ROOT))
+    from tests.pages import with_outputs
+
+    for path in [Path(name).resolve() for name in sys.argv[1:]]:
+        text = path.read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            written = with_outputs(text, path.stem)
+            os.chdir(ROOT)
+        path.write_text(written, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
