@@ -80,7 +80,12 @@ def test_modules_have_what_runs_in_them_and_the_backward_of_their_nodes():
 
 def test_python_up_to_a_mark_is_not_of_the_kernel_behind_it():
     module = ac.nn.Linear(1, 1)
-    events = [(2, 0, module), (9,), (10, 15, GEMM, FORWARD, "Net.out", 0), (20, 1, None)]
+    events = [
+        (2, 0, module),
+        (9,),
+        (10, 15, GEMM, FORWARD, "Net.out", 0),
+        (20, 1, None),
+    ]
     found = rows(Account(events, 0, 20, 0), "module")
     assert nanoseconds(found["Linear"]) == (0, 7 + 5)
     assert nanoseconds(found["Net.out"]) == (5, 1)
@@ -134,3 +139,16 @@ def test_two_models_of_one_class_have_two_names():
               (6, 5, None)]  # fmt: skip
     found = rows(Account(events, 0, 6, 0), "module")
     assert {"Linear", "Linear #2"} <= set(found)
+
+
+def test_waiting_is_the_share_of_all_threads_time():
+    events = [
+        (10, 14, ADD, FORWARD, -1, 2),  # called by the next one
+        (10, 30, GEMM, FORWARD, -1, 10),
+    ]
+    account = Account(events, 0, 30, 0, threads=2)
+    found = rows(account, "kernel")
+    assert found["gemm"].waiting == pytest.approx(8 / (2 * 16))
+    assert found["add"].waiting == pytest.approx(2 / (2 * 4))
+    unknown = rows(Account(events, 0, 30, 0), "kernel")
+    assert unknown["gemm"].waiting is None

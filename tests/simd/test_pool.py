@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from time import perf_counter_ns
 
 import numpy as np
 import pytest
@@ -87,3 +88,27 @@ print("done")
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout == "done\n"
+
+
+def test_waiting_is_measured_on_demand(kernels, set_threads):
+    """Two threads that share a kernel work for less than both are there."""
+    a = np.ones((1 << 20,), np.float32)
+    out = np.empty_like(a)
+    add = kernels["add"]
+    set_threads(2)
+    try:
+        start = _core.waited_ns()
+        add(out, a, a)
+        assert _core.waited_ns() == start
+        _core.measure_waiting(True)
+        began = perf_counter_ns()
+        for _ in range(20):
+            add(out, a, a)
+        passed = perf_counter_ns() - began
+        _core.measure_waiting(False)
+        assert 0 < _core.waited_ns() - start < 2 * passed
+        start = _core.waited_ns()
+        add(out, a, a)
+        assert _core.waited_ns() == start
+    finally:
+        _core.measure_waiting(False)
