@@ -3,6 +3,7 @@
 
 import gc
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -153,4 +154,9 @@ def test_what_kernels_work_in_is_counted():
     thread.join()
     after = _core.stats()
     assert before < sizes[0] <= sizes[1] <= after["peak"]
-    assert after["workspace"] < sizes[1]  # a thread that ends gives its own back
+    for _ in range(1000):  # a thread that ends gives its own back, soon
+        if _core.stats()["workspace"] < sizes[1]:
+            break
+        time.sleep(0.01)
+    else:
+        pytest.fail("the workspace of a thread that ended is kept")

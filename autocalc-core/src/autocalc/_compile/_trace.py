@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
+from sys import getrefcount
 from typing import Any, NamedTuple
 
 from autocalc._compile._guards import Watch, changed
@@ -232,11 +233,12 @@ def _owners(
         id(slot.array): slot.index for slot in memory.slots if slot.array is not None
     }
     owners: dict[int, Tensor | Leaf] = {}
+    nearest: dict[int, tuple[int, ...]] = {}
     gradients = []
     for x in _live_tensors():
         index = slots.get(id(root_of(x._array)))
-        if index is not None and _is_nearer(x, owners.get(index)):
-            owners[index] = x
+        if index is not None and (near := _nearness(x)) > nearest.get(index, ()):
+            owners[index], nearest[index] = x, near
         edge = x._edge
         if edge.__class__ is Leaf and edge.grad is not None:
             index = slots.get(id(root_of(edge.grad._array)))
@@ -247,17 +249,17 @@ def _owners(
     return owners, gradients
 
 
-def _is_nearer(x: Tensor, known: Any) -> bool:
-    """Return whether a tensor owns its memory more than the one that is known to.
+def _nearness(x: Tensor) -> tuple[int, ...]:
+    """Return how much a tensor owns its memory: of several the largest one does.
 
     Views come and go, and the collector's order of them changes: a parameter, or else
-    what is no view, is the same one in each recording.
+    what is no view, is the same one in each recording.  Views without a history do not
+    know their base, but their arrays are not the one that holds the memory; and what
+    `detach` gives has fewer names than the tensor that it is made of.
     """
-    return known is None or _nearness(x) > _nearness(known)
-
-
-def _nearness(x: Tensor) -> tuple[bool, bool]:
-    return x._edge.__class__ is Leaf, base_of(x) is x
+    array = x._array
+    is_root = root_of(array) is array
+    return x._edge.__class__ is Leaf, base_of(x) is x, is_root, getrefcount(x)
 
 
 def _bindings(
