@@ -81,7 +81,7 @@ class profile:
     ...         prof.step()
     >>> len(prof.steps)
     2
-    >>> [row.name for row in prof.table("module").rows]
+    >>> sorted(row.name for row in prof.table("module").rows)
     ['(outside of modules)', 'Linear']
     """
 
