@@ -24,8 +24,9 @@ void parallel_for(std::int64_t count, ac_task_fn task, void* arg);
 void set_num_threads(int count);
 int num_threads();
 
-// Whether jobs are timed from now on. Then `waited_ns` grows by what the threads of each
-// job did not work between its beginning and its end: they woke, or were done early.
+// Whether jobs are timed from now on. Then `waited_ns` grows by what the threads of
+// each job did not work between its beginning and its end: they woke, or were done
+// early.
 void measure_waiting(bool on);
 std::uint64_t waited_ns();
 

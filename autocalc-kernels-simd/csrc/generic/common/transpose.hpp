@@ -36,8 +36,8 @@ AC_INLINE void transpose_registers(T* out, int64_t out_row, const T* in, int64_t
 }
 
 // out[r][c] = in[c][r] where few columns follow each other without a gap, as the
-// channels of pixels do: no square of registers, of which most would be empty. 3 x 224 x
-// 224 to channels-last: 85 and 24 us.
+// channels of pixels do: no square of registers, of which most would be empty. 3 x 224
+// x 224 to channels-last: 85 and 24 us.
 template <class T, int columns>
 AC_NOINLINE void interleave(T* __restrict out, const char* in, int64_t in_row,
                             int64_t rows) {

@@ -193,8 +193,7 @@ bool convolve_and_finish(const ac_call* call, const ac_array* out,
                  even_step(finish.other, c.windows.batch, c.windows.y.out,
                            c.windows.x.out, c.outs())};
     if (!convolve(c)) return false;
-    if (!finishes(choose_algorithm(c)))
-        finish_images(finish, c.windows, c.to, context);
+    if (!finishes(choose_algorithm(c))) finish_images(finish, c.windows, c.to, context);
     return true;
 }
 

@@ -40,23 +40,23 @@ void finish_images(const Finish<T>& finish, const Windows& w, const Images<T>& t
     const bool nhwc = to.channel == 1 && channels > 1;
     const int64_t each = nhwc ? lines : channels * lines;
     const Images<const T>& other = finish.other;
-    parallel(context, w.batch * each, w.batch * channels * lines * columns > serial_work,
-             [&](int64_t begin, int64_t end) {
-                 for (int64_t t = begin; t < end; ++t) {
-                     const int64_t image = t / each, y = t % lines;
-                     if (nhwc) {
-                         finish_pixels(finish, to, image, y, columns, 0, channels);
-                         continue;
-                     }
-                     const int64_t c = t % each / lines;
-                     finish_rows(
-                         finish.of, 1, columns,
-                         to.data + image * to.image + c * to.channel + y * to.row, 0,
-                         finish.other_at(image * other.image + c * other.channel +
-                                         y * other.row),
-                         0);
-                 }
-             });
+    parallel(
+        context, w.batch * each, w.batch * channels * lines * columns > serial_work,
+        [&](int64_t begin, int64_t end) {
+            for (int64_t t = begin; t < end; ++t) {
+                const int64_t image = t / each, y = t % lines;
+                if (nhwc) {
+                    finish_pixels(finish, to, image, y, columns, 0, channels);
+                    continue;
+                }
+                const int64_t c = t % each / lines;
+                finish_rows(finish.of, 1, columns,
+                            to.data + image * to.image + c * to.channel + y * to.row, 0,
+                            finish.other_at(image * other.image + c * other.channel +
+                                            y * other.row),
+                            0);
+            }
+        });
 }
 
 }  // namespace

@@ -337,18 +337,17 @@ bool nhwc_depthwise(const ConvCall<T>& call) {
     find_spots(w.y, call.turned, job.y);
     find_spots(w.x, call.turned, job.x);
     const int64_t work = w.batch * w.y.out * w.x.out * w.groups * w.taps();
-    parallel(call.context, w.batch * lines, work > serial_work,
-             [&](int64_t begin, int64_t end) {
-                 for (int64_t t = begin; t < end; ++t) {
-                     const int64_t image = t / lines, y = t % lines;
-                     run_depthwise_line(
-                         job, job.from.data + image * job.from.image, y,
-                         job.to.data + image * job.to.image + y * job.to.row);
-                     if (job.finish.of.is_pass())
-                         finish_pixels(job.finish, job.to, image, y, columns, 0,
-                                       w.groups);
-                 }
-             });
+    parallel(
+        call.context, w.batch * lines, work > serial_work,
+        [&](int64_t begin, int64_t end) {
+            for (int64_t t = begin; t < end; ++t) {
+                const int64_t image = t / lines, y = t % lines;
+                run_depthwise_line(job, job.from.data + image * job.from.image, y,
+                                   job.to.data + image * job.to.image + y * job.to.row);
+                if (job.finish.of.is_pass())
+                    finish_pixels(job.finish, job.to, image, y, columns, 0, w.groups);
+            }
+        });
     return true;
 }
 

@@ -158,9 +158,10 @@ void copy_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     Nest nest;
     make_nest(nest, arrays, 2);
     if (nest.total > 0 && arrays[0]->dtype == arrays[1]->dtype) {
-        const int few = interleaved_dim(nest), planes = separated_dim(nest);
-        const int across = few >= 0 ? few : planes >= 0 ? planes : transposed_dim(nest);
-        const int64_t rows = few >= 0 ? interleaved_rows : tile_height;
+        const int few = interleaved_dim(nest);
+        int across = few < 0 ? separated_dim(nest) : few;
+        if (across < 0) across = transposed_dim(nest);
+        const int64_t rows = few < 0 ? tile_height : interleaved_rows;
         if (across >= 0 && nest.stride[0][across] % nest.item[0] == 0) {
             parallel(context, count_tiles(nest, across, rows), nest.total >= 16384,
                      [&](int64_t begin, int64_t end) {

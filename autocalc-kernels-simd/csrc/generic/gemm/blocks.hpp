@@ -292,9 +292,9 @@ void run_block(Workspace<T>& workspace, const Matrices<T>& at, const Block& bloc
             }
             if (last && p.epilogue.is_pass()) {
                 const Epilogue<T>& e = p.epilogue;
-                const T* other =
-                    e.other == nullptr ? nullptr
-                                       : e.other + start * e.other_row + block.n0;
+                const T* other = e.other == nullptr
+                                     ? nullptr
+                                     : e.other + start * e.other_row + block.n0;
                 finish_rows(e, height, columns, tile.c, p.c_row, other, e.other_row);
             }
         }

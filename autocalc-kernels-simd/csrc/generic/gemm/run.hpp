@@ -175,18 +175,17 @@ void finish_product(const Gemm<T>& p, int64_t rows, int64_t columns,
                     ac_context* context) {
     const Epilogue<T>& e = p.epilogue;
     if (p.mask == nullptr && !e.any()) return;
-    parallel(context, rows, rows * columns > serial_work,
-             [&](int64_t begin, int64_t end) {
-                 T* c = p.c + begin * p.c_row;
-                 if (p.mask != nullptr)
-                     mask_rows(end - begin, columns, c, p.c_row,
-                               p.mask + begin * p.mask_row, p.mask_row);
-                 const T* other =
-                     e.other == nullptr ? nullptr : e.other + begin * e.other_row;
-                 if (e.any())
-                     finish_rows(e, end - begin, columns, c, p.c_row, other,
-                                 e.other_row);
-             });
+    parallel(
+        context, rows, rows * columns > serial_work, [&](int64_t begin, int64_t end) {
+            T* c = p.c + begin * p.c_row;
+            if (p.mask != nullptr)
+                mask_rows(end - begin, columns, c, p.c_row, p.mask + begin * p.mask_row,
+                          p.mask_row);
+            const T* other =
+                e.other == nullptr ? nullptr : e.other + begin * e.other_row;
+            if (e.any())
+                finish_rows(e, end - begin, columns, c, p.c_row, other, e.other_row);
+        });
 }
 
 // A product that is ready to run.
