@@ -249,7 +249,7 @@ lint-python: install $(MADE)/lint ## Run ruff, check which layer imports which, 
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/import_report.py
 
-lint-types: install $(MADE)/lint ## Run mypy, and stubtest on the native modules
+lint-types: install $(MADE)/lint $(MADE)/test ## Run mypy, and stubtest on the native modules
 	$(BIN)/mypy $(SOURCES)
 	cd $(VENV) && MYPY_CONFIG_FILE_DIR=.. bin/stubtest \
 	    --mypy-config-file ../pyproject.toml autocalc_kernels_simd._core
