@@ -33,6 +33,7 @@ PAGES = [
     ROOT / "docs/installation.md",
     ROOT / "docs/quickstart.md",
     *sorted((ROOT / "docs/guide").glob("*.md")),
+    *sorted((ROOT / "docs/how-it-works").glob("*.md")),
     # The changes of this page are held by `test_recipes`.
     *sorted(
         {*(ROOT / "docs/howto").glob("*.md")} - {ROOT / "docs/howto/add-to-autocalc.md"}
