@@ -7,19 +7,48 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autocalc import _config
 from autocalc._dispatch import _falls as falls
 from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._select import Entry, find_set
+from autocalc._dispatch._select import Entry, Locked, find_set
 from autocalc._dispatch._state import PROCESS, current, enter, leave
 from autocalc._kernels.spec import KernelSpec
 from autocalc.errors import ConfigError
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-class use:
+
+class Ordered:
+    """An order of kernel sets: for the process, or for a block where it is entered."""
+
+    def __init__(
+        self, choices: tuple[str, ...] | None, only: bool, locked: Locked | None = None
+    ) -> None:
+        selection = current().selection
+        self._mine = selection.derive(choices=choices, only=only, locked=locked)
+        # From here on, until `__enter__` says that only a block is meant.
+        self._before = PROCESS.order_of(choices, only, locked)
+        self._token: Any = None
+
+    def __enter__(self) -> Self:
+        PROCESS.restore(self._before)
+        self._token = enter(selection=self._mine)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        leave(self._token)
+
+
+class use(Ordered):
     """Prefer some kernel sets: in a ``with`` block, or from here on in the process.
 
     Parameters
@@ -51,23 +80,7 @@ class use:
                     f"kernels: {choice!r} cannot be used here: {found.reason(name)}."
                 )
                 raise ConfigError(message)
-        self._mine = current().selection.derive(choices=choices, only=only)
-        # From here on, until `__enter__` says that only a block is meant.
-        self._before = PROCESS.order_of(choices, only)
-        self._token: Any = None
-
-    def __enter__(self) -> use:
-        PROCESS.restore(self._before)
-        self._token = enter(selection=self._mine)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        leave(self._token)
+        super().__init__(choices, only)
 
 
 def available() -> list[str]:

@@ -15,16 +15,16 @@ import os
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autocalc._dispatch._choice import Ordered
 from autocalc._dispatch._cpu import cpu_name
 from autocalc._dispatch._lock_files import files_of
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import find_set
-from autocalc._dispatch._state import PROCESS, current, enter, leave
+from autocalc._dispatch._state import current
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._version import __version__
@@ -343,7 +343,7 @@ def _differences_of(name: str, then: LockedSet) -> Iterable[str]:
     return [f"{name} ({package}) has other files: {', '.join(changed)}"] * bool(changed)
 
 
-class use_lock:
+class use_lock(Ordered):
     """Run the calls that a lock knows on the same kernels again, or refuse.
 
     As `use`, it holds in a ``with`` block, or from here on in the process.  Calls that
@@ -392,26 +392,7 @@ class use_lock:
             )
             raise ConfigError(message)
         self.lock = source
-        order = source.choices, source.only, _Names(source)
-        choices, only, locked = order
-        selection = current().selection
-        self._mine = selection.derive(choices=choices, only=only, locked=locked)
-        # From here on, until `__enter__` says that only a block is meant.
-        self._before = PROCESS.order_of(*order)
-        self._token: Any = None
-
-    def __enter__(self) -> use_lock:
-        PROCESS.restore(self._before)
-        self._token = enter(selection=self._mine)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        leave(self._token)
+        super().__init__(source.choices, source.only, _Names(source))
 
 
 class _Names:

@@ -6,22 +6,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._lines import Line
 from autocalc._tensor import Tensor
 from autocalc.diagnostics._arguments import check_model, check_share
-from autocalc.diagnostics._calls import Seen, calls_seen, lines_noted
+from autocalc.diagnostics._blocks import Block
+from autocalc.diagnostics._calls import Seen
 from autocalc.diagnostics._flags import Flag, told
 from autocalc.diagnostics._places import Layers, here
 from autocalc.diagnostics._table import Report, Row, number, place, plain, share, sizes
 from autocalc.diagnostics._tally import Activation, Tally
 from autocalc.nn import Module
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 #: Activations, whose kernels are seen where no module calls them.
 ACTIVATIONS = frozenset(
@@ -41,7 +38,7 @@ def unit_axis(kind: str, ndim: int) -> int:
     return 1 if images else -1
 
 
-class ActivationStats(Report):
+class ActivationStats(Block, Report):
     """The statistics of a model's activations; `activation_stats` makes it.
 
     Examples
@@ -57,23 +54,17 @@ class ActivationStats(Report):
     def __init__(
         self, model: Module, dead: float, saturated: float, collapse: float
     ) -> None:
+        super().__init__("activation_stats", Layers(model))
         self._model = model
         self._limits = {"dead": dead, "saturated": saturated, "collapse": collapse}
-        self._layers = Layers(model)
         self._tallies: dict[Any, Tally] = {}
         self._last = ""
         self._measured: Any = None
-        self._stacks: list[ExitStack] = []
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            stack.enter_context(calls_seen("activation_stats", self._look))
-            stack.enter_context(lines_noted(self._layers))
-            for name, module in self._model.named_modules():
-                handle = module.register_forward_hook(self._hook(name))
-                stack.callback(handle.remove)
-            self._stacks.append(stack.pop_all())
-        return self
+    def _begin(self, stack: ExitStack) -> None:
+        for name, module in self._model.named_modules():
+            handle = module.register_forward_hook(self._hook(name))
+            stack.callback(handle.remove)
 
     def __exit__(
         self,
@@ -81,7 +72,7 @@ class ActivationStats(Report):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stacks.pop().close()
+        super().__exit__(kind, error, trace)
         self._measured = None
 
     def reset(self) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +13,13 @@ import numpy as np
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._lines import Line
 from autocalc._tensor.checks import check_flag
-from autocalc.diagnostics._calls import Seen, calls_seen, lines_noted
+from autocalc.diagnostics._blocks import Block
+from autocalc.diagnostics._calls import Seen
 from autocalc.diagnostics._places import Layers, here, layer_of_text, layer_text
 from autocalc.diagnostics._table import Report, Row, number, sizes
 from autocalc.errors import NonFiniteError
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from autocalc._kernels.spec import Array
 
 #: Dtypes in which NumPy looks for NaN quickly.
@@ -134,7 +131,7 @@ class NonFinite(Report):
         ]  # fmt: skip
 
 
-class find_nonfinite:
+class find_nonfinite(Block):
     """Look for the first NaN or infinity: a ``with`` block, for finding mistakes.
 
     While the block lasts, the results of every kernel are looked at, forward, backward
@@ -180,28 +177,12 @@ class find_nonfinite:
         self.inf = check_flag("find_nonfinite", "inf", inf)
         self.stop = check_flag("find_nonfinite", "stop", stop)
         self.findings: list[NonFinite] = []
-        self._layers = Layers()
-        self._stacks: list[ExitStack] = []
+        super().__init__("find_nonfinite", Layers())
 
     @property
     def first(self) -> NonFinite | None:
         """The first finding, or None."""
         return self.findings[0] if self.findings else None
-
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            stack.enter_context(calls_seen("find_nonfinite", self._look))
-            stack.enter_context(lines_noted(self._layers))
-            self._stacks.append(stack.pop_all())
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stacks.pop().close()
 
     def __repr__(self) -> str:
         if not self.findings:

@@ -4,20 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
 
 from autocalc._graph._lines import Line
 from autocalc._graph._node import FREED, Node
-from autocalc.diagnostics._calls import Seen, calls_seen, lines_noted
+from autocalc.diagnostics._blocks import Block
+from autocalc.diagnostics._calls import Seen
 from autocalc.diagnostics._places import Layers, here, layer_text
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class Origin(NamedTuple):
@@ -52,27 +48,11 @@ def origin_of(owner: Any) -> Origin | None:
     return None if known is None or known[0]() is not owner else known[1]
 
 
-class Trace:
+class Trace(Block):
     """A block in which it is noted who makes which array; `memory.trace` makes it."""
 
     def __init__(self) -> None:
-        self._layers = Layers()
-        self._stacks: list[ExitStack] = []
-
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            stack.enter_context(calls_seen("memory.trace", self._look))
-            stack.enter_context(lines_noted(self._layers))
-            self._stacks.append(stack.pop_all())
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stacks.pop().close()
+        super().__init__("memory.trace", Layers())
 
     def _look(self, seen: Seen, run: Callable[[], Any]) -> None:
         run()

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Blocks in which kernel calls are looked at, with the lines and layers they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from autocalc.diagnostics._calls import Seen, calls_seen, lines_noted
+from autocalc.diagnostics._places import Layers
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Block:
+    """A ``with`` block, which may be entered again, also within itself.
+
+    Parameters
+    ----------
+    name
+        What errors call it.
+    layers
+        Of the model that is looked at.
+    """
+
+    def __init__(self, name: str, layers: Layers) -> None:
+        self._name = name
+        self._layers = layers
+        self._stacks: list[ExitStack] = []
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(calls_seen(self._name, self._look))
+            stack.enter_context(lines_noted(self._layers))
+            self._begin(stack)
+            self._stacks.append(stack.pop_all())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stacks.pop().close()
+
+    def _begin(self, stack: ExitStack) -> None:
+        """Begin what else lasts as long as the block."""
+
+    def _look(self, seen: Seen, run: Callable[[], Any]) -> None:
+        """Run a call, and look at it."""
+        raise NotImplementedError
