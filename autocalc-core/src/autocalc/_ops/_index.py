@@ -49,7 +49,9 @@ def split_index(x: Tensor, index: Any) -> tuple[tuple[Any, ...], Picks]:
 
 
 def plain_index(index: Any) -> tuple[Any, ...] | None:
-    """Return the basic index of integers, plain slices, None and Ellipsis, else None.
+    """Return the basic index of integers, slices, None and Ellipsis, else None.
+
+    Bounds of slices are integers, steps above 0.
 
     NumPy finds what is out of range; who catches its IndexError asks `split_index`.
     """
@@ -62,13 +64,17 @@ def plain_index(index: Any) -> tuple[Any, ...] | None:
         kind = part.__class__
         if kind is slice:
             bounds = part.start.__class__ in _PLAIN and part.stop.__class__ in _PLAIN
-            if part.step is not None or not bounds:
+            if not bounds or not _plain_step(part.step):
                 return None
         elif part is Ellipsis and not ends:
             ends = True
         elif kind is not int and part is not None:
             return None
     return parts if ends else (*parts, ...)
+
+
+def _plain_step(step: Any) -> bool:
+    return step is None or (step.__class__ is int and step > 0)
 
 
 def sole_pick(x: Tensor, index: Any) -> Picks | None:

@@ -27,7 +27,7 @@ from autocalc._ops._method import method
 from autocalc._ops._old_forms import factor_first
 from autocalc._ops._op import OPERATORS
 from autocalc._ops._partial_writes import record_write
-from autocalc._ops._remembered import replayed_write
+from autocalc._ops._remembered import remembered_write, replayed_write
 from autocalc._ops._rule import Op
 from autocalc._ops._view_tracker import base_of, leave_base
 from autocalc._ops._writing import check_writable, fill_, write
@@ -90,6 +90,11 @@ def _direct(x: Tensor, other: Any) -> Any:
 def _add_multiple(name: str, x: Tensor, other: Any, alpha: Any) -> Tensor:
     if alpha.__class__ is int and alpha == 1:
         return _binary(name, x, other)
+    return _multiple_added(x, other, alpha, name)
+
+
+@remembered_write
+def _multiple_added(x: Tensor, other: Any, alpha: Any, name: str) -> Tensor:
     if isinstance(other, Tensor) and other.shape == check_tensor(f"{name}_", x).shape:
         recorded = check_writable(f"{name}_", x, other)
         operand = None if recorded else _direct(x, other)
@@ -207,7 +212,9 @@ def in_place(where: str, function: Callable[..., Tensor]) -> Callable[..., Tenso
                 _check_own_dtype(where, self, words["dtype"])
             return apply_(function, where, self, *args, **words)
 
+        call.__name__ = where
         call.__signature__ = _without_out(function)  # type: ignore[attr-defined]  # what `inspect` reads
+        call = remembered_write(call)
 
     call.__name__ = call.__qualname__ = where
     call.__doc__ = f"Write `{where[:-1]}` of x into x; return x."
@@ -336,6 +343,7 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
 
 
 @method("bernoulli_")
+@remembered_write
 def bernoulli_(
     x: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 ) -> Tensor:
@@ -357,6 +365,7 @@ def bernoulli_(
 
 
 @method("random_")
+@remembered_write
 def random_(
     x: Tensor,
     low: int = 0,
@@ -393,6 +402,7 @@ def random_(
 
 
 @method("exponential_")
+@remembered_write
 def exponential_(
     x: Tensor, lambd: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:

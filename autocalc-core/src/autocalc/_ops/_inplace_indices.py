@@ -80,6 +80,7 @@ def _by_index(
 
 
 @method("index_add_")
+@remembered_write
 def index_add_(
     x: Tensor,
     dim: int | None = None,
@@ -105,6 +106,7 @@ def index_add_(
 
 
 @method("index_copy_")
+@remembered_write
 def index_copy_(
     x: Tensor,
     dim: int | None = None,
@@ -144,6 +146,7 @@ def _along(
 
 
 @method("scatter_")
+@remembered_write
 def scatter_(
     x: Tensor,
     dim: int | None = None,
@@ -173,6 +176,7 @@ def scatter_(
 
 
 @method("scatter_add_")
+@remembered_write
 def scatter_add_(
     x: Tensor,
     dim: int | None = None,

@@ -73,9 +73,15 @@ def add(
     if tensor is not None:
         other, alpha = tensor, factor_first("add", "alpha", other, tensor, alpha)
     if alpha != 1 or alpha.__class__ in {float, bool}:
-        other = multiplied("add", input, other, alpha)
-    result = add_op(input, other)
+        result = _sum_of_multiple(input, other, alpha)
+    else:
+        result = add_op(input, other)
     return result if out is None else copy_to_out("add", result, out)
+
+
+@remembered
+def _sum_of_multiple(input: Operand, other: Operand, alpha: Any) -> Tensor:
+    return add_op(input, multiplied("add", input, other, alpha))
 
 
 def _no_booleans(x: Any, y: Any) -> None:

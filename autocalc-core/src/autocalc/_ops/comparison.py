@@ -30,7 +30,7 @@ from autocalc._ops._coerce import (
 from autocalc._ops._method import method
 from autocalc._ops._op import binary, documented, nary
 from autocalc._ops._out import apply_out, copy_to_out
-from autocalc._ops._remembered import replayed
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops._ternary import ternary
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
@@ -414,6 +414,7 @@ def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Ten
 
 
 @method("heaviside", inplace="heaviside_")
+@remembered
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return 0 where x is negative, 1 where it is positive, `values` where it is 0.
 

@@ -371,11 +371,20 @@ def _triangle_indices(
     if min(rows, columns) < 0:
         message = f"{where}: row={rows}, col={columns}; sizes are not negative."
         raise ArgumentError(message)
-    below = _below(rows, columns, as_int(where, "offset", offset) - (not lower))
-    mask = make(below, None)
+    first = as_int(where, "offset", offset) - (not lower)
+    places = _kept_places if rows * columns <= _KEPT else _places
+    found = make(arrays.copy(places(rows, columns, first, lower)), None)
+    return cast(found, dtypes.as_dtype(dtype))
+
+
+def _places(rows: int, columns: int, offset: int, lower: bool) -> Any:
+    """Return the indices, [2, n], of what lies below a diagonal, or not below it."""
+    mask = make(_below(rows, columns, offset), None)
     found: Any = masking.nonzero(mask if lower else logical.logical_not(mask))
-    found = view.permute_op(found, (1, 0))
-    return cast(view.detach_from_base(view.clone_op(found)), dtypes.as_dtype(dtype))
+    return arrays.frozen(arrays.copy(found._array.T))
+
+
+_kept_places = lru_cache(64)(_places)
 
 
 @method("diagflat")

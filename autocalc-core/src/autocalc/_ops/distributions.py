@@ -76,16 +76,23 @@ def bernoulli(
     """
     like("bernoulli", input)
     if p is None:
-        chances = _floats("bernoulli", "input", input)
+        chances = make(_floats("bernoulli", "input", input), None)
+        _check_probabilities("bernoulli", chances._array, 1.0)
+        hits = _hits(chances, chances, generator)
     else:
-        kind = input.dtype if input.is_floating_point() else dtypes.float32
         chance = number("bernoulli", "p", p)
         check_probability("bernoulli", chance)
-        chances = arrays.full(input.shape, chance, kind.numpy)
-    _check_probabilities("bernoulli", chances, 1.0)
-    drawn = make(chances, None)
-    hits = _hits(drawn, drawn if p is None else input.detach(), generator)
+        hits = _hits_of(chance, input.detach(), generator)
     return finished("bernoulli", hits._array, out, False)
+
+
+@replayed
+def _hits_of(chance: float, like: Tensor, generator: Any) -> Tensor:
+    """Return 1 with this probability, else 0, in shape and dtype of `like`."""
+    kind = like.dtype if like.is_floating_point() else dtypes.float32
+    return _hits(
+        make(arrays.full(like.shape, chance, kind.numpy), None), like, generator
+    )
 
 
 @replayed
@@ -155,7 +162,7 @@ def multinomial(
     rows = rows if weights.ndim == 2 else rows.reshape(1, -1)
     _check_weights(rows, count, replacement)
     draw = _again if replacement else _once
-    drawn = draw(rows, count, generator)
+    drawn = draw(make(rows, None), count, generator)._array
     drawn = drawn if weights.ndim == 2 else drawn.reshape(-1)
     return finished("multinomial", drawn, out, False)
 
@@ -179,19 +186,23 @@ def _uniform(shape: tuple[int, ...], generator: Any) -> Any:
     return draws
 
 
-def _once(rows: Any, count: int, generator: Any) -> Any:
+@replayed
+def _once(weights: Tensor, count: int, generator: Any) -> Tensor:
     """Draw without replacement: the first arrivals of exponential clocks."""
+    rows = weights._array
     # 1 - u lies in (0, 1]; the clock of weight 0 never rings.
     u = arrays.sub(arrays.constant(1, rows), _uniform(rows.shape, generator))
     clocks = arrays.div(arrays.neg(arrays.log(u)), rows)
     never = arrays.compare(rows, arrays.constant(0, rows), "eq")
     clocks = arrays.where(never, arrays.constant(float("inf"), rows), clocks)
     order = arrays.argsort(clocks, 1)
-    return arrays.copy(arrays.slice(order, (slice(None), slice(0, count))))
+    return make(arrays.copy(arrays.slice(order, (slice(None), slice(0, count)))), None)
 
 
-def _again(rows: Any, count: int, generator: Any) -> Any:
+@replayed
+def _again(weights: Tensor, count: int, generator: Any) -> Tensor:
     """Draw with replacement: where in the running sums a number falls."""
+    rows = weights._array
     n, classes = rows.shape
     ends = arrays.cumsum(rows, 1)
     total = arrays.slice(ends, (slice(None), slice(classes - 1, classes)))
@@ -200,7 +211,7 @@ def _again(rows: Any, count: int, generator: Any) -> Any:
     together = _ranks(arrays.cat([ends, draws], 1))
     behind = arrays.slice(together, (slice(None), slice(classes, None)))
     found = arrays.sub(behind, _ranks(draws))
-    return arrays.minimum(found, arrays.constant(classes - 1, found))
+    return make(arrays.minimum(found, arrays.constant(classes - 1, found)), None)
 
 
 def _ranks(a: Any) -> Any:

@@ -3,22 +3,26 @@
 
 from __future__ import annotations
 
-from autocalc._ops import arithmetic, comparison, reduction
+from autocalc._ops import arithmetic, comparison
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import coerce
 from autocalc._ops._method import method
+from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops.broadcasting import broadcast_tensors
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor
 from autocalc.errors import DTypeError
 
 __all__ = ["gcd", "lcm"]
 
+gcd_op = nary("gcd")
+
 
 @method("gcd", inplace="gcd_")
+@remembered
 def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the greatest common divisor, 0 or more, by Euclid's algorithm.
+    """Return the greatest common divisor, 0 or more.
 
     Parameters
     ----------
@@ -40,10 +44,11 @@ def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.gcd(ac.tensor([12, 5, 0]), ac.tensor([8, 10, 3]))
     tensor([4, 5, 3])
     """
-    return apply_out("gcd", _divisor(*_integers("gcd", input, other)), out)
+    return apply_out("gcd", gcd_op(*_integers("gcd", input, other)), out)
 
 
 @method("lcm", inplace="lcm_")
+@remembered
 def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the least common multiple, 0 or more; 0 where one of both is 0.
 
@@ -68,13 +73,13 @@ def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([12, 10,  0])
     """
     a, b = _integers("lcm", input, other)
-    divisor = _one_for_zero(_divisor(a, b))
+    divisor = _one_for_zero(gcd_op(a, b))
     found = arithmetic.abs(arithmetic.mul(arithmetic.floor_divide(a, divisor), b))
     return apply_out("lcm", found, out)
 
 
 def _integers(where: str, input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
-    """Return two tensors of one integer dtype and one shape."""
+    """Return two tensors of one integer dtype."""
     a, b = coerce(where, check_tensor(where, input), check_tensor(where, other))
     refuse_booleans(where, a)
     if a.is_floating_point():
@@ -83,20 +88,7 @@ def _integers(where: str, input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]
             f"integers. Convert with .long()."
         )
         raise DTypeError(message)
-    first, second = broadcast_tensors(a, b)
-    return first, second
-
-
-def _divisor(a: Tensor, b: Tensor) -> Tensor:
-    """Replace each pair by the smaller number and the rest, until no rest is left."""
-    a, b = arithmetic.abs(a), arithmetic.abs(b)
-    left = comparison.ne(b, 0)
-    while reduction.any(left).item():
-        rest = arithmetic.remainder(a, _one_for_zero(b))
-        a = comparison.where_op(left, b, a)
-        b = comparison.where_op(left, rest, b)
-        left = comparison.ne(b, 0)
-    return a
+    return a, b
 
 
 def _one_for_zero(x: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import replayed
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import DTypeError, ShapeError
@@ -282,6 +282,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
 
 
 @method("take")
+@remembered
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the elements at places of the flattened `input`, shaped as `index`.
 
@@ -303,7 +304,8 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     x, places = check_tensor("take", input), long_positions("take", index)
     flat = _index.wrapped(view.reshape(places, (-1,)), x.numel())
     found = index_select(view.reshape(x, (-1,)), 0, flat)
-    return apply_out("take", view.reshape(found, places.shape), out)
+    shaped = view.detach_from_base(view.reshape(found, places.shape))
+    return apply_out("take", shaped, out)
 
 
 @method("take_along_dim")

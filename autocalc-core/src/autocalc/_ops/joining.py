@@ -342,6 +342,7 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
     )
 
 
+@remembered
 def block_diag(*tensors: Tensor) -> Tensor:
     """Return matrices along the diagonal of a matrix, with 0 elsewhere.
 
@@ -376,7 +377,8 @@ def block_diag(*tensors: Tensor) -> Tensor:
     for x in parts:
         n, m = x.shape
         rest = width - start - m
-        row = [x.new_zeros((n, start)), x, x.new_zeros((n, rest))]
-        rows.append(cat(row, 1))
+        sides = (x.new_zeros((n, size)) if size else None for size in (start, rest))
+        before, behind = sides
+        rows.append(cat([one for one in (before, x, behind) if one is not None], 1))
         start += m
     return cat(rows, 0)

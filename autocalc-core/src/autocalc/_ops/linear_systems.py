@@ -22,6 +22,7 @@ from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._op import multi, nary
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import eye, zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, sequence
@@ -310,6 +311,7 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     return apply_out("matrix_power", matmul.matmul(square, x) if n % 2 else square, out)
 
 
+@remembered
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Return the product of two or more matrices, in the order that costs least.
 
@@ -350,7 +352,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     found = _product(parts, _cheapest(sizes))
     found = view.reshape(found, found.shape[:-1]) if column else found
     found = view.reshape(found, found.shape[1:]) if row else found
-    return apply_out("multi_dot", found, out)
+    return apply_out("multi_dot", view.detach_from_base(found), out)
 
 
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:

@@ -18,7 +18,7 @@ from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, same_dtype
-from autocalc._ops._remembered import replayed
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops.classification_losses import class_rows
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
@@ -156,6 +156,7 @@ def soft_margin_loss(
     return _loss_reduction.reduced(loss, reduction)
 
 
+@remembered
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,

@@ -454,6 +454,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     return tuple(grids)
 
 
+@remembered
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return all choices of one element of each vector, as rows.
 

@@ -23,7 +23,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import replayed
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import one_of
 from autocalc.errors import GradError, ShapeError
@@ -289,6 +289,7 @@ def index_copy(
 
 
 @method("index_fill", inplace="index_fill_")
+@remembered
 def index_fill(
     input: Tensor,
     dim: int | None = None,

@@ -11,6 +11,7 @@ from autocalc._ops._arguments import Operand
 from autocalc._ops._method import method
 from autocalc._ops._op import OfOne, documented, nary, unary
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._ops.exponential import erfc, log, log1p
 from autocalc._tensor import Tensor
 
@@ -170,6 +171,7 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return apply_out("ndtr", arithmetic.mul(tail, 0.5), out)
 
 
+@remembered
 def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return log(ndtr(x)), also where `ndtr` vanishes.
 
@@ -204,6 +206,7 @@ def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return apply_out("log_ndtr", result, out)
 
 
+@remembered
 def xlog1py(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return x log(1 + y), which is 0 where x is 0 (and NaN where y is).
 

@@ -119,18 +119,21 @@ def as_strided(
             f"each size, and none of them be negative."
         )
         raise ShapeError(message)
-    begin = x.storage_offset()
+    base = base_of(x)
+    begin = 0 if base is x else x.storage_offset()
     place = begin
     if storage_offset is not None:
         place = as_int("as_strided", "storage_offset", storage_offset)
-    _check_bounds(base_of(x), sizes, steps, place)
-    place = begin if 0 in sizes else place
-    end = place - begin + _span(sizes, steps)
-    if place < begin or end > _span(x.shape, x.stride()):
+    layout = x.stride()
+    span, held = _span(sizes, steps), _span(x._array.shape, layout)
+    if base is not x or place + span > held or place < 0:
+        _check_bounds(base, sizes, steps, place)
+    place = begin if span == 0 else place
+    if place < begin or place - begin + span > held:
         return _beyond(x, sizes, steps, place)
     if x._edge is not None and current().grad:
         _check_gradient(x, (sizes, steps, place - begin))
-    return as_strided_op(x, sizes, steps, place - begin, x.stride())
+    return as_strided_op(x, sizes, steps, place - begin, layout)
 
 
 def _check_bounds(base: Tensor, size: Any, stride: Any, offset: int) -> None:

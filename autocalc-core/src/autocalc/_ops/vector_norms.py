@@ -23,7 +23,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import unary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import replayed
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, integers, number
 from autocalc._tensor.dtypes import DType
@@ -141,6 +141,7 @@ def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
     return x
 
 
+@remembered
 def matrix_norm(
     A: Tensor,
     ord: float | str = "fro",
@@ -362,6 +363,7 @@ def norm(
 
 
 @method("renorm", inplace="renorm_")
+@remembered
 def renorm(
     input: Tensor,
     p: float,

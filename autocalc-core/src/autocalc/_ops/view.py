@@ -57,10 +57,15 @@ def reshape_op(x: Tensor, shape: Any) -> Tensor:
     """Return `x` in another shape: a view, or of a copy where strides forbid one."""
     seen = reshaped_view(x._array, shape)
     if seen is None:
-        x = clone_op(x)
-        seen = x._array.reshape(shape)
-        return detach_from_base(view_of(x, seen, _RESHAPE, (shape,)))
+        return _reshaped_copy(x, shape)
     return view_of(x, seen, _RESHAPE, (shape,))
+
+
+@remembered
+def _reshaped_copy(x: Tensor, shape: Any) -> Tensor:
+    x = clone_op(x)
+    seen = x._array.reshape(shape)
+    return detach_from_base(view_of(x, seen, _RESHAPE, (shape,)))
 
 
 _LISTS: frozenset[Any] = frozenset({tuple, list, Size})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from autocalc._absent import groups_by_name
+from autocalc._dispatch._addresses import address
 from autocalc._dispatch._eager import accelerate, accelerated, bind
 from autocalc._dispatch._layout import fits_channels_last
 from autocalc._dispatch._state import recordings, refuse_reading
@@ -153,7 +154,7 @@ class Tensor(Methods):
 
     def data_ptr(self) -> int:
         """Return the address of the first element."""
-        return int(self._array.ctypes.data)
+        return address(self._array)
 
     def is_floating_point(self) -> bool:
         """Return whether the dtype is a floating-point one."""

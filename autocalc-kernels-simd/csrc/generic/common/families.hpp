@@ -14,6 +14,7 @@
     X(bits)                   \
     X(signs)                  \
     X(special)                \
+    X(series)                 \
     X(activations)            \
     X(copies)                 \
     X(reductions)             \

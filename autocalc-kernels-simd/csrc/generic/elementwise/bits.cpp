@@ -19,6 +19,21 @@ AC_BITWISE(BitsInEither, a | b)
 AC_BITWISE(BitsInOne, a ^ b)
 #undef AC_BITWISE
 
+// By Euclid's algorithm on the magnitudes.
+struct CommonDivisor {
+    template <class T>
+    static AC_INLINE T scalar(T a, T b) {
+        auto x = a < T(0) ? 0 - static_cast<uint64_t>(a) : static_cast<uint64_t>(a);
+        auto y = b < T(0) ? 0 - static_cast<uint64_t>(b) : static_cast<uint64_t>(b);
+        while (y != 0) {
+            const uint64_t rest = x % y;
+            x = y;
+            y = rest;
+        }
+        return static_cast<T>(x);
+    }
+};
+
 struct OtherBits {
     template <class T>
     static AC_INLINE T scalar(T a) {
@@ -97,7 +112,7 @@ void bitwise_kernel(const ac_call* call, ac_context* context, ac_status* status)
     call_elementwise(call, context, status, 3, kernel, Cost::cheap);
 }
 template <class Op>
-void shift_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+void integer_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     call_elementwise(call, context, status, 3,
                      int_run_for<Op, BinaryRun>(operand(call, 0)->dtype), Cost::cheap);
 }
@@ -117,10 +132,12 @@ const ac_kernel_entry entries[] = {
      int_dtypes | bool_dtype, nullptr},
     {"bitwise_not", "~ out ; a", not_kernel, nullptr, nullptr, 0.15,
      int_dtypes | bool_dtype, nullptr},
-    {"bitwise_left_shift", "~ out ; a b", shift_kernel<ShiftLeft>, nullptr, nullptr,
+    {"bitwise_left_shift", "~ out ; a b", integer_kernel<ShiftLeft>, nullptr, nullptr,
      0.2, int_dtypes, nullptr},
-    {"bitwise_right_shift", "~ out ; a b", shift_kernel<ShiftRight>, nullptr, nullptr,
+    {"bitwise_right_shift", "~ out ; a b", integer_kernel<ShiftRight>, nullptr, nullptr,
      0.2, int_dtypes, nullptr},
+    {"gcd", "~ out ; a b", integer_kernel<CommonDivisor>, nullptr, nullptr, 20.0,
+     int_dtypes, nullptr},
     {"sign", "~ out ; a", unary_kernel<Sign>, nullptr, nullptr, 0.15, number_dtypes,
      nullptr},
 };

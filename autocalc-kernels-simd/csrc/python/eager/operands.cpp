@@ -42,8 +42,12 @@ bool read_axis(PyObject* object, npy_intp nd, npy_intp* to) {
     return true;
 }
 
+// Below 0 the definition looks: an integer has no power of -1.
 Ref number_beside(PyObject* number, const Array* like) {
-    return is_wide_float(like) ? number_of(number, like->descr) : Ref();
+    npy_intp integer;
+    const bool counts = like->descr->type_num == NPY_INT64 &&
+                        read_integer(number, &integer) && integer >= 0;
+    return counts || is_wide_float(like) ? number_of(number, like->descr) : Ref();
 }
 
 Ref number_of(PyObject* number, PyArray_Descr* dtype) {

@@ -373,15 +373,20 @@ bool is_plain_bound(PyObject* bound_object) {
     return bound_object == Py_None || PyLong_CheckExact(bound_object);
 }
 
-// Integers, slices without steps, None and one Ellipsis: 1 for a plain index, 2 where
-// it has an Ellipsis, 0 for anything else.
+bool is_plain_step(PyObject* step) {
+    npy_intp value;
+    return step == Py_None || (read_integer(step, &value) && value > 0);
+}
+
+// Integers, slices with steps above 0, None and one Ellipsis: 1 for a plain index, 2
+// where it has an Ellipsis, 0 for anything else.
 int plain_part(PyObject* part) {
     if (PyLong_CheckExact(part) || part == Py_None) return 1;
     if (part == Py_Ellipsis) return 2;
     if (!PySlice_Check(part)) return 0;
     const auto* slice = reinterpret_cast<PySliceObject*>(part);
-    return slice->step == Py_None && is_plain_bound(slice->start) &&
-                   is_plain_bound(slice->stop)
+    return is_plain_bound(slice->start) && is_plain_bound(slice->stop) &&
+                   is_plain_step(slice->step)
                ? 1
                : 0;
 }

@@ -16,6 +16,7 @@ from autocalc._kernels.samples import Make, binary
 from autocalc._kernels.spec import Array, Sample
 
 BITS = tuple(dtype for dtype in DTYPES if dtype not in FLOATS)
+INTS = tuple(dtype for dtype in NUMBERS if dtype not in FLOATS)
 
 
 @elementwise(
@@ -55,6 +56,19 @@ def bitwise_or(xp: Any, a: Array, b: Array) -> Array:
 )
 def bitwise_xor(xp: Any, a: Array, b: Array) -> Array:
     return xp.bitwise_xor(a, b)
+
+
+@elementwise(
+    "gcd",
+    "a b",
+    "The greatest common divisor, not negative; of 0 and 0 it is 0.",
+    kind="standalone",
+    dtypes=INTS,
+    budget=EXACT,
+    benchmarks=mebi(integers, integers),
+)
+def gcd(xp: Any, a: Array, b: Array) -> Array:
+    return xp.gcd(a, b)
 
 
 @elementwise(

@@ -21,6 +21,9 @@ _UNIFORM_FROM, _UNIFORM_WIDTH = 30.0, 0.35
 _UNIFORM_TERMS = 26
 _MOST_TERMS = 400
 _EPS = 2.0**-53
+_SPLIT = 2.0**27 + 1
+#: Up to which x / a - 1 its logarithm is a series.
+_NEAR = 0.5
 
 
 def igamma_of(xp: Any, a: Array, x: Array) -> tuple[Array, Array]:
@@ -75,14 +78,39 @@ def _front(xp: Any, a: Array, x: Array) -> Array:
 
 
 def _distance(xp: Any, x: Array, a: Array) -> Array:
-    """Return m - log(1 + m) for m = x / a - 1, by a series near 0."""
-    m = (x - a) / a
-    short = xp.where(xp.absolute(m) < 0.2, m, 0)
+    """Return m - log(1 + m) for m = x / a - 1, by a series near 0.
+
+    `a` times it is an exponent, where the rounding of m counts a m^2 / (1 + m) times.
+    """
+    m, low = _relative_difference(xp, x, a)
+    correction = low * m / xp.maximum(1 + m, _EPS)
+    correction = xp.where(xp.isfinite(correction), correction, 0)  # x is huge
+    near = xp.absolute(m) < _NEAR
+    short = xp.where(near, m, 0)
     # log((1 + r) / (1 - r)) = 2 (r + r^3 / 3 + ...), with r = m / (2 + m)
     r = short / (2 + short)
-    odd = polynomial([2 / (2 * k + 3) for k in range(12)], r * r)
-    near = r * (short - r * r * odd)
-    return xp.where(xp.absolute(m) < 0.2, near, m - xp.log1p(xp.maximum(m, -1)))
+    odd = polynomial([2 / (2 * k + 3) for k in range(20)], r * r)
+    by_series = r * (short - r * r * odd)
+    # Farther away the difference loses two bits at most.
+    result = xp.where(near, by_series, m - xp.log1p(xp.maximum(m, -1)))
+    return result + correction
+
+
+def _relative_difference(xp: Any, x: Array, a: Array) -> tuple[Array, Array]:
+    """Return x / a - 1, and what its rounding lacks."""
+    difference = x - a
+    back = difference - x
+    lost = (x - (difference - back)) - (a + back)
+    m = difference / a
+    return m, (difference - m * a - _lost_of_product(m, a) + lost) / a
+
+
+def _lost_of_product(a: Array, b: Array) -> Array:
+    """Return a b less its rounding, by T. J. Dekker's halves of 26 bits."""
+    a_high, b_high = a * _SPLIT - (a * _SPLIT - a), b * _SPLIT - (b * _SPLIT - b)
+    a_low, b_low = a - a_high, b - b_high
+    rest = (a_high * b_high - a * b) + a_high * b_low + a_low * b_high
+    return rest + a_low * b_low
 
 
 def _series(xp: Any, a: Array, x: Array) -> Array:
@@ -100,14 +128,16 @@ def _fraction(xp: Any, a: Array, x: Array) -> Array:
     """Return 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)), by Lentz's algorithm."""
     b = x + 1 - a
     c, d = b + 1e300, 1 / b
-    result = d
+    result, moves = d, True
     for n in range(1, _MOST_TERMS):
         factor = n * (a - n)
         b = b + 2
         d = 1 / (factor * d + b)
         c = b + factor / c
-        result = result * (c * d)
-        if not xp.any(xp.absolute(c * d - 1) > _EPS):
+        # Where it has ended, further factors would add their roundings: 100 ULP.
+        result = xp.where(moves, result * (c * d), result)
+        moves = moves & (xp.absolute(c * d - 1) > 2 * _EPS)
+        if not xp.any(moves):
             break
     return result
 

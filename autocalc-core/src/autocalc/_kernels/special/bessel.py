@@ -11,7 +11,7 @@ from autocalc._kernels.budgets import ulps
 from autocalc._kernels.cases import floats, mebi
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow
-from autocalc._kernels.samples import FEW_TAILS, SHAPES, Make
+from autocalc._kernels.samples import FEW_TAILS, LARGE, SHAPES, Make
 from autocalc._kernels.spec import Array, Sample
 from autocalc._kernels.special._series import double
 
@@ -24,6 +24,7 @@ def _orders(make: Make) -> Iterator[Sample]:
         yield Sample(f"n={n}", (make.normal(n, scale=3.0),), (0, False))
     for shape in SHAPES:
         yield Sample(f"shape={shape}", (make.normal(*shape),), (1, True))
+    yield Sample("large", (make.normal(LARGE // 10),), (0, False))
     for order in (0, 1, 2, 5):
         for scaled in (False, True):
             label = f"order={order}{', scaled' if scaled else ''}"

@@ -11,7 +11,7 @@ from autocalc._kernels.budgets import ulps
 from autocalc._kernels.cases import mebi, positive
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow
-from autocalc._kernels.samples import FEW_TAILS, SHAPES, Make
+from autocalc._kernels.samples import FEW_TAILS, LARGE, SHAPES, Make
 from autocalc._kernels.spec import Array, Sample
 from autocalc._kernels.special._budget import WITH_ROOTS
 from autocalc._kernels.special._gamma import digamma_of, lgamma_of
@@ -50,6 +50,7 @@ def _orders(make: Make) -> Iterator[Sample]:
         yield Sample(f"n={size}", (make.positive(size),), (1,))
     for shape in SHAPES:
         yield Sample(f"shape={shape}", (make.positive(*shape),), (2,))
+    yield Sample("large", (make.positive(LARGE // 10),), (1,))
     for n in (0, 1, 2, 3, 20, 200):
         yield Sample(f"special, n={n}", (make.special(),), (n,))
         yield Sample(f"any size, n={n}", (make.any_size(99),), (n,))
@@ -82,6 +83,7 @@ def _exponents(make: Make) -> Iterator[Sample]:
         yield Sample(f"shape={shape}", pair)
     pair = (1 + make.positive(3, 1), make.positive(5))
     yield Sample("broadcast", pair)
+    yield Sample("large", (1 + make.positive(LARGE // 10), make.positive(LARGE // 10)))
     values = make.special()
     yield Sample("special", (values[:, None], values))
 

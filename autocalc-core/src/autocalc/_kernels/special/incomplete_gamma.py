@@ -9,7 +9,7 @@ from typing import Any
 from autocalc._kernels.cases import mebi, positive
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow
-from autocalc._kernels.samples import BROADCAST, FEW_TAILS, SHAPES, Make, pairs
+from autocalc._kernels.samples import BROADCAST, FEW_TAILS, LARGE, SHAPES, Make, pairs
 from autocalc._kernels.spec import Array, Sample
 from autocalc._kernels.special._budget import WITH_TAILS
 from autocalc._kernels.special._incomplete import igamma_of
@@ -25,6 +25,7 @@ def _shapes_and_limits(make: Make) -> Iterator[Sample]:
         label = f"broadcast {left} with {right}"
         yield Sample(label, (make.positive(*left), make.positive(*right)))
     yield Sample("special", pairs(make.special()))
+    yield Sample("large", (make.positive(LARGE // 10), make.positive(LARGE // 10)))
     for size in (1e-3, 5.0, 60.0, 5000.0):
         a, x = make.positive(99) * size, make.positive(99) * size
         yield Sample(f"around {size}", (a.astype(make.dtype), x.astype(make.dtype)))
