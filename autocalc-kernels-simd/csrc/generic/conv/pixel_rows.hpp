@@ -77,10 +77,11 @@ bool conv_by_pixel_rows(const ConvCall<T>& call) {
     p.beta = call.accumulate ? T(1) : T(0);
     p.bias = call.bias == nullptr ? nullptr : bias;
     p.activation = Activation::none;
-    p.epilogue = call.finish.of;
+    p.epilogue = call.finish;
     for (int64_t n = 0; n < w.batch; n += together) {
         const int64_t end = smaller(n + together, w.batch);
-        p.epilogue.other = call.finish.other_at(n * call.finish.other.image);
+        if (p.epilogue.other != nullptr)
+            p.epilogue.other = call.finish.other + n * call.to.image;
         gather_pixels(w, call.from, n, end, rows, call.context);
         p.m = (end - n) * windows;
         p.c = call.to.data + n * call.to.image;
