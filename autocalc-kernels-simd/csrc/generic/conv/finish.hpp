@@ -37,6 +37,7 @@ void finish_images(const Epilogue<T>& finish, const Windows& w, const Images<T>&
     parallel(
         context, w.batch * each, w.batch * channels * lines * columns > serial_work,
         [&](int64_t begin, int64_t end) {
+            const Phase phase(context, AC_PHASE_EPILOGUE);
             for (int64_t t = begin; t < end; ++t) {
                 const int64_t image = t / each, y = t % lines;
                 if (nhwc) {

@@ -220,10 +220,12 @@ void multiply_places(const NhwcJob<T>& job, const NhwcClass<T>& part, int64_t y0
 template <class T>
 void run_nhwc_task(const NhwcJob<T>& job, int64_t image, int64_t group, int64_t index,
                    T* scratch) {
+    const Phase phase(job.context, AC_PHASE_PACK);
     const Band<T>& band = job.band;
     const int64_t top = job.first_y + index * job.lines;
     const int64_t end = smaller(top + job.lines, job.end_y);
     const T* pixels = take_band(band, image, group * job.ins, top, end - top, scratch);
+    phase.next(AC_PHASE_COMPUTE);
     const T* from = pixels - top * band.step_y * band.line;
     T* to = job.to.data + image * job.to.image + group * job.outs;
     const Panels<T> panels(job.outs, job.panel);
@@ -244,6 +246,7 @@ void run_nhwc_task(const NhwcJob<T>& job, int64_t image, int64_t group, int64_t 
         }
     }
     if (!job.finish.is_pass()) return;
+    phase.next(AC_PHASE_EPILOGUE);
     for (int64_t y = top; y < end; ++y)
         finish_pixels(job.finish, job.to, image, y, job.windows.x.out, group * job.outs,
                       job.outs);
@@ -314,7 +317,10 @@ bool run_nhwc(NhwcJob<T>& job, const ac_array* bias) {
     job.start = bias == nullptr ? nullptr : job.weights + all;
     if (bias != nullptr) copy_bias<T>(bias, w.groups, job.outs, job.wide(), job.start);
     parallel(job.context, w.groups * job.ins, all > serial_work,
-             [&](int64_t begin, int64_t end) { pack_last(job, begin, end); });
+             [&](int64_t begin, int64_t end) {
+                 const Phase phase(job.context, AC_PHASE_PACK);
+                 pack_last(job, begin, end);
+             });
     cut_last(job);
     const int64_t tasks = w.batch * w.groups * job.bands;
     const int64_t work = w.batch * w.y.out * w.x.out * all;

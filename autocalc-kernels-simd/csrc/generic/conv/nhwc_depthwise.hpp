@@ -338,6 +338,7 @@ bool nhwc_depthwise(const ConvCall<T>& call) {
     parallel(
         call.context, w.batch * lines, work > serial_work,
         [&](int64_t begin, int64_t end) {
+            const Phase phase(call.context, AC_PHASE_COMPUTE);
             for (int64_t t = begin; t < end; ++t) {
                 const int64_t image = t / lines, y = t % lines;
                 run_depthwise_line(job, job.from.data + image * job.from.image, y,

@@ -42,6 +42,7 @@ void gather_pixels(const Windows& w, const Images<const T>& from, int64_t n0,
     const int64_t line = w.x.out * w.ins, lines = (n1 - n0) * w.y.out;
     parallel(context, lines, lines * line > serial_work,
              [&](int64_t begin, int64_t end) {
+                 const Phase phase(context, AC_PHASE_PACK);
                  for (int64_t t = begin; t < end; ++t) {
                      const T* at = from.data + (n0 + t / w.y.out) * from.image +
                                    t % w.y.out * w.y.stride * from.row;
@@ -118,6 +119,7 @@ void scatter_pixels(const ConvCall<T>& call, int64_t n0, int64_t n1, const T* ro
     };
     parallel(call.context, lines, lines * line > serial_work,
              [&](int64_t begin, int64_t end) {
+                 const Phase phase(call.context, AC_PHASE_EPILOGUE);
                  for (int64_t t = begin; t < end; ++t) {
                      const int64_t n = t / w.y.in, y = window(w.y, t % w.y.in);
                      T* to = call.to.data + (n0 + n) * call.to.image +

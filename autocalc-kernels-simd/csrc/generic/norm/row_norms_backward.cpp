@@ -10,6 +10,7 @@
 // finds it in the L1 cache, writes dx. Rows are cut into tiles by the shape alone; each
 // tile adds into columns of its own, and tiles are combined in pairs.
 #include "common/families.hpp"
+#include "common/phase.hpp"
 #include "norm/rows.hpp"
 #include "reduce/axis.hpp"
 
@@ -29,7 +30,8 @@ struct Gradients {
 // Row operands: wide dx (g stands for it where it is not wanted), g, x; narrow mean,
 // rstd.
 template <class T, Norm norm, bool has_weight>
-AC_INLINE void row_backward(const Gradients<T>& s, const Row<T>& row) {
+AC_INLINE void row_backward(const Gradients<T>& s, const Row<T>& row,
+                            PhasesInTurn& phases) {
     constexpr bool is_layer = norm == Norm::layer;
     const T *g = row.wide[1], *x = row.wide[2];
     const Line<T, false> line = {s.width, vec<T>::lanes, vec<T>::lanes};
@@ -63,6 +65,7 @@ AC_INLINE void row_backward(const Gradients<T>& s, const Row<T>& row) {
             in_group = 0;
         }
     });
+    phases.second();
     if (!s.want_dx) return;
     sums.push(sum);
     products.push(product);
@@ -146,6 +149,7 @@ void norm_backward(const ac_call* call, ac_context* context, ac_status* status) 
     }
     const bool finished = try_parallel(
         context, tiles, rows * width >= 16384, [&](int64_t begin, int64_t end) {
+            PhasesInTurn phases(context, AC_PHASE_STATISTICS, AC_PHASE_NORMALISE);
             for (int64_t t = begin; t < end; ++t) {
                 Gradients<T> s = {weights, width, want_dx, add_to_dx, nullptr, nullptr};
                 const size_t bytes = static_cast<size_t>(width) * sizeof(T);
@@ -160,11 +164,13 @@ void norm_backward(const ac_call* call, ac_context* context, ac_status* status) 
                 const bool whole =
                     walk.each(context, 2, t * height, smaller((t + 1) * height, rows),
                               [&](const Row<T>& row) {
+                                  phases.first();
                                   if (s.weight != nullptr) {
-                                      row_backward<T, norm, true>(s, row);
+                                      row_backward<T, norm, true>(s, row, phases);
                                   } else {
-                                      row_backward<T, norm, false>(s, row);
+                                      row_backward<T, norm, false>(s, row, phases);
                                   }
+                                  phases.end();
                               });
                 if (!whole) return false;
             }
