@@ -200,8 +200,8 @@ def test_measuring_changes_no_bit(kernels, threads, normal):
 
 def test_a_kernel_that_fails_leaves_no_phase_behind(kernels, measured, normal):
     weight, out = normal(4, 8), np.empty((1, 8), np.float32)
-    with pytest.raises(Exception, match="."):
-        kernels["embedding"](out, weight, np.array([9]), -1)
+    with pytest.raises(Exception, match=r"\b9\b"):
+        kernels["embedding"](out, weight, np.array([9]))
     _core.take_phases()
     start = perf_counter_ns()
     while perf_counter_ns() - start < 2_000_000:
