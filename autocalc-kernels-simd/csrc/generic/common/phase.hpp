@@ -32,28 +32,37 @@ class Phase {
     int32_t before_;
 };
 
-// Two phases that take turns too often for a clock, as the two passes over each row do:
-// one turn in `sampled` is timed, and the scope's time is divided as these were.
-class PhasesInTurn {
+// Two phases that take turns too often for a clock, as the two passes over each row do.
+// f(turns) is compiled for both of these: what is not timed pays nothing.
+struct UntimedTurns {
+    AC_INLINE void first() {}
+    AC_INLINE void second() {}
+    AC_INLINE void end() {}
+};
+
+// One turn in `sampled` is timed, and the scope's time is divided as these were.
+class TimedTurns {
   public:
-    AC_INLINE PhasesInTurn(const ac_context* context, ac_phase first, ac_phase second)
-        : clock_(ac_phases_of(context)),
-          before_(AC_PHASE_NONE),
+    TimedTurns(const ac_phases* clock, ac_phase first, ac_phase second)
+        : clock_(clock),
+          before_(clock->enter(first)),
           second_(second),
           turns_(0),
-          began_(0),
+          began_(clock->now()),
           begin_(0),
           middle_(0),
-          times_{0, 0} {
-        if (__builtin_expect(clock_ == nullptr, 1)) return;
-        before_ = clock_->enter(first);
-        began_ = clock_->now();
+          times_{0, 0} {}
+    ~TimedTurns() {
+        const double both = static_cast<double>(times_[0] + times_[1]);
+        const double whole = static_cast<double>(clock_->now() - began_);
+        if (both > 0) {
+            const double share = static_cast<double>(times_[1]) / both;
+            clock_->credit(second_, static_cast<uint64_t>(share * whole));
+        }
+        clock_->enter(before_);
     }
-    AC_INLINE ~PhasesInTurn() {
-        if (__builtin_expect(clock_ != nullptr, 0)) finish();
-    }
-    PhasesInTurn(const PhasesInTurn&) = delete;
-    PhasesInTurn& operator=(const PhasesInTurn&) = delete;
+    TimedTurns(const TimedTurns&) = delete;
+    TimedTurns& operator=(const TimedTurns&) = delete;
 
     AC_INLINE void first() {
         if (is_timed()) begin_ = clock_->now();
@@ -62,7 +71,6 @@ class PhasesInTurn {
         if (is_timed()) middle_ = clock_->now();
     }
     AC_INLINE void end() {
-        if (__builtin_expect(clock_ == nullptr, 1)) return;
         if (is_timed()) {
             times_[0] += middle_ - begin_;
             times_[1] += clock_->now() - middle_;
@@ -73,18 +81,7 @@ class PhasesInTurn {
   private:
     static constexpr int64_t sampled = 8;
 
-    [[nodiscard]] AC_INLINE bool is_timed() const {
-        return __builtin_expect(clock_ != nullptr, 0) && turns_ % sampled == 0;
-    }
-    AC_NOINLINE void finish() {
-        const double both = static_cast<double>(times_[0] + times_[1]);
-        const double whole = static_cast<double>(clock_->now() - began_);
-        if (both > 0) {
-            const double share = static_cast<double>(times_[1]) / both;
-            clock_->credit(second_, static_cast<uint64_t>(share * whole));
-        }
-        clock_->enter(before_);
-    }
+    [[nodiscard]] AC_INLINE bool is_timed() const { return turns_ % sampled == 0; }
 
     const ac_phases* clock_;
     int32_t before_;
@@ -93,6 +90,18 @@ class PhasesInTurn {
     uint64_t began_, begin_, middle_;
     uint64_t times_[2];
 };
+
+template <class F>
+AC_INLINE bool in_turns(const ac_context* context, ac_phase first, ac_phase second,
+                        F&& f) {
+    const ac_phases* clock = ac_phases_of(context);
+    if (__builtin_expect(clock != nullptr, 0)) {
+        TimedTurns turns(clock, first, second);
+        return f(turns);
+    }
+    UntimedTurns turns;
+    return f(turns);
+}
 
 }  // namespace
 }  // namespace autocalc::simd::AC_ISA

@@ -52,12 +52,13 @@ struct RmsNorm {
     T eps;
     int64_t width;
 
-    AC_INLINE void operator()(const Row<T>& row, PhasesInTurn& phases) const {
+    template <class Turns>
+    AC_INLINE void operator()(const Row<T>& row, Turns& turns) const {
         const T* weight = vector[0];
         T *out = row.wide[0], *x = row.wide[1];
         const T mean = sum_of_row<T, CenteredSquare>(x, width, T(0)) / T(width);
         const T rstd = inverse_root(mean + eps);
-        phases.second();
+        turns.second();
         const vec<T> scale = set1<T>(rstd);
         if (weight == nullptr) {
             write_row(out, x, width,
@@ -79,13 +80,14 @@ struct LayerNorm {
     T eps;
     int64_t width;
 
-    AC_INLINE void operator()(const Row<T>& row, PhasesInTurn& phases) const {
+    template <class Turns>
+    AC_INLINE void operator()(const Row<T>& row, Turns& turns) const {
         const T *weight = vector[0], *bias = vector[1];
         T *out = row.wide[0], *x = row.wide[1];
         const T mean = sum_of_row<T, Plain>(x, width, T(0)) / T(width);
         const T variance = sum_of_row<T, CenteredSquare>(x, width, mean) / T(width);
         const T rstd = inverse_root(variance + eps);
-        phases.second();
+        turns.second();
         const vec<T> middle = set1<T>(mean), scale = set1<T>(rstd);
         const auto unit = [&](vec<T> v) { return (v - middle) * scale; };
         if (weight == nullptr && bias == nullptr) {
@@ -113,11 +115,12 @@ template <class T, class Norm>
 struct Added {
     Norm norm;
 
-    AC_INLINE void operator()(const Row<T>& row, PhasesInTurn& phases) const {
+    template <class Turns>
+    AC_INLINE void operator()(const Row<T>& row, Turns& turns) const {
         T *x = row.wide[0], *b = row.wide[3];
         write_row(x, row.wide[2], norm.width,
                   [&](vec<T> v, int64_t i, auto part) { return v + part.get(b + i); });
-        norm(Row<T>{{row.wide[1], x}, {row.narrow[0], row.narrow[1]}}, phases);
+        norm(Row<T>{{row.wide[1], x}, {row.narrow[0], row.narrow[1]}}, turns);
     }
 };
 
@@ -132,12 +135,14 @@ void normalise(ac_context* context, ac_status* status, const RowArrays& arrays,
     const bool finished = try_parallel_range(
         context, rows, ceil_div(2048, width), rows * width >= 16384,
         [&](int64_t begin, int64_t end) {
-            PhasesInTurn phases(context, AC_PHASE_STATISTICS, AC_PHASE_NORMALISE);
-            return walk.each(context, 2, begin, end, [&](const Row<T>& row) {
-                phases.first();
-                norm(row, phases);
-                phases.end();
-            });
+            const auto rows_in = [&](auto& turns) {
+                return walk.each(context, 2, begin, end, [&](const Row<T>& row) {
+                    turns.first();
+                    norm(row, turns);
+                    turns.end();
+                });
+            };
+            return in_turns(context, AC_PHASE_STATISTICS, AC_PHASE_NORMALISE, rows_in);
         });
     if (!finished) no_memory(status);
 }
