@@ -82,12 +82,10 @@ void keep_packed(Workspace<T>& workspace, const T* b, const Panels<T>& panels) {
 
 // The direct path packs only the last panel, if that does not fill its registers.
 template <class T>
-void pack_block(Workspace<T>& workspace, const T* b, int64_t k,
-                const Panels<T>& panels) {
+AC_NOINLINE void pack_panels(Workspace<T>& workspace, const T* b, int64_t k,
+                             const Panels<T>& panels) {
     const Gemm<T>& p = *workspace.job->product;
     const Plan& plan = workspace.job->plan;
-    if (is_packed(workspace, b, panels)) return;
-    const Phase phase(workspace.job->context, AC_PHASE_PACK);
     if (plan.strategy == Strategy::direct) {
         const Panel last = panels.at(panels.count - 1);
         if (last.columns < last.width)
@@ -100,6 +98,14 @@ void pack_block(Workspace<T>& workspace, const T* b, int64_t k,
         }
     }
     keep_packed(workspace, b, panels);
+}
+
+template <class T>
+AC_INLINE void pack_block(Workspace<T>& workspace, const T* b, int64_t k,
+                          const Panels<T>& panels) {
+    if (is_packed(workspace, b, panels)) return;
+    in_phase(workspace.job->context, AC_PHASE_PACK,
+             [&] { pack_panels(workspace, b, k, panels); });
 }
 
 // The tile of a row of them that belongs to a panel.

@@ -54,10 +54,9 @@ bool open_workspace(const Job<T>& job, Workspace<T>& workspace) {
 // so that it packs the block of b once; where a tile ends does not change a sum. Those
 // of one row are one block too.
 template <class T>
-bool run_tasks(Job<T>& job, int64_t begin, int64_t end) {
+AC_NOINLINE bool run_some_tasks(Job<T>& job, int64_t begin, int64_t end) {
     const Gemm<T>& p = *job.product;
     const Plan& plan = job.plan;
-    const Phase phase(job.context, AC_PHASE_COMPUTE);
     Workspace<T> workspace;
     if (!open_workspace(job, workspace)) return false;
     const Shares down(plan.m_units, plan.m_tasks);
@@ -87,6 +86,12 @@ bool run_tasks(Job<T>& job, int64_t begin, int64_t end) {
     kept = {job.number, workspace.packed_b, workspace.packed_from,
             workspace.packed_columns};
     return true;
+}
+
+template <class T>
+AC_INLINE bool run_tasks(Job<T>& job, int64_t begin, int64_t end) {
+    return in_phase(job.context, AC_PHASE_COMPUTE,
+                    [&] { return run_some_tasks(job, begin, end); });
 }
 
 // ---- b packed once for all threads: worth it where each of them would need all of it
