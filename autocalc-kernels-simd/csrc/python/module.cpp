@@ -41,9 +41,13 @@ py::object take_phases() {
     std::uint64_t spent[AC_PHASE_COUNT];
     if (!autocalc::runtime::take_phases(spent)) return py::none();
     py::dict phases;
-    for (int i = AC_PHASE_NONE + 1; i < AC_PHASE_COUNT; ++i) {
+    const auto add = [&](int i) {
         if (spent[i] != 0) phases[autocalc::runtime::phase_name(i)] = spent[i];
+    };
+    for (int i = AC_PHASE_NONE + 1; i < AC_PHASE_COUNT; ++i) {
+        if (i != AC_PHASE_EPILOGUE) add(i);
     }
+    add(AC_PHASE_EPILOGUE);  // in the order in which they come
     return py::make_tuple(helped, phases);
 }
 

@@ -81,4 +81,8 @@ def shares(phases: Mapping[str, int], worked: int) -> dict[str, float]:
 
 def words(phases: Mapping[str, Any]) -> str:
     """Return shares for a reader: ``pack 3%, compute 90%``."""
-    return ", ".join(f"{name} {share:.0%}" for name, share in phases.items())
+    return ", ".join(f"{name} {_percent(share)}" for name, share in phases.items())
+
+
+def _percent(share: float) -> str:
+    return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
