@@ -95,16 +95,17 @@ def test_a_product_packs_and_computes(kernels, measured, threads, normal):
 
 def test_most_of_a_large_product_is_told(kernels, measured, set_threads, normal):
     set_threads(1)
-    a, b = normal(400, 400), normal(400, 400)
-    gemm(kernels, a, b)
-    _core.take_phases()
-    start = perf_counter_ns()
-    for _ in range(10):
-        gemm(kernels, a, b)
-    passed = perf_counter_ns() - start
-    helped, phases = _core.take_phases()
-    assert helped == 0  # one thread did all
-    assert sum(phases.values()) > 0.8 * passed
+    a, b, out = normal(400, 400), normal(400, 400), np.empty((400, 400), np.float32)
+    told = []
+    for _ in range(20):  # other programs may run in between
+        _core.take_phases()
+        start = perf_counter_ns()
+        kernels["gemm"](out, None, a, b, None, 1.0, 0.0, "none", 0)
+        passed = perf_counter_ns() - start
+        helped, phases = _core.take_phases()
+        assert helped == 0  # one thread did all
+        told.append(sum(phases.values()) / passed)
+    assert max(told) > 0.9
 
 
 def test_an_activation_behind_a_product_is_its_epilogue(
