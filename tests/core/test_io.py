@@ -460,9 +460,10 @@ def test_a_text_that_reads_like_the_digest_is_none(path):
 
 
 @pytest.mark.torch
-def test_pytorch_opens_what_was_saved(path):
+@pytest.mark.parametrize("lock", [False, True])
+def test_pytorch_opens_what_was_saved(path, lock):
     pytest.importorskip("torch", reason="its tensors are wanted")
     from safetensors.torch import load_file as load_torch
 
-    ac.save({"w": ac.ones(2, 3)}, path)
+    ac.save({"w": ac.ones(2, 3)}, path, lock=lock)
     assert load_torch(path)["w"].tolist() == [[1.0] * 3] * 2

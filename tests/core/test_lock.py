@@ -10,6 +10,7 @@ import types
 
 import numpy as np
 import pytest
+from safetensors import safe_open
 
 import autocalc as ac
 from autocalc._dispatch import _lock_files as lock_files
@@ -17,11 +18,15 @@ from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._lock import METADATA_KEY, text_of
 from autocalc._dispatch._state import PROCESS
-from autocalc._io import files
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.table import TABLE
-from autocalc.errors import ConfigError, KernelError
+from autocalc.errors import (
+    ArgumentError,
+    CheckpointError,
+    ConfigError,
+    KernelError,
+)
 from autocalc.plugin import KernelImpl, KernelSet
 
 A, B = ac.ones(2, 2), ac.ones(2, 2)
@@ -222,9 +227,40 @@ def test_choices_that_cannot_be_made_are_differences(two):
 def test_checkpoints_carry_a_lock(two, tmp_path):
     A @ B
     made, path = ac.kernels.lock(), tmp_path / "model.safetensors"
-    files.write({"w": A}, path, {METADATA_KEY: made.json()})
+    ac.save({"w": A}, path, lock=True)
     assert ac.kernels.use_lock(path).lock == made
     assert ac.load(path)["w"].shape == (2, 2)
+    with safe_open(path, "np") as file:
+        assert file.metadata()[METADATA_KEY] == made.json()
+
+
+def test_the_lock_of_a_checkpoint_is_verified_with_the_rest(two, tmp_path):
+    A @ B
+    path = tmp_path / "model.safetensors"
+    ac.save({"w": A}, path, lock=True)
+    content = path.read_bytes()
+    at = content.index(b"autocalc_lock")
+    path.write_bytes(content[:at] + b"A" + content[at + 1 :])
+    with pytest.raises(CheckpointError, match="is not as it was saved"):
+        ac.load(path)
+
+
+def test_a_checkpoint_of_a_block_has_the_lock_of_the_block(two, tmp_path):
+    A @ B
+    path = tmp_path / "model.safetensors"
+    with ac.kernels.use("second"):
+        A @ B
+        ac.save({"w": A}, path, lock=True)
+    with ac.kernels.use_lock(path) as held, ac.kernels.count() as calls:
+        A @ B
+    assert set(held.lock.decisions.values()) == {"second"}
+    assert calls["gemm", "second"] == 1
+
+
+@pytest.mark.parametrize("wrong", [1, None, "yes"])
+def test_a_lock_is_asked_for_or_not(tmp_path, wrong):
+    with pytest.raises(ArgumentError, match=r"save: `lock` is .*; it must be True or"):
+        ac.save({"w": A}, tmp_path / "model.safetensors", lock=wrong)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +285,8 @@ def test_other_files_are_no_locks(tmp_path, content, message):
 
 def test_a_checkpoint_without_one(tmp_path):
     ac.save({"w": A}, tmp_path / "plain.safetensors")
-    with pytest.raises(ConfigError, match="carries no lock; `autocalc train` saves"):
+    message = r"carries no lock\. .*`ac\.save\(\.\.\., lock=True\)` and"
+    with pytest.raises(ConfigError, match=message):
         ac.kernels.use_lock(tmp_path / "plain.safetensors")
 
 

@@ -43,6 +43,7 @@ from autocalc._kernels.kernel_set import (
     KernelSet,
     KeyOf,
     MakeExecutor,
+    PhaseClock,
     PoolClock,
 )
 
@@ -63,6 +64,7 @@ __all__ = [
     "KernelSet",
     "KeyOf",
     "MakeExecutor",
+    "PhaseClock",
     "PoolClock",
     "cpu_features",
     "hookimpl",

@@ -6,10 +6,13 @@
 
 #include <pybind11/pybind11.h>
 
+#include <utility>
+
 #include "allocator.hpp"
 #include "arrays.hpp"
 #include "cpu.hpp"
 #include "library.hpp"
+#include "phases.hpp"
 #include "pool.hpp"
 #include "replay/executor.hpp"
 
@@ -28,6 +31,24 @@ py::dict stats() {
     result["reused"] = now.reused;
     result["workspace"] = now.workspace;
     return result;
+}
+
+// None, or what jobs' threads helped and what phases took since the last call.
+py::object take_phases() {
+    static std::int64_t helped_before = 0;
+    const std::int64_t now = autocalc::runtime::helped_ns();
+    const std::int64_t helped = now - std::exchange(helped_before, now);
+    std::uint64_t spent[AC_PHASE_COUNT];
+    if (!autocalc::runtime::take_phases(spent)) return py::none();
+    py::dict phases;
+    const auto add = [&](int i) {
+        if (spent[i] != 0) phases[autocalc::runtime::phase_name(i)] = spent[i];
+    };
+    for (int i = AC_PHASE_NONE + 1; i < AC_PHASE_COUNT; ++i) {
+        if (i != AC_PHASE_EPILOGUE) add(i);
+    }
+    add(AC_PHASE_EPILOGUE);  // in the order in which they come
+    return py::make_tuple(helped, phases);
 }
 
 py::dict load(const std::string& isa, const std::string& family) {
@@ -56,6 +77,11 @@ PYBIND11_MODULE(_core, m) {
     m.def("measure_waiting", &autocalc::runtime::measure_waiting, py::arg("on"));
     m.def("waited_ns", &autocalc::runtime::waited_ns,
           "What threads of measured jobs have waited, in nanoseconds.");
+    m.def("measure_phases", &autocalc::runtime::measure_phases, py::arg("on"));
+    m.def("take_phases", &take_phases,
+          "None, or what threads of measured jobs worked beyond the time that these "
+          "took, and what they spent in each phase; since the last call, in "
+          "nanoseconds.");
     m.def("stats", &stats, "Counters of the allocator, in bytes and blocks.");
     m.def("trim", &autocalc::runtime::trim,
           "Give cached blocks back; return the bytes.");

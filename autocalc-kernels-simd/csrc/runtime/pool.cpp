@@ -21,6 +21,7 @@
 #endif
 
 #include "allocator.hpp"
+#include "phases.hpp"
 #include "placement.hpp"
 
 namespace autocalc::runtime {
@@ -86,6 +87,7 @@ struct Job {
 
 std::atomic<bool> measures_waiting{false};
 std::atomic<std::uint64_t> waited{0};
+std::atomic<std::int64_t> helped{0};
 
 std::uint64_t nanoseconds() {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -208,7 +210,9 @@ bool Pool::try_run(std::int64_t count, ac_task_fn task, void* arg, int threads) 
     await();
     if (job_.timed) {
         const auto threads = static_cast<std::uint64_t>(job_.runs);
-        waited += threads * (nanoseconds() - begin) - worked_.exchange(0);
+        const std::uint64_t took = nanoseconds() - begin, worked = worked_.exchange(0);
+        waited += threads * took - worked;
+        helped += static_cast<std::int64_t>(worked - took);
     }
     if (failed_.load()) {
         failed_.store(false);
@@ -398,14 +402,16 @@ void set_num_threads(int count) { thread_budget.store(std::max(count, 1)); }
 int num_threads() { return thread_budget.load(std::memory_order_relaxed); }
 void measure_waiting(bool on) { measures_waiting = on; }
 std::uint64_t waited_ns() { return waited; }
+std::int64_t helped_ns() { return helped; }
 
 bool inside_job() { return running_tasks; }
 
 ac_context* kernel_context() {
     thread_local ac_context context = {
-        sizeof(ac_context),   AC_KERNEL_API_VERSION, 1,      0,
-        context_parallel_for, context_scratch,       nullptr};
+        sizeof(ac_context),   AC_KERNEL_API_VERSION, 1,       0,
+        context_parallel_for, context_scratch,       nullptr, nullptr};
     context.num_threads = running_tasks ? 1 : num_threads();
+    context.phases = phases_clock();
     return &context;
 }
 

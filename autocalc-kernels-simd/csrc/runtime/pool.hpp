@@ -26,9 +26,11 @@ int num_threads();
 
 // Whether jobs are timed from now on. Then `waited_ns` grows by what the threads of
 // each job did not work between its beginning and its end: they woke, or were done
-// early.
+// early. `helped_ns` grows by what all threads of a job together worked beyond the time
+// that it took.
 void measure_waiting(bool on);
 std::uint64_t waited_ns();
+std::int64_t helped_ns();
 
 // True on a thread that is running tasks of a job.
 bool inside_job();

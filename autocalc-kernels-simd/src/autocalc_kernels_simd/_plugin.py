@@ -71,14 +71,21 @@ class PoolAllocator:
         self._core.trim()
 
 
-class _PoolClock:
-    """How long the threads of the pool wait."""
+class _PhaseClock:
+    """How long the threads of the pool wait, and what they work on."""
 
     def __init__(self) -> None:
         from autocalc_kernels_simd import _core
 
-        self.measure = _core.measure_waiting
+        self._core = _core
         self.waited = _core.waited_ns
+        self.phases = _core.take_phases
+
+    def measure(self, on: bool) -> None:
+        """Measure from now on, or no longer."""
+        self._core.measure_waiting(on)
+        self._core.measure_phases(on)
+        self.phases()  # what came before is nobody's
 
 
 #: Images of fewer channels are rearranged at little cost: those a network is given.
@@ -210,7 +217,7 @@ def autocalc_kernel_sets() -> list[KernelSet]:
             key_of=_key_of,
             executor=_executor,
             fuser=partial(_fuser, isa.name),
-            pool_clock=_PoolClock,
+            pool_clock=_PhaseClock,
             set_num_threads=_set_num_threads,
             info=_info,
         )

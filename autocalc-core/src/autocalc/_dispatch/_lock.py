@@ -42,7 +42,10 @@ METADATA_KEY = "autocalc_kernels"
 #: A longer header is no safetensors header.
 _MOST_HEADER = 100_000_000
 
-_HOW_TO_MAKE = "`ac.kernels.lock(path)` and `autocalc train ... --save` write locks."
+_HOW_TO_MAKE = (
+    "`ac.kernels.lock(path)`, `ac.save(..., lock=True)` and `autocalc train ... "
+    "--save` write locks."
+)
 
 
 @dataclass(frozen=True)
@@ -249,10 +252,7 @@ def read(path: Path) -> Lock:
         message = f"use_lock: {path} cannot be read: {reason}. {_HOW_TO_MAKE}"
         raise ConfigError(message) from error
     if text is None:
-        message = (
-            f"use_lock: the checkpoint {path} carries no lock; `autocalc train` saves "
-            f"one with each. {_HOW_TO_MAKE}"
-        )
+        message = f"use_lock: the checkpoint {path} carries no lock. {_HOW_TO_MAKE}"
         raise ConfigError(message)
     return _parsed(path, text)
 
@@ -353,7 +353,8 @@ class use_lock(Ordered):
     Parameters
     ----------
     source : Lock, str or path
-        What `lock` returned or wrote, or a checkpoint of ``autocalc train``.
+        What `lock` returned or wrote; or a checkpoint that carries a lock, as those of
+        ``ac.save(..., lock=True)`` and of ``autocalc train`` do.
 
     Raises
     ------

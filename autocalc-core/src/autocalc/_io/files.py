@@ -14,6 +14,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from autocalc._dispatch._lock import METADATA_KEY
+from autocalc._dispatch._lock import lock as kernel_lock
 from autocalc._io import digest
 from autocalc._io.paths import PathFile
 from autocalc._io.streams import Stream
@@ -31,7 +33,9 @@ _VERSION = "2"
 _WITHOUT_DIGEST = ("1",)
 
 
-def save(obj: Any, f: str | os.PathLike[str] | IO[bytes]) -> None:
+def save(
+    obj: Any, f: str | os.PathLike[str] | IO[bytes], *, lock: bool = False
+) -> None:
     """Save tensors and plain values to a safetensors file.
 
     Parameters
@@ -44,6 +48,9 @@ def save(obj: Any, f: str | os.PathLike[str] | IO[bytes]) -> None:
         The file.  By its path, it is replaced in one step once everything is on the
         disk: a crash leaves the old file or the new one, never a part.  A file that is
         open for writing in binary mode, or `io.BytesIO`, is written to where it stands.
+    lock : bool, optional
+        Whether the file carries what `kernels.lock` returns: which kernels ran so far.
+        `kernels.use_lock` takes it from there; `load` and other programs pass over it.
 
     Notes
     -----
@@ -56,7 +63,8 @@ def save(obj: Any, f: str | os.PathLike[str] | IO[bytes]) -> None:
         If `obj` holds something else; the message says where.  If `f` is neither path
         nor file, or a text file.
     ArgumentError
-        If the file is closed or open for reading only.
+        If the file is closed or open for reading only, or `lock` is neither True nor
+        False.
     CheckpointError
         If the file cannot be written.
 
@@ -69,7 +77,8 @@ def save(obj: Any, f: str | os.PathLike[str] | IO[bytes]) -> None:
     >>> ac.load(path)["epoch"]
     3
     """
-    write(obj, f)
+    wanted = check_flag("save", "lock", lock)
+    write(obj, f, {METADATA_KEY: kernel_lock().json()} if wanted else None)
 
 
 def write(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from autocalc._kernels.spec import Array, DType, Shape
 
@@ -132,6 +132,19 @@ class PoolClock(Protocol):
         """Return what threads have waited while it was measured, in nanoseconds.
 
         A job that n threads share for the time t adds n * t less what they worked.
+        """
+
+
+@runtime_checkable
+class PhaseClock(PoolClock, Protocol):
+    """A `PoolClock` that also tells how the time of kernels divides into phases."""
+
+    def phases(self) -> tuple[int, Mapping[str, int]] | None:
+        """Return what was measured since the last call, in nanoseconds, or None.
+
+        First what the threads of jobs worked, all together, beyond the time that the
+        jobs took: t less for a job that takes t, 0 if one thread does all.  Then what
+        each phase took, by name, all threads together.  None if no phase was.
         """
 
 
@@ -312,7 +325,8 @@ class KernelSet:
         Gives, when it is first needed, what makes the executors of compiled programs;
         AutoCalc's own calls kernels in a Python loop.  It runs the calls of all sets.
     pool_clock
-        Gives, when it is first needed, what tells the profiler how long threads wait.
+        Gives, when it is first needed, what tells the profiler how long threads wait,
+        and if it is a `PhaseClock` how the time of the set's kernels divides.
     fuser
         Gives, when it is first needed, what makes one kernel of a chain of the set's
         elementwise kernels; without it each of them is a call of its own.

@@ -7,7 +7,6 @@ from dataclasses import MISSING, asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from autocalc._dispatch._lock import METADATA_KEY, lock
 from autocalc._io import files as _io
 from autocalc._tensor.generator import default_generator
 from autocalc.cli._recipes import MODELS, RECIPES, Source
@@ -30,7 +29,7 @@ def save(training: Training, path: Path) -> None:
         "epoch": training.epoch,
         "history": asdict(training.history),
     }
-    _io.write(state, path, {METADATA_KEY: lock().json()})
+    _io.save(state, path, lock=True)
 
 
 def read(path: Path) -> dict[str, Any]:

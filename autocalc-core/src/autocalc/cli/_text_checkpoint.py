@@ -7,7 +7,6 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from autocalc._dispatch._lock import METADATA_KEY, lock
 from autocalc._io import files as _io
 from autocalc.data import Characters
 from autocalc.errors import CheckpointError
@@ -30,7 +29,7 @@ def save(training: TextTraining, source: Path | None, path: Path) -> None:
         "config": asdict(training.config),
         "training": training.state_dict(),
     }
-    _io.write(state, path, {METADATA_KEY: lock().json()})
+    _io.save(state, path, lock=True)
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -89,6 +89,35 @@ typedef struct ac_call {
  * disjoint ranges. */
 typedef void (*ac_task_fn)(void* arg, int64_t begin, int64_t end);
 
+/* What a thread works on within a kernel, for `autocalc.profiler`.  NONE is what has no
+ * phase, and what threads do outside of kernels. */
+typedef enum ac_phase {
+    AC_PHASE_NONE = 0,
+    AC_PHASE_PACK = 1,       /* copies operands to where it reads them faster */
+    AC_PHASE_COMPUTE = 2,    /* products and what is fused with them */
+    AC_PHASE_EPILOGUE = 3,   /* a pass over results: activation, sums of columns */
+    AC_PHASE_STATISTICS = 4, /* means, variances, and sums of gradients */
+    AC_PHASE_NORMALISE = 5,  /* writes what follows from the statistics */
+    AC_PHASE_SCORES = 6,     /* queries times keys */
+    AC_PHASE_SOFTMAX = 7,    /* masks, exponentials, dropout */
+    AC_PHASE_PRODUCTS = 8,   /* weights times values, or the products of gradients */
+    AC_PHASE_GATES = 9       /* of recurrent cells */
+} ac_phase;
+enum { AC_PHASE_COUNT = 10 };
+
+/* The clock of phases.  `enter` ends the calling thread's present phase, begins another
+ * one and answers the one before, to which the thread must return before its task ends.
+ * It reads a clock: use it around microseconds of work, not in inner loops.  Of work
+ * that changes its phase more often, `now` can time a sample; `credit` then takes so
+ * many ticks from the present phase and adds them to another. */
+typedef struct ac_phases {
+    uint32_t size; /* sizeof(ac_phases) of the caller */
+    uint32_t reserved;
+    int32_t (*enter)(int32_t phase);
+    uint64_t (*now)(void); /* in ticks */
+    void (*credit)(int32_t phase, uint64_t ticks);
+} ac_phases;
+
 /* What a kernel may ask of its caller.  `parallel_for` splits `tasks` (a count that the
  * kernel derived from shapes only, so results do not depend on the number of threads)
  * into contiguous runs whose lengths differ by at most one, and returns when all are
@@ -104,8 +133,15 @@ struct ac_context {
     void (*parallel_for)(ac_context* context, int64_t tasks, ac_task_fn task,
                          void* arg);
     void* (*scratch)(ac_context* context, int32_t slot, size_t bytes);
-    void* state; /* the caller's own */
+    void* state;             /* the caller's own */
+    const ac_phases* phases; /* NULL unless somebody wants to know */
 };
+
+/* Answers the clock of phases, NULL if there is none or nobody wants to know. */
+static inline const ac_phases* ac_phases_of(const ac_context* context) {
+    const size_t end = offsetof(ac_context, phases) + sizeof(context->phases);
+    return context->size >= end ? context->phases : NULL;
+}
 
 enum { AC_DONE = 0, AC_BAD_VALUE = 1, AC_NO_MEMORY = 2, AC_UNSUPPORTED = 3 };
 

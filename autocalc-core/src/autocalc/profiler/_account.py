@@ -9,11 +9,12 @@ rows of a table add up to the steps, whatever they are grouped by.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from autocalc._compile._function import Compiled
 from autocalc._compile._sites import Site
+from autocalc.profiler._clocks import summed
 from autocalc.profiler._recording import Kernel
 
 
@@ -67,21 +68,26 @@ class Sums:
     """Times of calls, in nanoseconds.
 
     `total` includes the kernels that a kernel calls, `own` does not; `python` is what
-    ran before it, and `waited` what all threads together waited in its own time.
+    ran before it, and `waited` what all threads together waited in its own time.  Of
+    the calls that told their phases, `worked` is what all threads worked, and `phases`
+    how much of it they spent in each.
     """
 
-    __slots__ = ("calls", "own", "python", "total", "waited")
+    __slots__ = ("calls", "own", "phases", "python", "total", "waited", "worked")
 
     def __init__(self) -> None:
         self.calls = self.total = self.own = self.python = self.waited = 0
+        self.worked = 0
+        self.phases: dict[str, int] = {}
 
 
 class Span(NamedTuple):
-    """A kernel's call for a trace: when it was, in nanoseconds."""
+    """A kernel's call for a trace: when it was, and its phases, in nanoseconds."""
 
     start: int
     stop: int
     key: Key
+    phases: Mapping[str, int]
 
 
 class Call(NamedTuple):
@@ -156,7 +162,7 @@ class Account:
     def _read(self, events: list[tuple[Any, ...]]) -> None:
         own, nested = _nesting(events)
         for i, event in enumerate(events):
-            if len(event) == 6:
+            if len(event) >= 6:
                 self._kernel(event, own[i], nested[i])
             elif len(event) == 3:
                 self._module(event)
@@ -187,12 +193,13 @@ class Account:
     def _kernel(
         self, event: tuple[Any, ...], own: tuple[int, int], nested: bool
     ) -> None:
-        start, stop, kernel, site, serial, _ = event
+        start, stop, kernel, site, serial = event[:5]
+        helped, phases = event[6] if len(event) > 6 else (0, {})
         if serial.__class__ is str:
             place = self._place.named(serial)
         else:
             place = self._place if serial < 0 else self._of_node(serial)
-        self.spans.append(Span(start, stop, Key(kernel, site, place)))
+        self.spans.append(Span(start, stop, Key(kernel, site, place), phases))
         gap = 0 if nested else self._gap(start)
         if not nested:
             self._last = max(self._last, stop)
@@ -204,6 +211,9 @@ class Account:
         sums.own += own[0]
         sums.waited += own[1]
         sums.python += gap
+        if phases:
+            sums.worked += own[0] + helped
+            summed(sums.phases, phases)
 
     def _of_node(self, serial: int) -> Place:
         """Return the module that recorded a node; the running one if none is known."""
@@ -249,7 +259,7 @@ def _nesting(
     own, nested = [(0, 0)] * len(events), [False] * len(events)
     done: list[int] = []
     for i, event in enumerate(events):
-        if len(event) != 6:
+        if len(event) < 6:
             done.clear()  # no kernel spans the call of a module
             continue
         start, stop = event[:2]

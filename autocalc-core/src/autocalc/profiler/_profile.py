@@ -26,7 +26,7 @@ from autocalc.profiler._rows import GROUPS, Row, rows_of
 from autocalc.profiler._table import LIMIT, Table
 from autocalc.profiler._trace import write_trace
 
-#: Events that a profile has room for: some 200 MB.
+#: Events that a profile has room for: some 200 MB, or 600 if all tell their phases.
 MAX_EVENTS = 1_000_000
 
 #: A mean so many times the median is worth a word: something else ran as well.
@@ -119,8 +119,7 @@ class profile:
         recording = self._recording = Recording(base, self._max_events, last)
         self._instruments = Instruments(recording, base)
         self._instruments.install()
-        if recording.pool is not None:
-            recording.pool.measure(True)
+        recording.clocks.measure(True)
         self._token = enter(selection=recording.selection)
         _running.append(self)
         self._start = perf_counter_ns()
@@ -137,16 +136,15 @@ class profile:
         assert recording is not None
         _running.remove(self)
         self._instruments.remove()
-        if recording.pool is not None:
-            recording.pool.measure(False)
+        recording.clocks.measure(False)
         leave(self._token)
         events = recording.events
         if recording.closed:  # it is full, or has all the steps it wants
-            stop = events[-1][1 if len(events[-1]) == 6 else 0]
+            stop = events[-1][1 if len(events[-1]) >= 6 else 0]
         recording.closed = True
         self.is_full = recording.is_full
         count = get_num_threads()
-        threads = None if recording.pool is None else count
+        threads = None if recording.clocks.first is None else count
         self._account = Account(events, self._start, stop, self._warmup, threads)
         self._machine = f"{cpu_name()}, {count} thread{'s' * (count > 1)}"
         self._recording = None

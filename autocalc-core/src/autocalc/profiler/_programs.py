@@ -73,7 +73,10 @@ class TimedExecutor:
             message = "compile: this program is at work already."
             raise CompileError(message)
         clock, append = perf_counter_ns, self._recording.events.append
-        waited = self._recording.waited
+        waited, phases = (
+            self._recording.clocks.waited(),
+            self._recording.clocks.phases(),
+        )
         self._running = True
         try:
             start, before = clock(), waited()
@@ -81,7 +84,9 @@ class TimedExecutor:
             for run, kernel, site, module in self._timed:
                 run()
                 stop, after = clock(), waited()
-                append((start, stop, kernel, site, module, after - before))
+                taken = phases()
+                event = start, stop, kernel, site, module, after - before
+                append(event if taken is None else (*event, taken))
                 start, before = stop, after
         finally:
             self._running = False

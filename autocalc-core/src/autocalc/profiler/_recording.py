@@ -12,6 +12,7 @@ event                                           what it is
                                                 node whose rule called it, or -1; of
                                                 compiled programs the module's name;
                                                 `waited` is what threads waited in it
+(..., phases)                                   the same, and what a `PhaseClock` says
 (time, serial, module or None)                  a module was called, or returned
 (time, asked for)                               a step ended
 (time,)                                         Python up to here is of the module, not
@@ -33,6 +34,7 @@ from autocalc._dispatch._keys import key_of
 from autocalc._dispatch._select import Entry, Selection, first_of
 from autocalc._graph._node import next_serial
 from autocalc._kernels.spec import KernelSpec, Meta, Work, meta_of
+from autocalc.profiler._clocks import Clocks
 
 
 class Kernel(NamedTuple):
@@ -71,6 +73,8 @@ class Recording:
         Whether the compiled call that runs was a step.
     site, serial
         Of the backward rule that runs.
+    clocks
+        Those of the kernel sets, for what threads wait and for phases.
     caller, caller_at
         From where in Python the last rule was called: its frame's code and place.
     """
@@ -78,7 +82,7 @@ class Recording:
     __slots__ = (
         *("caller", "caller_at", "closed", "events", "inner", "is_full", "key_of"),
         *("last", "limit", "muted", "pending", "selection", "serial", "site", "steps"),
-        *("pool", "stop_after", "thread", "waited"),
+        *("clocks", "stop_after", "thread"),
     )
 
     def __init__(self, base: Selection, limit: int, stop_after: int | None) -> None:
@@ -91,8 +95,7 @@ class Recording:
         self.caller_at = -1
         self.limit, self.stop_after, self.steps = limit, stop_after, 0
         self.inner = base.wrap
-        self.pool = first_of(base, "pool_clock")
-        self.waited: Callable[[], int] = int if self.pool is None else self.pool.waited
+        self.clocks = Clocks(base)
         found = first_of(base, "key_of")
         self.key_of: Callable[..., Any] = key_of if found is None else found
         self.selection = base.derive(wrap=self.wrap)
@@ -108,7 +111,7 @@ class Recording:
         end = len(spec.outputs) + len(spec.inputs)
         known: dict[Any, Kernel] = {}
         append, clock, key_of = self.events.append, perf_counter_ns, self.key_of
-        waited = self.waited
+        waited, phases = self.clocks.waited(name), self.clocks.phases(name)
 
         def call(*args: Any) -> None:
             if self.closed or get_ident() != self.thread:
@@ -119,6 +122,7 @@ class Recording:
             run(*args)
             stop = clock()
             after = waited()
+            taken = phases()
             key = key_of(*args[:end])
             kernel = known.get(key)
             if kernel is None:
@@ -128,7 +132,8 @@ class Recording:
                 site = site_of(_getframe(1), self.caller, self.caller_at)
                 if site is GRADIENT_SUM:
                     serial = self.last
-            append((start, stop, kernel, site, serial, after - before))
+            event = start, stop, kernel, site, serial, after - before
+            append(event if taken is None else (*event, taken))
             if len(self.events) >= self.limit:
                 self.fill()
 

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autocalc.profiler._account import Account, Key, Sums
+from autocalc.profiler._clocks import shares, summed
 from autocalc.profiler._peaks import Peaks
 
 #: By what calls can be put together.
@@ -41,6 +42,10 @@ class Row:
     waiting
         The share of the threads' time, while its kernels ran, in which threads that had
         a part in one waited for the others; None where that is not known.
+    phases
+        How the time that threads worked divides into phases, by name: ``"pack"``,
+        ``"compute"``, ``"epilogue"``.  What has no phase is missing to 1.  Empty where
+        kernels do not tell.
     bound
         What limits it: ``"memory"`` or ``"compute"``, "" where that is not known.
     saved
@@ -72,6 +77,7 @@ class Row:
     bound: str = ""
     waiting: float | None = None
     saved: float | None = None
+    phases: dict[str, float] = field(default_factory=dict)
 
 
 class _Group:
@@ -81,7 +87,8 @@ class _Group:
         self.row = Row(name)
         self.sets: dict[str, int] = {}
         self.flops = self.nbytes = self.at_roof = self.moving = 0.0
-        self.waited = 0
+        self.waited = self.worked = 0
+        self.phases: dict[str, int] = {}
 
     def add(self, key: Key, sums: Sums, peaks: Peaks | None) -> None:
         row, kernel = self.row, key.kernel
@@ -89,6 +96,8 @@ class _Group:
         row.self_time += sums.own / 1e9
         row.python += sums.python / 1e9
         self.waited += sums.waited
+        self.worked += sums.worked
+        summed(self.phases, sums.phases)
         if kernel is None:
             return
         self.sets[kernel.chosen] = self.sets.get(kernel.chosen, 0) + sums.own
@@ -105,6 +114,7 @@ class _Group:
         row = self.row
         if threads is not None and row.self_time:
             row.waiting = self.waited / 1e9 / (threads * row.self_time)
+        row.phases = shares(self.phases, self.worked)
         row.chosen = ", ".join(sorted(self.sets, key=lambda s: -self.sets[s]))
         row.share = (row.self_time + row.python) / whole if whole else 0.0
         if row.self_time and self.nbytes:

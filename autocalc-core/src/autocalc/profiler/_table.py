@@ -7,6 +7,7 @@ from html import escape
 from io import StringIO
 from typing import Any
 
+from autocalc.profiler._phase_bars import html_of, text_of
 from autocalc.profiler._rows import Row
 
 #: Titles of columns; True for what stands at the left.
@@ -90,15 +91,21 @@ class Table:
             table.add_column(name, justify=justify, overflow=fold, no_wrap=not is_text)
         for cells in self.cells():
             table.add_row(*cells)
-        return Group(table, *self.notes())
+        return Group(table, *text_of(self._phased()), *self.notes())
 
     def _repr_html_(self) -> str:
         return self.html()
 
     def cells(self) -> list[tuple[str, ...]]:
         """Return the texts of the rows that are shown."""
-        shown = self.rows if self._limit is None else self.rows[: self._limit]
-        return [_cells(row, self.steps) for row in shown]
+        return [_cells(row, self.steps) for row in self._shown()]
+
+    def _shown(self) -> list[Row]:
+        return self.rows if self._limit is None else self.rows[: self._limit]
+
+    def _phased(self) -> list[Row]:
+        """Return the rows that are shown with their phases: of kernels alone."""
+        return self._shown() if self.by == "kernel" else []
 
     def notes(self) -> list[str]:
         """Return what stands below the rows."""
@@ -125,7 +132,7 @@ class Table:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
         return (
             f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
-            f"<tbody>{body}</tbody></table></div>{notes}"
+            f"<tbody>{body}</tbody></table></div>{html_of(self._phased())}{notes}"
         )
 
 

@@ -13,7 +13,10 @@ _STEPS, _CALLS = 1, 2
 
 
 def write_trace(account: Account, start: int, path: Path) -> None:
-    """Write steps on one track, modules and the kernels in them on another."""
+    """Write steps on one track, modules and the kernels in them on another.
+
+    Phases of kernels are among the arguments, in microseconds of all threads.
+    """
     events = [
         _named("process_name", 0, "AutoCalc"),
         _named("thread_name", _STEPS, "steps"),
@@ -29,7 +32,7 @@ def write_trace(account: Account, start: int, path: Path) -> None:
         kernel, site, place = span.key
         assert kernel is not None
         assert site is not None
-        arguments = {
+        arguments: dict[str, Any] = {
             "set": kernel.chosen,
             "operands": kernel.operands,
             "dtype": kernel.dtype,
@@ -38,6 +41,8 @@ def write_trace(account: Account, start: int, path: Path) -> None:
             "flops": kernel.work.flops,
             "bytes": kernel.work.bytes,
         }
+        if span.phases:
+            arguments["phases"] = {n: t / 1e3 for n, t in span.phases.items()}
         events.append(_event(kernel.label, site.phase, _CALLS, span, start, arguments))
     whole = {"traceEvents": events, "displayTimeUnit": "ms"}
     path.write_text(json.dumps(whole), encoding="utf-8")

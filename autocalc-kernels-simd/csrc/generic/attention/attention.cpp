@@ -9,6 +9,7 @@
 // the scores are at once the left operand of the product with the values.
 #include "attention/few_queries.hpp"
 #include "common/families.hpp"
+#include "common/phase.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -243,12 +244,13 @@ void write_block(const ForwardWorkspace<T>& w, const QueryBlock& at) {
 }
 
 template <class T>
-void attend(ForwardWorkspace<T>& w, const QueryBlock& at) {
+void attend(ForwardWorkspace<T>& w, const QueryBlock& at, const Phase& phase) {
     constexpr int64_t lanes = vec<T>::lanes;
     const Forward<T>& job = *w.job;
     const Dims& dims = job.dims;
     w.width = round_up(at.queries, lanes);
     w.step = score_step<T>(w.width);
+    phase.next(AC_PHASE_PACK);
     take_head(w, at);
     const RowsAt<T> queries =
         rows_of(job.q, at.b, at.q0, at.h, at.queries, dims.features, w.room);
@@ -262,12 +264,16 @@ void attend(ForwardWorkspace<T>& w, const QueryBlock& at) {
     const Cuts keys(seen, larger<int64_t>(blocks, 1));
     for (int64_t i = 0; i < blocks; ++i) {
         const int64_t k0 = keys.at(i), n = keys.size(i);
+        phase.next(AC_PHASE_SCORES);
         score_block(w, at, k0, n);
+        phase.next(AC_PHASE_SOFTMAX);
         if (job.filter.mask != nullptr) mask_block(w, at, k0, n);
         weigh_block(w, at, k0, n);
         if (job.filter.drops) drop_block(w, at, k0, n);
+        phase.next(AC_PHASE_PRODUCTS);
         add_values(w, at, k0, n, i == 0);
     }
+    phase.next(AC_PHASE_EPILOGUE);
     if (blocks == 0) {
         memset(w.sums, 0, static_cast<size_t>(bytes_of<T>(at.queries * w.value_width)));
     }
@@ -307,20 +313,23 @@ bool attention_typed(const ac_call* call, ac_context* context, const Dims& dims)
         return few_queries_typed(job, context);
     }
     const int64_t blocks = job.blocks.count;
-    return try_parallel(
-        context, dims.batch * dims.heads * blocks, dims.work() >= serial_work,
-        [&](int64_t begin, int64_t end) {
-            ForwardWorkspace<T> w;
-            if (!take_scratch(w, job, context)) return false;
-            for (int64_t t = begin; t < end; ++t) {
-                const int64_t head = t / blocks;
-                const int64_t block = balanced(t % blocks, blocks);
-                const int64_t h = head % dims.heads;
-                attend(w, {head / dims.heads, h, h / dims.heads_of_group(),
-                           job.blocks.begin(block), job.blocks.size(block)});
-            }
-            return true;
-        });
+    return try_parallel(context, dims.batch * dims.heads * blocks,
+                        dims.work() >= serial_work, [&](int64_t begin, int64_t end) {
+                            const Phase phase(context, AC_PHASE_PACK);
+                            ForwardWorkspace<T> w;
+                            if (!take_scratch(w, job, context)) return false;
+                            for (int64_t t = begin; t < end; ++t) {
+                                const int64_t head = t / blocks;
+                                const int64_t block = balanced(t % blocks, blocks);
+                                const int64_t h = head % dims.heads;
+                                attend(
+                                    w,
+                                    {head / dims.heads, h, h / dims.heads_of_group(),
+                                     job.blocks.begin(block), job.blocks.size(block)},
+                                    phase);
+                            }
+                            return true;
+                        });
 }
 
 void attention_kernel(const ac_call* call, ac_context* context, ac_status* status) {

@@ -9,6 +9,7 @@
 // have queries down and keys across: keys and values are packed once for all queries.
 #include "attention/backward.hpp"
 #include "common/families.hpp"
+#include "common/phase.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -216,10 +217,12 @@ void write_rows(const Heads<T>& x, int64_t b, int64_t s, int64_t h, int64_t coun
 
 // A block of keys with all queries of one of its heads.
 template <class T>
-void run_keys(const BackwardWorkspace<T>& w, Pair at, bool is_first_head) {
+void run_keys(const BackwardWorkspace<T>& w, Pair at, bool is_first_head,
+              const Phase& phase) {
     const Backward<T>& job = *w.job;
     const Dims& d = job.dims;
     const int64_t first_query = smaller(job.filter.first_query(at.k0), d.queries);
+    phase.next(AC_PHASE_PACK);
     take_keys(w, at);
     at.first_queries = true;
     for (int64_t block = 0; block < job.queries.count; ++block) {
@@ -230,8 +233,11 @@ void run_keys(const BackwardWorkspace<T>& w, Pair at, bool is_first_head) {
                 clear_rows(w.dq + at.q0 * w.feature_width, at.queries, w.feature_width);
             continue;
         }
+        phase.next(AC_PHASE_SCORES);
         score_pair(w, at);
+        phase.next(AC_PHASE_SOFTMAX);
         turn_pair(w, at);
+        phase.next(AC_PHASE_PRODUCTS);
         add_gradients(w, at);
         at.first_queries = false;
     }
@@ -240,12 +246,14 @@ void run_keys(const BackwardWorkspace<T>& w, Pair at, bool is_first_head) {
         clear_rows(w.dv, at.keys, w.value_width);
     }
     const bool add = !is_first_head;
+    phase.next(AC_PHASE_EPILOGUE);
     write_rows(job.dk, at.b, at.k0, at.group, at.keys, d.features, w.dk, add);
     write_rows(job.dv, at.b, at.k0, at.group, at.keys, d.values, w.dv, add);
 }
 
 template <class T>
-void run_range(const BackwardWorkspace<T>& w, int64_t head, int64_t range) {
+void run_range(const BackwardWorkspace<T>& w, int64_t head, int64_t range,
+               const Phase& phase) {
     const Backward<T>& job = *w.job;
     const Dims& d = job.dims;
     const Shares shares(job.keys.count, job.ranges);
@@ -255,12 +263,13 @@ void run_range(const BackwardWorkspace<T>& w, int64_t head, int64_t range) {
     at.group = head % d.groups;
     for (int64_t i = 0; i < served; ++i) {
         at.h = at.group * served + i;
+        phase.next(AC_PHASE_PACK);
         take_queries(w, at);
         for (int64_t block = shares.at(range); block < shares.at(range + 1); ++block) {
             at.k0 = job.keys.begin(block);
             at.keys = job.keys.size(block);
             at.first_keys = block == shares.at(range);
-            run_keys(w, at, i == 0);
+            run_keys(w, at, i == 0, phase);
         }
         write_rows(job.dq_of(range), at.b, 0, at.h, d.queries, d.features, w.dq, false);
     }
@@ -276,6 +285,7 @@ void find_delta(const Backward<T>& job, ac_context* context, T* delta) {
     parallel(
         context, d.batch * d.queries, d.work() >= serial_work,
         [&](int64_t begin, int64_t end) {
+            const Phase phase(context, AC_PHASE_SOFTMAX);
             for (int64_t t = begin; t < end; ++t) {
                 const int64_t b = t / d.queries, s = t % d.queries;
                 for (int64_t h = 0; h < d.heads; ++h) {
@@ -304,6 +314,7 @@ void add_copies(const Backward<T>& job, ac_context* context) {
     constexpr int64_t lanes = vec<T>::lanes;
     const Dims& d = job.dims;
     parallel(context, d.batch * d.queries, true, [&](int64_t begin, int64_t end) {
+        const Phase phase(context, AC_PHASE_EPILOGUE);
         for (int64_t range = 1; range < job.ranges; ++range) {
             const Heads<T> copy = job.dq_of(range);
             for (int64_t t = begin * d.heads; t < end * d.heads; ++t) {
@@ -338,6 +349,7 @@ bool backward_typed(const ac_call* call, ac_context* context, const Dims& d) {
     const bool finished = try_parallel(
         context, d.batch * d.groups * job.ranges, d.work() >= serial_work,
         [&](int64_t begin, int64_t end) {
+            const Phase phase(context, AC_PHASE_PACK);
             BackwardWorkspace<T> w;
             Arena<T> arena;
             w.lay_out(job, arena);
@@ -346,7 +358,8 @@ bool backward_typed(const ac_call* call, ac_context* context, const Dims& d) {
             arena.used = 0;
             w.lay_out(job, arena);
             for (int64_t t = begin; t < end; ++t)
-                run_range(w, t / job.ranges, balanced(t % job.ranges, job.ranges));
+                run_range(w, t / job.ranges, balanced(t % job.ranges, job.ranges),
+                          phase);
             return true;
         });
     if (finished && copied) add_copies(job, context);

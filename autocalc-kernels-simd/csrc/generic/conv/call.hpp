@@ -19,7 +19,7 @@ struct ConvCall {
     Images<T> to;
     const ac_array* bias;  // or null
     ac_context* context;   // null where a call is only described
-    Finish<T> finish = {};
+    Epilogue<T> finish = {};
 
     // Channels of a group, on either side.
     [[nodiscard]] AC_INLINE int64_t ins() const {

@@ -99,8 +99,8 @@ AC_INLINE bool finishes(Algorithm algorithm) {
 
 // False if there is no memory.
 template <class T>
-bool convolve(const ConvCall<T>& c) {
-    switch (choose_algorithm(c)) {
+bool convolve(const ConvCall<T>& c, Algorithm algorithm) {
+    switch (algorithm) {
         case Algorithm::nhwc_depthwise:
             return nhwc_depthwise(c);
         case Algorithm::pointwise:
@@ -125,6 +125,11 @@ bool convolve(const ConvCall<T>& c) {
     return c.turned ? dx_in_planes(c) : conv_in_planes(c);
 }
 
+template <class T>
+bool convolve(const ConvCall<T>& c) {
+    return convolve(c, choose_algorithm(c));
+}
+
 // ---- the kernels
 
 enum { conv_out, conv_x, conv_weight, conv_bias };
@@ -145,11 +150,11 @@ ConvCall<T> conv_call(const ac_call* call, const ac_array* out, ac_context* cont
 
 enum { activated_other = conv_bias + 1, activated_what = 4 };
 
-// What the convolution adds to its result, brought into the result's order if it lies
-// otherwise. False if there is no memory.
+// The first element of what the convolution adds to its result, brought into the
+// result's order if it lies otherwise. Null if there is no memory.
 template <class T>
-bool add_other(const ac_array* other, const Images<T>& to, const Windows& w,
-               ac_context* context, Images<const T>& found) {
+const T* other_like(const ac_array* other, const Images<T>& to, const Windows& w,
+                    ac_context* context) {
     const Images<const T> from = images_of<const T>(other);
     const int64_t sizes[] = {w.batch, w.groups * w.outs, w.y.out, w.x.out};
     const int64_t steps[] = {from.image, from.channel, from.row, from.column};
@@ -160,13 +165,9 @@ bool add_other(const ac_array* other, const Images<T>& to, const Windows& w,
         all *= sizes[d];
         alike &= sizes[d] == 1 || steps[d] == wanted[d];
     }
-    found = read_only(to);
-    found.data = from.data;
-    if (alike) return true;
+    if (alike) return from.data;
     T* copy = scratch_of<T>(context, other_slot, all);
-    if (copy == nullptr) return false;
-    found.data = copy;
-    for (int64_t i = 0; i < all; ++i) {
+    for (int64_t i = 0; copy != nullptr && i < all; ++i) {
         const int64_t x = i % sizes[3], y = i / sizes[3] % sizes[2];
         const int64_t c = i / sizes[3] / sizes[2] % sizes[1];
         const int64_t n = i / sizes[3] / sizes[2] / sizes[1];
@@ -174,7 +175,7 @@ bool add_other(const ac_array* other, const Images<T>& to, const Windows& w,
             from.data[n * from.image + c * from.channel + y * from.row +
                       x * from.column];
     }
-    return true;
+    return copy;
 }
 
 // False if there is no memory.
@@ -182,18 +183,19 @@ template <class T>
 bool convolve_and_finish(const ac_call* call, const ac_array* out,
                          ac_context* context) {
     ConvCall<T> c = conv_call<T>(call, out, context);
-    Finish<T>& finish = c.finish;
+    const Windows& w = c.windows;
+    c.finish.what = static_cast<PostOp>(int_attribute(call, activated_what));
+    c.finish.of = {T(float_attribute(call, activated_what + 1)),
+                   T(float_attribute(call, activated_what + 2))};
     const ac_array* other = operand(call, activated_other);
-    if (other != nullptr && !add_other(other, c.to, c.windows, context, finish.other))
-        return false;
-    finish.of = {static_cast<PostOp>(int_attribute(call, activated_what)),
-                 {T(float_attribute(call, activated_what + 1)),
-                  T(float_attribute(call, activated_what + 2))},
-                 finish.other.data,
-                 even_step(finish.other, c.windows.batch, c.windows.y.out,
-                           c.windows.x.out, c.outs())};
-    if (!convolve(c)) return false;
-    if (!finishes(choose_algorithm(c))) finish_images(finish, c.windows, c.to, context);
+    if (other != nullptr) {
+        c.finish.other = other_like(other, c.to, w, context);
+        if (c.finish.other == nullptr) return false;
+        c.finish.other_row = even_step(c.to, w.batch, w.y.out, w.x.out, c.outs());
+    }
+    const Algorithm algorithm = choose_algorithm(c);
+    if (!convolve(c, algorithm)) return false;
+    if (!finishes(algorithm)) finish_images(c.finish, w, c.to, context);
     return true;
 }
 

@@ -146,6 +146,7 @@ bool run_weight_tasks(WeightJob<T>& job, int64_t begin, int64_t end) {
                               channels.size(0) * job.planes.channel() + slack);
     T* g = scratch_of<T>(job.context, slot_g, job.band * w.x.out * job.row);
     if (planes == nullptr || g == nullptr) return false;
+    const Phase phase(job.context, AC_PHASE_COMPUTE);
     for (int64_t t = begin; t < end; ++t) {
         const int64_t block = t % job.blocks;
         const int64_t group = t / job.blocks % w.groups;
@@ -166,13 +167,16 @@ bool run_weight_tasks(WeightJob<T>& job, int64_t begin, int64_t end) {
                 const int64_t lines = smaller(job.band, w.y.out - top);
                 Planes here = job.planes;
                 here.top += top * here.step_y;
+                phase.next(AC_PHASE_PACK);
                 copy_planes(here, w.y, w.x, count, x, planes);
                 const T* lines_of_g = from + top * job.g.row;
                 if (job.dots) {
                     gather_g(job, lines_of_g, lines, g);
+                    phase.next(AC_PHASE_COMPUTE);
                     add_dots(job, lines, taps, planes, g, sums);
                 } else {
                     transpose_g(job, lines_of_g, lines, g);
+                    phase.next(AC_PHASE_COMPUTE);
                     add_products(job, lines, taps, planes, g, sums);
                 }
             }
@@ -257,7 +261,10 @@ bool sum_weights(const DweightCall<T>& call) {
                       }))
         return false;
     parallel(job.context, w.groups * w.ins, job.parts * count > serial_work,
-             [&](int64_t begin, int64_t end) { add_parts(job, begin, end); });
+             [&](int64_t begin, int64_t end) {
+                 const Phase phase(job.context, AC_PHASE_EPILOGUE);
+                 add_parts(job, begin, end);
+             });
     return true;
 }
 

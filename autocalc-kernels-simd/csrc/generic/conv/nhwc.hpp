@@ -52,7 +52,7 @@ struct NhwcJob {
     T* start;        // the bias, [group][whole registers], or null
     bool accumulate;
     ac_context* context;
-    Finish<T> finish;
+    Epilogue<T> finish;
 
     [[nodiscard]] AC_INLINE int64_t wide() const {
         return round_up(outs, vec<T>::lanes);
@@ -189,8 +189,8 @@ void multiply_places(const NhwcJob<T>& job, const NhwcClass<T>& part, int64_t y0
     tile.alpha = 1;
     tile.beta = job.accumulate ? T(1) : T(0);
     tile.bias = start;
-    tile.low = job.finish.of.low();
-    tile.high = job.finish.of.high();
+    tile.low = job.finish.low();
+    tile.high = job.finish.high();
     const int64_t blocks = ceil_div(columns, most_rows<T>(vectors, tile.a_row));
     const Cuts cuts(columns, blocks);
     const int64_t each = larger<int64_t>(1, bytes_of<T>(part.k * panel.width));
@@ -200,7 +200,7 @@ void multiply_places(const NhwcJob<T>& job, const NhwcClass<T>& part, int64_t y0
         tile.gaps = part.gaps + run;
         tile.b = weights + run * part.k * panel.width;
         const int64_t offset = part.runs == 0 ? 0 : part.offsets[run];
-        tile.clamped = job.finish.of.is_clamp() && run + tile.runs >= part.runs;
+        tile.clamped = job.finish.is_clamp() && run + tile.runs >= part.runs;
         for (int64_t y = y0; y < y1; ++y) {
             const T* line = from + y * band.step_y * band.line + offset +
                             (part.x0 - job.first_x) * tile.a_row;
@@ -220,10 +220,12 @@ void multiply_places(const NhwcJob<T>& job, const NhwcClass<T>& part, int64_t y0
 template <class T>
 void run_nhwc_task(const NhwcJob<T>& job, int64_t image, int64_t group, int64_t index,
                    T* scratch) {
+    const Phase phase(job.context, AC_PHASE_PACK);
     const Band<T>& band = job.band;
     const int64_t top = job.first_y + index * job.lines;
     const int64_t end = smaller(top + job.lines, job.end_y);
     const T* pixels = take_band(band, image, group * job.ins, top, end - top, scratch);
+    phase.next(AC_PHASE_COMPUTE);
     const T* from = pixels - top * band.step_y * band.line;
     T* to = job.to.data + image * job.to.image + group * job.outs;
     const Panels<T> panels(job.outs, job.panel);
@@ -243,7 +245,8 @@ void run_nhwc_task(const NhwcJob<T>& job, int64_t image, int64_t group, int64_t 
                             to + panel.begin, panel);
         }
     }
-    if (!job.finish.of.is_pass()) return;
+    if (!job.finish.is_pass()) return;
+    phase.next(AC_PHASE_EPILOGUE);
     for (int64_t y = top; y < end; ++y)
         finish_pixels(job.finish, job.to, image, y, job.windows.x.out, group * job.outs,
                       job.outs);
@@ -314,7 +317,10 @@ bool run_nhwc(NhwcJob<T>& job, const ac_array* bias) {
     job.start = bias == nullptr ? nullptr : job.weights + all;
     if (bias != nullptr) copy_bias<T>(bias, w.groups, job.outs, job.wide(), job.start);
     parallel(job.context, w.groups * job.ins, all > serial_work,
-             [&](int64_t begin, int64_t end) { pack_last(job, begin, end); });
+             [&](int64_t begin, int64_t end) {
+                 const Phase phase(job.context, AC_PHASE_PACK);
+                 pack_last(job, begin, end);
+             });
     cut_last(job);
     const int64_t tasks = w.batch * w.groups * job.bands;
     const int64_t work = w.batch * w.y.out * w.x.out * all;

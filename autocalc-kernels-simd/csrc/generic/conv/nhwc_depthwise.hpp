@@ -69,8 +69,7 @@ struct NhwcDepthwise {
     const T* start;  // the bias, or zeros
     int64_t wide;
     bool accumulate;
-    Finish<T> finish;
-    bool clamped;
+    bool clamped;  // to what lies between low and high
     T low, high;
 };
 
@@ -330,22 +329,22 @@ bool nhwc_depthwise(const ConvCall<T>& call) {
                                   start,
                                   wide,
                                   call.accumulate,
-                                  call.finish,
-                                  call.finish.of.is_clamp(),
-                                  call.finish.of.low(),
-                                  call.finish.of.high()};
+                                  call.finish.is_clamp(),
+                                  call.finish.low(),
+                                  call.finish.high()};
     find_spots(w.y, call.turned, job.y);
     find_spots(w.x, call.turned, job.x);
     const int64_t work = w.batch * w.y.out * w.x.out * w.groups * w.taps();
     parallel(
         call.context, w.batch * lines, work > serial_work,
         [&](int64_t begin, int64_t end) {
+            const Phase phase(call.context, AC_PHASE_COMPUTE);
             for (int64_t t = begin; t < end; ++t) {
                 const int64_t image = t / lines, y = t % lines;
                 run_depthwise_line(job, job.from.data + image * job.from.image, y,
                                    job.to.data + image * job.to.image + y * job.to.row);
-                if (job.finish.of.is_pass())
-                    finish_pixels(job.finish, job.to, image, y, columns, 0, w.groups);
+                if (call.finish.is_pass())
+                    finish_pixels(call.finish, job.to, image, y, columns, 0, w.groups);
             }
         });
     return true;

@@ -142,6 +142,7 @@ void add_unit(const NhwcWeights<T>& job, int64_t image, int64_t images, int64_t 
     tile.b_line = job.copies_g ? w.x.out * job.row : job.g.row;
     tile.b_step = job.copies_g ? job.row : job.g.column;
     for (int64_t n = 0; n < images; ++n) {
+        const Phase phase(job.context, AC_PHASE_PACK);
         const T* pixels =
             take_band(band, image + n, group * w.ins, top, lines, x + n * tile.a_image);
         const T* from = job.g.data + (image + n) * job.g.image + top * job.g.row +
@@ -182,6 +183,7 @@ bool run_nhwc_weight_tasks(NhwcWeights<T>& job, int64_t begin, int64_t end) {
     T* x = scratch_of<T>(job.context, nhwc_x, job.together * whole + 1);
     T* g = scratch_of<T>(job.context, nhwc_g, job.together * g_size + 1);
     if (x == nullptr || g == nullptr) return false;
+    const Phase phase(job.context, AC_PHASE_COMPUTE);
     const Cuts units(job.units, job.parts);
     for (int64_t t = begin; t < end; ++t) {
         const int64_t block = t % job.blocks, group = t / job.blocks % w.groups;
@@ -317,9 +319,11 @@ bool sum_nhwc_dweight(NhwcWeights<T>& job) {
                       }))
         return false;
     const int64_t turn = w.taps() == 1 ? vec<T>::lanes : 1;
-    parallel_range(
-        job.context, w.groups * w.ins, turn, job.parts * count > serial_work,
-        [&](int64_t begin, int64_t end) { put_last_weights(job, begin, end); });
+    parallel_range(job.context, w.groups * w.ins, turn, job.parts * count > serial_work,
+                   [&](int64_t begin, int64_t end) {
+                       const Phase phase(job.context, AC_PHASE_EPILOGUE);
+                       put_last_weights(job, begin, end);
+                   });
     return true;
 }
 

@@ -165,7 +165,7 @@ AC_INLINE bool pixel_product(const ConvCall<T>& call, Gemm<T>& p) {
     p.alpha = 1;
     p.beta = call.accumulate ? T(1) : T(0);
     p.activation = Activation::none;
-    p.epilogue = call.finish.of;
+    p.epilogue = call.finish;
     return true;
 }
 

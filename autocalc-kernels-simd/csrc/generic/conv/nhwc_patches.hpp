@@ -43,6 +43,7 @@ void for_lines(const ImageSizes& s, const Images<T>& nhwc, ac_context* context,
     const int64_t lines = whole ? 1 : s.rows, pixels = s.pixels() / lines;
     parallel(context, s.batch * lines, s.elements() > serial_work,
              [&](int64_t begin, int64_t end) {
+                 const Phase phase(context, AC_PHASE_PACK);
                  for (int64_t t = begin; t < end; ++t) {
                      const int64_t n = t / lines, y = t % lines;
                      run(nhwc.data + n * nhwc.image + y * nhwc.row,

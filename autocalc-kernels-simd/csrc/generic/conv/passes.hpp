@@ -206,6 +206,7 @@ bool run_conv_tasks(ConvJob<T>& job, int64_t begin, int64_t end) {
     T* planes =
         scratch_of<T>(job.context, slot_planes, job.ins * job.planes.channel() + slack);
     if (planes == nullptr) return false;
+    const Phase phase(job.context, AC_PHASE_PACK);
     for (int64_t t = begin; t < end; ++t) {
         Task task;
         task.band = t % job.bands;
@@ -216,7 +217,9 @@ bool run_conv_tasks(ConvJob<T>& job, int64_t begin, int64_t end) {
         part.top += task.band * job.band * part.step_y;
         Images<const T> image = job.from;
         image.data += task.image * image.image + task.group * job.ins * image.channel;
+        phase.next(AC_PHASE_PACK);
         copy_planes(part, job.from_y, job.from_x, job.ins, image, planes);
+        phase.next(AC_PHASE_COMPUTE);
         for (int64_t p = 0; p < job.pass_count; ++p)
             run_pass(job, job.passes[p], task, planes);
     }

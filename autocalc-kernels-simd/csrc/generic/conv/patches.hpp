@@ -99,6 +99,7 @@ void write_patches(const Windows& w, const Images<const T>& from,
     const int64_t row = block.images * w.y.out * w.x.out;
     parallel(context, w.ins, w.ins * w.taps() * row > serial_work,
              [&](int64_t begin, int64_t end) {
+                 const Phase phase(context, AC_PHASE_PACK);
                  gather_patches(w, from, block, begin, end, patches, row);
              });
 }
@@ -120,6 +121,7 @@ PixelMatrix<T> pixel_matrix(const Windows& w, const Images<const T>& g,
     const int64_t windows = w.y.out * w.x.out, row = block.images * windows;
     parallel(context, w.outs, w.outs * row > serial_work,
              [&](int64_t begin, int64_t end) {
+                 const Phase phase(context, AC_PHASE_PACK);
                  for (int64_t o = begin; o < end; ++o) {
                      T* to = room + o * row;
                      for (int64_t n = 0; n < block.images; ++n) {
@@ -214,6 +216,7 @@ bool conv_by_patches(const ConvCall<T>& call) {
         if (in_place) continue;
         parallel(call.context, w.outs, w.outs * p.n > serial_work,
                  [&](int64_t begin, int64_t end) {
+                     const Phase phase(call.context, AC_PHASE_EPILOGUE);
                      scatter_results(call, block, results, begin, end);
                  });
     }
@@ -282,6 +285,7 @@ bool dx_by_patches(const ConvCall<T>& call) {
         if (!multiply(p, call.context)) return false;
         parallel(call.context, w.ins, blocks.rows * p.n > serial_work,
                  [&](int64_t begin, int64_t end) {
+                     const Phase phase(call.context, AC_PHASE_EPILOGUE);
                      add_patches(call, block, patches, begin, end);
                  });
     }

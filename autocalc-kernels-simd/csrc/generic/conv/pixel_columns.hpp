@@ -132,6 +132,7 @@ template <class T>
 void pack_columns_of(const ColumnsJob<T>& job, const ColumnBlock<T>& block,
                      int64_t index, int64_t kb, T* packed) {
     if (kept_columns.block == index && kept_columns.k_block == kb) return;
+    const Phase phase(job.call.context, AC_PHASE_PACK);
     const Cuts depths = job.depths();
     const int64_t channel = job.call.from.channel, k = depths.size(kb);
     for (int64_t p = 0; p < block.panels.count; ++p) {
@@ -241,6 +242,7 @@ bool run_columns_tasks(const ColumnsJob<T>& job, int64_t begin, int64_t end) {
         most_runs(columns, columns / vec<T>::lanes) + most_runs(columns, 1));
     T* packed = static_cast<T*>(kept_columns.packed);
     if (packed == nullptr || runs == nullptr) return false;
+    const Phase phase(job.call.context, AC_PHASE_COMPUTE);
     while (begin < end) {
         const int64_t part = begin % job.parts;
         const int64_t part_end = smaller(job.parts, part + end - begin);
@@ -304,6 +306,7 @@ bool conv_by_columns(const ConvCall<T>& call) {
         const int64_t chunks = job.k_blocks * ceil_div(job.groups, groups_at_once);
         parallel(call.context, chunks, job.rows * job.depth > serial_work,
                  [&](int64_t begin, int64_t end) {
+                     const Phase phase(call.context, AC_PHASE_PACK);
                      pack_filters(job, begin, end, filters);
                  });
         job.filters = filters;

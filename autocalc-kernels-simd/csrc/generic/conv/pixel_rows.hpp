@@ -42,6 +42,7 @@ void gather_pixels(const Windows& w, const Images<const T>& from, int64_t n0,
     const int64_t line = w.x.out * w.ins, lines = (n1 - n0) * w.y.out;
     parallel(context, lines, lines * line > serial_work,
              [&](int64_t begin, int64_t end) {
+                 const Phase phase(context, AC_PHASE_PACK);
                  for (int64_t t = begin; t < end; ++t) {
                      const T* at = from.data + (n0 + t / w.y.out) * from.image +
                                    t % w.y.out * w.y.stride * from.row;
@@ -77,10 +78,11 @@ bool conv_by_pixel_rows(const ConvCall<T>& call) {
     p.beta = call.accumulate ? T(1) : T(0);
     p.bias = call.bias == nullptr ? nullptr : bias;
     p.activation = Activation::none;
-    p.epilogue = call.finish.of;
+    p.epilogue = call.finish;
     for (int64_t n = 0; n < w.batch; n += together) {
         const int64_t end = smaller(n + together, w.batch);
-        p.epilogue.other = call.finish.other_at(n * call.finish.other.image);
+        if (p.epilogue.other != nullptr)
+            p.epilogue.other = call.finish.other + n * call.to.image;
         gather_pixels(w, call.from, n, end, rows, call.context);
         p.m = (end - n) * windows;
         p.c = call.to.data + n * call.to.image;
@@ -117,6 +119,7 @@ void scatter_pixels(const ConvCall<T>& call, int64_t n0, int64_t n1, const T* ro
     };
     parallel(call.context, lines, lines * line > serial_work,
              [&](int64_t begin, int64_t end) {
+                 const Phase phase(call.context, AC_PHASE_EPILOGUE);
                  for (int64_t t = begin; t < end; ++t) {
                      const int64_t n = t / w.y.in, y = window(w.y, t % w.y.in);
                      T* to = call.to.data + (n0 + n) * call.to.image +

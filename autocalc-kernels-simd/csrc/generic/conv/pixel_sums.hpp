@@ -79,6 +79,7 @@ template <class T>
 void pack_windows(const PixelSums<T>& job, int64_t block, const SummedWindows& windows,
                   T* packed) {
     constexpr int64_t lanes = vec<T>::lanes;
+    const Phase phase(job.call.context, AC_PHASE_PACK);
     const Panels<T> panels = job.panels(block);
     const int64_t first = job.begin_of(block);
     WindowRun runs[most_runs(sums_windows, 1)];
@@ -161,6 +162,7 @@ bool run_sum_tasks(const PixelSums<T>& job, int64_t begin, int64_t end) {
     T* packed = scratch_of<T>(job.call.context, pixel_sums_slot,
                               job.block_columns() * job.block_windows());
     if (packed == nullptr) return false;
+    const Phase phase(job.call.context, AC_PHASE_COMPUTE);
     while (begin < end) {
         const int64_t part = begin % job.parts;
         const int64_t part_end = smaller(job.parts, part + end - begin);

@@ -218,6 +218,7 @@ template <class T>
 void run_strided_task(const StridedJob<T>& job, const StridedTask& task, T* data,
                       T* results) {
     constexpr int lanes = vec<T>::lanes;
+    const Phase phase(job.context, AC_PHASE_PACK);
     const Windows& w = job.windows;
     const int64_t image = task.image, group = task.group;
     const int64_t top = task.band * job.band;
@@ -237,6 +238,7 @@ void run_strided_task(const StridedJob<T>& job, const StridedTask& task, T* data
         gather_pixels(from, smaller<int64_t>(lanes, w.ins - c), pixels);
     }
     pixels.data = data;
+    phase.next(AC_PHASE_COMPUTE);
     const Panels<T> panels(w.outs, tile_vectors);
     const Shares share(panels.count, job.parts);
     for (int64_t p = share.at(task.part); p < share.at(task.part_end); ++p) {
@@ -296,7 +298,10 @@ bool run_strided(StridedJob<T>& job, const ac_array* bias) {
     job.start = job.weights + all;
     copy_bias<T>(bias, w.groups, w.outs, job.wide(), job.start);
     parallel(job.context, w.groups * ceil_div(w.ins, vec<T>::lanes), all > serial_work,
-             [&](int64_t begin, int64_t end) { pack_strided(job, begin, end); });
+             [&](int64_t begin, int64_t end) {
+                 const Phase phase(job.context, AC_PHASE_PACK);
+                 pack_strided(job, begin, end);
+             });
     job.parts = strided_parts(job, Panels<T>(w.outs, tile_vectors).count);
     const int64_t tasks = w.batch * w.groups * job.bands * job.parts;
     const int64_t work = w.batch * w.y.out * w.x.out * all;

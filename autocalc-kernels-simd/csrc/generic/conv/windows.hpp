@@ -11,6 +11,7 @@
 #pragma once
 
 #include "common/operands.hpp"
+#include "common/phase.hpp"
 #include "gemm/plan.hpp"
 
 namespace autocalc::simd::AC_ISA {

@@ -165,8 +165,10 @@ bool run_wino_tasks(WinoJob& job, int64_t begin, int64_t end) {
     task.pixels = scratch_of<float>(job.context, slot_pixels, pixels);
     if (task.data == nullptr || task.products == nullptr || task.pixels == nullptr)
         return false;
+    const Phase phase(job.context, AC_PHASE_PACK);
     const Cuts cuts = segments.of_task();
     for (int64_t t = begin; t < end; ++t) {
+        phase.next(AC_PHASE_PACK);
         task.group = t % job.groups;
         task.first = cuts.at(t / job.groups);
         task.last = cuts.at(t / job.groups + 1);
@@ -178,9 +180,11 @@ bool run_wino_tasks(WinoJob& job, int64_t begin, int64_t end) {
         for (int64_t p = 0; p < panels.count; ++p) {
             const Panel panel = panels.at(p);
             const int64_t step = wino_step(most, panel.width);
+            phase.next(AC_PHASE_COMPUTE);
             multiply_places(job, task, panel,
                             weights + job.places * job.ins * panel.begin, step, 0,
                             job.ins);
+            phase.next(AC_PHASE_EPILOGUE);
             write_tiles<out>(job, task, panel, step);
         }
     }
@@ -198,6 +202,7 @@ bool read_all_data(const WinoJob& job, float* data, int64_t begin, int64_t end) 
     float* pixels = scratch_of<float>(job.context, slot_pixels,
                                       tile_scratch(tiling, job.segments, job.ins));
     if (pixels == nullptr) return false;
+    const Phase phase(job.context, AC_PHASE_PACK);
     for (int64_t t = begin; t < end;) {
         const int64_t group = t / registers, r0 = t % registers;
         const int64_t r1 = smaller(registers, r0 + end - t), first = r0 * lanes;
@@ -238,6 +243,7 @@ bool run_panels(const WinoJob& job, float* data, int64_t begin, int64_t end) {
         tile_scratch(results_of<out>(job.y, job.x), job.segments, width));
     if (weights == nullptr || task.products == nullptr || task.pixels == nullptr)
         return false;
+    const Phase phase(job.context, AC_PHASE_PACK);
     for (int64_t t = begin; t < end; ++t) {
         task.group = t / panels.count;
         task.data = data + task.group * job.places * job.data_step;
@@ -245,10 +251,13 @@ bool run_panels(const WinoJob& job, float* data, int64_t begin, int64_t end) {
         const int64_t step = wino_step(task.tiles, panel.width);
         for (int64_t i = 0; i < blocks; ++i) {
             const int64_t channels = cuts.size(i);
+            phase.next(AC_PHASE_PACK);
             transform_panel<out>(job, task.group, panel, cuts.at(i), cuts.at(i + 1),
                                  weights, channels * panel.width);
+            phase.next(AC_PHASE_COMPUTE);
             multiply_places(job, task, panel, weights, step, cuts.at(i), channels);
         }
+        phase.next(AC_PHASE_EPILOGUE);
         write_tiles<out>(job, task, panel, step);
     }
     return true;
@@ -307,9 +316,11 @@ bool run_by_segments(WinoJob& job, const ac_array* bias) {
     const int64_t tasks = job.segments.tasks * job.groups;
     const int64_t work =
         job.segments.count() * job.groups * most * job.ins * job.wide();
-    parallel(
-        job.context, job.groups * job.ins, all > serial_work,
-        [&](int64_t begin, int64_t end) { transform_weights<out>(job, begin, end); });
+    parallel(job.context, job.groups * job.ins, all > serial_work,
+             [&](int64_t begin, int64_t end) {
+                 const Phase phase(job.context, AC_PHASE_PACK);
+                 transform_weights<out>(job, begin, end);
+             });
     return try_parallel(job.context, tasks, work >= serial_work / 8,
                         [&](int64_t begin, int64_t end) {
                             return run_wino_tasks<out>(job, begin, end);

@@ -129,6 +129,7 @@ bool run_gradient_tasks(GradientJob& job, int64_t begin, int64_t end) {
     task.pixels = scratch_of<float>(job.context, slot_pixels, pixels);
     if (task.data == nullptr || task.gradients == nullptr || task.pixels == nullptr)
         return false;
+    const Phase phase(job.context, AC_PHASE_PACK);
     const Cuts channels(w.ins, job.blocks), batches(segments.tasks, job.parts);
     for (int64_t t = begin; t < end; ++t) {
         const int64_t block = t % job.blocks, part = t / job.blocks / w.groups;
@@ -140,7 +141,9 @@ bool run_gradient_tasks(GradientJob& job, int64_t begin, int64_t end) {
                     task.channel * job.wide();
         const int64_t first = batches.at(part), last = batches.at(part + 1);
         for (int64_t batch = first; batch < last; ++batch) {
+            phase.next(AC_PHASE_PACK);
             const int64_t tiles = read_batch<out>(job, task, batch);
+            phase.next(AC_PHASE_COMPUTE);
             multiply_batch(job, task, tiles, batch > first);
         }
     }
@@ -226,6 +229,7 @@ bool sum_tiles(GradientJob& job, const Images<float>& to, bool accumulate) {
         return false;
     parallel(job.context, w.groups * w.ins, sums > serial_work,
              [&](int64_t begin, int64_t end) {
+                 const Phase phase(job.context, AC_PHASE_EPILOGUE);
                  transform_parts<out>(job, to, accumulate, begin, end);
              });
     return true;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/call.hpp"
+#include "common/phase.hpp"
 #include "elementwise/post_ops.hpp"
 #include "gemm/pack.hpp"
 #include "gemm/plan.hpp"
@@ -81,11 +82,10 @@ void keep_packed(Workspace<T>& workspace, const T* b, const Panels<T>& panels) {
 
 // The direct path packs only the last panel, if that does not fill its registers.
 template <class T>
-void pack_block(Workspace<T>& workspace, const T* b, int64_t k,
-                const Panels<T>& panels) {
+AC_NOINLINE void pack_panels(Workspace<T>& workspace, const T* b, int64_t k,
+                             const Panels<T>& panels) {
     const Gemm<T>& p = *workspace.job->product;
     const Plan& plan = workspace.job->plan;
-    if (is_packed(workspace, b, panels)) return;
     if (plan.strategy == Strategy::direct) {
         const Panel last = panels.at(panels.count - 1);
         if (last.columns < last.width)
@@ -98,6 +98,14 @@ void pack_block(Workspace<T>& workspace, const T* b, int64_t k,
         }
     }
     keep_packed(workspace, b, panels);
+}
+
+template <class T>
+AC_INLINE void pack_block(Workspace<T>& workspace, const T* b, int64_t k,
+                          const Panels<T>& panels) {
+    if (is_packed(workspace, b, panels)) return;
+    in_phase(workspace.job->context, AC_PHASE_PACK,
+             [&] { pack_panels(workspace, b, k, panels); });
 }
 
 // The tile of a row of them that belongs to a panel.
@@ -184,6 +192,7 @@ void take_rows(const Workspace<T>& workspace, const T* a, int64_t k,
         return;
     }
     tile.a_row = 1;
+    const Phase phase(workspace.job->context, AC_PHASE_PACK);
     if (plan.pack_a == PackA::tile) {
         tile.a_col = rows.start(i + 1) - rows.start(i);
         pack_tile_any(tile.a_col, k, tile.a, p.a_row, p.a_col, workspace.packed_a);
@@ -247,6 +256,31 @@ AC_INLINE void clamp_tile(const Gemm<T>& p, bool last, Tile<T>& tile) {
     tile.high = e.high();
 }
 
+// Whether anything but the limits follows the last sums, in a pass of its own.
+template <class T>
+AC_INLINE bool has_passes(const Gemm<T>& p) {
+    return p.activation > Activation::relu || p.mask != nullptr || p.epilogue.is_pass();
+}
+
+// Those passes over rows `start` to `start + height` of a block, which lie at `c`.
+template <class T>
+void run_passes(const Job<T>& job, const Block& block, int64_t start, int64_t height,
+                T* c) {
+    const Gemm<T>& p = *job.product;
+    const Phase phase(job.context, AC_PHASE_EPILOGUE);
+    const int64_t columns = block.n1 - block.n0;
+    if (p.activation > Activation::relu)
+        activate(p.activation, height, columns, c, p.c_row);
+    if (p.mask != nullptr)
+        mask_rows(height, columns, c, p.c_row, p.mask + start * p.mask_row + block.n0,
+                  p.mask_row);
+    const Epilogue<T>& e = p.epilogue;
+    if (!e.is_pass()) return;
+    const T* other =
+        e.other == nullptr ? nullptr : e.other + start * e.other_row + block.n0;
+    finish_rows(e, height, columns, c, p.c_row, other, e.other_row);
+}
+
 template <class T>
 void run_block(Workspace<T>& workspace, const Matrices<T>& at, const Block& block) {
     const Job<T>& job = *workspace.job;
@@ -256,6 +290,7 @@ void run_block(Workspace<T>& workspace, const Matrices<T>& at, const Block& bloc
     const RowTiles rows(block.m0, block.m1, plan.tile_m);
     const Panels<T> panels(columns, plan.panel);
     const Cuts depths(p.k, plan.k_blocks);
+    const bool passes = has_passes(p);
     for (int64_t kb = 0; kb < plan.k_blocks; ++kb) {
         const bool last = kb + 1 == plan.k_blocks;
         const int64_t k0 = depths.at(kb);
@@ -283,20 +318,7 @@ void run_block(Workspace<T>& workspace, const Matrices<T>& at, const Block& bloc
             } else {
                 run_row(job, tile, height, b, workspace.packed_b, panels);
             }
-            if (last && p.activation > Activation::relu) {
-                activate(p.activation, height, columns, tile.c, p.c_row);
-            }
-            if (last && p.mask != nullptr) {
-                mask_rows(height, columns, tile.c, p.c_row,
-                          p.mask + start * p.mask_row + block.n0, p.mask_row);
-            }
-            if (last && p.epilogue.is_pass()) {
-                const Epilogue<T>& e = p.epilogue;
-                const T* other = e.other == nullptr
-                                     ? nullptr
-                                     : e.other + start * e.other_row + block.n0;
-                finish_rows(e, height, columns, tile.c, p.c_row, other, e.other_row);
-            }
+            if (last && passes) run_passes(job, block, start, height, tile.c);
         }
     }
 }

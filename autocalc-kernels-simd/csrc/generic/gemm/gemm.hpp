@@ -10,6 +10,7 @@
 
 #include "autocalc_kernel.h"
 #include "common/call.hpp"
+#include "common/phase.hpp"
 #include "common/post_ops.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -59,8 +60,10 @@ struct Aside {
 };
 
 inline void run_apart(const Aside& aside, ac_context* context) {
-    parallel(context, aside.tasks, aside.worthwhile,
-             [&](int64_t begin, int64_t end) { aside.run(aside.job, begin, end); });
+    parallel(context, aside.tasks, aside.worthwhile, [&](int64_t begin, int64_t end) {
+        const Phase phase(context, AC_PHASE_EPILOGUE);
+        aside.run(aside.job, begin, end);
+    });
 }
 
 // Both products and what runs aside; neither reads what another writes.

@@ -54,7 +54,7 @@ bool open_workspace(const Job<T>& job, Workspace<T>& workspace) {
 // so that it packs the block of b once; where a tile ends does not change a sum. Those
 // of one row are one block too.
 template <class T>
-bool run_tasks(Job<T>& job, int64_t begin, int64_t end) {
+AC_NOINLINE bool run_some_tasks(Job<T>& job, int64_t begin, int64_t end) {
     const Gemm<T>& p = *job.product;
     const Plan& plan = job.plan;
     Workspace<T> workspace;
@@ -86,6 +86,12 @@ bool run_tasks(Job<T>& job, int64_t begin, int64_t end) {
     kept = {job.number, workspace.packed_b, workspace.packed_from,
             workspace.packed_columns};
     return true;
+}
+
+template <class T>
+AC_INLINE bool run_tasks(Job<T>& job, int64_t begin, int64_t end) {
+    return in_phase(job.context, AC_PHASE_COMPUTE,
+                    [&] { return run_some_tasks(job, begin, end); });
 }
 
 // ---- b packed once for all threads: worth it where each of them would need all of it
@@ -132,7 +138,10 @@ bool share_b(Job<T>& job, int64_t tasks) {
     if (out == nullptr) return false;
     SharedPacking<T> packing = {&p, &job.plan, out, panels};
     parallel(job.context, job.plan.n_tasks * panels, true,
-             [&](int64_t begin, int64_t end) { pack_shared(packing, begin, end); });
+             [&](int64_t begin, int64_t end) {
+                 const Phase phase(job.context, AC_PHASE_PACK);
+                 pack_shared(packing, begin, end);
+             });
     job.shared_b = out;
     return true;
 }
@@ -177,6 +186,7 @@ void finish_product(const Gemm<T>& p, int64_t rows, int64_t columns,
     if (p.mask == nullptr && !e.any()) return;
     parallel(
         context, rows, rows * columns > serial_work, [&](int64_t begin, int64_t end) {
+            const Phase phase(context, AC_PHASE_EPILOGUE);
             T* c = p.c + begin * p.c_row;
             if (p.mask != nullptr)
                 mask_rows(end - begin, columns, c, p.c_row, p.mask + begin * p.mask_row,
@@ -264,7 +274,9 @@ bool multiply_typed(const Gemm<T>& first, const Gemm<T>& second, const Aside& as
             if (to_b < smaller(end, behind) &&
                 !run_tasks(b.job, to_b - a.tasks, smaller(end, behind) - a.tasks))
                 return false;
-            if (to_aside < end) aside.run(aside.job, to_aside - behind, end - behind);
+            if (to_aside >= end) return true;
+            const Phase phase(context, AC_PHASE_EPILOGUE);
+            aside.run(aside.job, to_aside - behind, end - behind);
             return true;
         });
     a.finish();

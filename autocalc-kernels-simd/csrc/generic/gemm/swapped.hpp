@@ -66,11 +66,13 @@ AC_NOINLINE void write_square(const Gemm<T>& p, const Matrices<T>& at,
 }
 
 template <class T>
-void write_squares(const Gemm<T>& p, const Matrices<T>& at, const Block& block,
+void write_squares(const Job<T>& job, const Matrices<T>& at, const Block& block,
                    Slab<T>& slab, int64_t count) {
     const int64_t end = smaller(slab.squares, slab.written + count);
+    if (slab.written >= end) return;
+    const Phase phase(job.context, AC_PHASE_EPILOGUE);
     for (; slab.written < end; ++slab.written)
-        write_square(p, at, block, slab, slab.written);
+        write_square(*job.product, at, block, slab, slab.written);
 }
 
 // While one slab fills, the one before is written, a few squares before each tile: the
@@ -100,13 +102,13 @@ void run_swapped(Workspace<T>& workspace, const Matrices<T>& at, const Block& bl
     for (int64_t i = 0; i < rows.tiles; ++i) {
         const int64_t in_slab = i % plan.slab;
         if (in_slab == 0) filling.m0 = rows.start(i);
-        write_squares(p, at, block, full, ceil_div(full.squares, plan.slab));
+        write_squares(job, at, block, full, ceil_div(full.squares, plan.slab));
         take_rows(workspace, at.a, p.k, rows, i, tile);
         tile.c = filling.sums + (rows.start(i) - filling.m0) * row_step;
         run_row(job, tile, rows.start(i + 1) - rows.start(i),
                 static_cast<const T*>(nullptr), packed, panels);
         if (i + 1 == rows.tiles || in_slab + 1 == plan.slab) {
-            write_squares(p, at, block, full, full.squares);
+            write_squares(job, at, block, full, full.squares);
             filling.rows = rows.start(i + 1) - filling.m0;
             filling.squares = ceil_div(filling.rows, lanes) * ceil_div(columns, lanes);
             filling.written = 0;
@@ -115,7 +117,7 @@ void run_swapped(Workspace<T>& workspace, const Matrices<T>& at, const Block& bl
             filling = empty;
         }
     }
-    write_squares(p, at, block, full, full.squares);
+    write_squares(job, at, block, full, full.squares);
 }
 
 }  // namespace

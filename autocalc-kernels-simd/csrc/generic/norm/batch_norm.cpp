@@ -158,6 +158,7 @@ void forward_running(ac_context* context, const Forward<T>& job, const Channels&
     const int64_t tasks = cut.units * cut.chunks;
     parallel(context, tasks, x.values() * x.channels >= 16384,
              [&](int64_t begin, int64_t end) {
+                 const Phase phase(context, AC_PHASE_NORMALISE);
                  for (int64_t i = begin; i < end; ++i) {
                      write_chunk(job, cut, i / cut.chunks, i % cut.chunks);
                  }

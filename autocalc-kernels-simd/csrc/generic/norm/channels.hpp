@@ -12,6 +12,7 @@
 
 #include "common/contiguous.hpp"
 #include "common/lanes.hpp"
+#include "common/phase.hpp"
 #include "vec.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -279,9 +280,12 @@ void two_looks(ac_context* context, const Cut& cut, First&& first, Finish&& fini
     const bool enough = cut.units >= 4 * static_cast<int64_t>(context->num_threads);
     if ((enough && cut.unit_stays()) || !worthwhile) {
         parallel(context, cut.units, worthwhile, [&](int64_t begin, int64_t end) {
+            const Phase phase(context, AC_PHASE_STATISTICS);
             for (int64_t u = begin; u < end; ++u) {
+                phase.next(AC_PHASE_STATISTICS);
                 for (int64_t k = 0; k < cut.chunks; ++k) first(u, k);
                 finish(cut.channel(u), cut.channel(u) + cut.width(u));
+                phase.next(AC_PHASE_NORMALISE);
                 for (int64_t k = cut.chunks; k-- > 0;) second(u, k);
             }
         });
@@ -289,11 +293,16 @@ void two_looks(ac_context* context, const Cut& cut, First&& first, Finish&& fini
     }
     const int64_t tasks = cut.units * cut.chunks;
     parallel(context, tasks, worthwhile, [&](int64_t begin, int64_t end) {
+        const Phase phase(context, AC_PHASE_STATISTICS);
         for (int64_t i = begin; i < end; ++i) first(i % cut.units, i / cut.units);
     });
     parallel(context, cut.x.channels, cut.x.channels * cut.chunks >= 512,
-             [&](int64_t begin, int64_t end) { finish(begin, end); });
+             [&](int64_t begin, int64_t end) {
+                 const Phase phase(context, AC_PHASE_STATISTICS);
+                 finish(begin, end);
+             });
     parallel(context, tasks, worthwhile, [&](int64_t begin, int64_t end) {
+        const Phase phase(context, AC_PHASE_NORMALISE);
         for (int64_t i = end; i-- > begin;) second(i % cut.units, i / cut.units);
     });
 }

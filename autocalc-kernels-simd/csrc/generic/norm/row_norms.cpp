@@ -4,6 +4,7 @@
 // is read from memory once: sums and results find it in the L1 cache. The variance is
 // of the centered row, in a pass of its own, so that rows far from zero lose nothing.
 #include "common/families.hpp"
+#include "common/phase.hpp"
 #include "norm/rows.hpp"
 #include "reduce/axis.hpp"
 
@@ -51,11 +52,13 @@ struct RmsNorm {
     T eps;
     int64_t width;
 
-    AC_INLINE void operator()(const Row<T>& row) const {
+    template <class Turns>
+    AC_INLINE void operator()(const Row<T>& row, Turns& turns) const {
         const T* weight = vector[0];
         T *out = row.wide[0], *x = row.wide[1];
         const T mean = sum_of_row<T, CenteredSquare>(x, width, T(0)) / T(width);
         const T rstd = inverse_root(mean + eps);
+        turns.second();
         const vec<T> scale = set1<T>(rstd);
         if (weight == nullptr) {
             write_row(out, x, width,
@@ -77,12 +80,14 @@ struct LayerNorm {
     T eps;
     int64_t width;
 
-    AC_INLINE void operator()(const Row<T>& row) const {
+    template <class Turns>
+    AC_INLINE void operator()(const Row<T>& row, Turns& turns) const {
         const T *weight = vector[0], *bias = vector[1];
         T *out = row.wide[0], *x = row.wide[1];
         const T mean = sum_of_row<T, Plain>(x, width, T(0)) / T(width);
         const T variance = sum_of_row<T, CenteredSquare>(x, width, mean) / T(width);
         const T rstd = inverse_root(variance + eps);
+        turns.second();
         const vec<T> middle = set1<T>(mean), scale = set1<T>(rstd);
         const auto unit = [&](vec<T> v) { return (v - middle) * scale; };
         if (weight == nullptr && bias == nullptr) {
@@ -110,11 +115,12 @@ template <class T, class Norm>
 struct Added {
     Norm norm;
 
-    AC_INLINE void operator()(const Row<T>& row) const {
+    template <class Turns>
+    AC_INLINE void operator()(const Row<T>& row, Turns& turns) const {
         T *x = row.wide[0], *b = row.wide[3];
         write_row(x, row.wide[2], norm.width,
                   [&](vec<T> v, int64_t i, auto part) { return v + part.get(b + i); });
-        norm(Row<T>{{row.wide[1], x}, {row.narrow[0], row.narrow[1]}});
+        norm(Row<T>{{row.wide[1], x}, {row.narrow[0], row.narrow[1]}}, turns);
     }
 };
 
@@ -126,11 +132,18 @@ void normalise(ac_context* context, ac_status* status, const RowArrays& arrays,
     const int64_t rows = walk.nest.total, width = larger<int64_t>(walk.width, 1);
     // 16 Ki floats in rows of 128: layer_norm takes 8.3 us on one thread, 6.9 on two;
     // 8 Ki 4.3 and 6.2.
-    const bool finished =
-        try_parallel_range(context, rows, ceil_div(2048, width), rows * width >= 16384,
-                           [&](int64_t begin, int64_t end) {
-                               return walk.each(context, 2, begin, end, norm);
-                           });
+    const bool finished = try_parallel_range(
+        context, rows, ceil_div(2048, width), rows * width >= 16384,
+        [&](int64_t begin, int64_t end) {
+            const auto rows_in = [&](auto& turns) {
+                return walk.each(context, 2, begin, end, [&](const Row<T>& row) {
+                    turns.first();
+                    norm(row, turns);
+                    turns.end();
+                });
+            };
+            return in_turns(context, AC_PHASE_STATISTICS, AC_PHASE_NORMALISE, rows_in);
+        });
     if (!finished) no_memory(status);
 }
 

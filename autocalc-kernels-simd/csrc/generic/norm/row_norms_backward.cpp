@@ -10,6 +10,7 @@
 // finds it in the L1 cache, writes dx. Rows are cut into tiles by the shape alone; each
 // tile adds into columns of its own, and tiles are combined in pairs.
 #include "common/families.hpp"
+#include "common/phase.hpp"
 #include "norm/rows.hpp"
 #include "reduce/axis.hpp"
 
@@ -28,8 +29,8 @@ struct Gradients {
 
 // Row operands: wide dx (g stands for it where it is not wanted), g, x; narrow mean,
 // rstd.
-template <class T, Norm norm, bool has_weight>
-AC_INLINE void row_backward(const Gradients<T>& s, const Row<T>& row) {
+template <class T, Norm norm, bool has_weight, class Turns>
+AC_INLINE void row_backward(const Gradients<T>& s, const Row<T>& row, Turns& turns) {
     constexpr bool is_layer = norm == Norm::layer;
     const T *g = row.wide[1], *x = row.wide[2];
     const Line<T, false> line = {s.width, vec<T>::lanes, vec<T>::lanes};
@@ -63,6 +64,7 @@ AC_INLINE void row_backward(const Gradients<T>& s, const Row<T>& row) {
             in_group = 0;
         }
     });
+    turns.second();
     if (!s.want_dx) return;
     sums.push(sum);
     products.push(product);
@@ -144,31 +146,37 @@ void norm_backward(const ac_call* call, ac_context* context, ac_status* status) 
                       (accumulate & 4) != 0, elements, dbias)) {
         return no_memory(status);
     }
+    const auto run_tile = [&](int64_t t, auto& turns) {
+        Gradients<T> s = {weights, width, want_dx, add_to_dx, nullptr, nullptr};
+        const size_t bytes = static_cast<size_t>(width) * sizeof(T);
+        if (dweight.partial != nullptr) {
+            s.dweight = dweight.partial + t * width;
+            memset(s.dweight, 0, bytes);
+        }
+        if (dbias.partial != nullptr) {
+            s.dbias = dbias.partial + t * width;
+            memset(s.dbias, 0, bytes);
+        }
+        return walk.each(context, 2, t * height, smaller((t + 1) * height, rows),
+                         [&](const Row<T>& row) {
+                             turns.first();
+                             if (s.weight != nullptr) {
+                                 row_backward<T, norm, true>(s, row, turns);
+                             } else {
+                                 row_backward<T, norm, false>(s, row, turns);
+                             }
+                             turns.end();
+                         });
+    };
     const bool finished = try_parallel(
         context, tiles, rows * width >= 16384, [&](int64_t begin, int64_t end) {
-            for (int64_t t = begin; t < end; ++t) {
-                Gradients<T> s = {weights, width, want_dx, add_to_dx, nullptr, nullptr};
-                const size_t bytes = static_cast<size_t>(width) * sizeof(T);
-                if (dweight.partial != nullptr) {
-                    s.dweight = dweight.partial + t * width;
-                    memset(s.dweight, 0, bytes);
-                }
-                if (dbias.partial != nullptr) {
-                    s.dbias = dbias.partial + t * width;
-                    memset(s.dbias, 0, bytes);
-                }
-                const bool whole =
-                    walk.each(context, 2, t * height, smaller((t + 1) * height, rows),
-                              [&](const Row<T>& row) {
-                                  if (s.weight != nullptr) {
-                                      row_backward<T, norm, true>(s, row);
-                                  } else {
-                                      row_backward<T, norm, false>(s, row);
-                                  }
-                              });
-                if (!whole) return false;
-            }
-            return true;
+            const auto tiles_in = [&](auto& turns) {
+                bool whole = true;
+                for (int64_t t = begin; t < end && whole; ++t)
+                    whole = run_tile(t, turns);
+                return whole;
+            };
+            return in_turns(context, AC_PHASE_STATISTICS, AC_PHASE_NORMALISE, tiles_in);
         });
     if (!finished) return no_memory(status);
     finish_columns(dweight, tiles, width);

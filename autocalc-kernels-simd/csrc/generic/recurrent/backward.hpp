@@ -36,6 +36,7 @@ struct Backward {
     T* packed;       // w_hh
     T* sums;         // [units][blocks * H]: gradients of biases
     T* d = nullptr;  // [T, B, blocks * H]
+    ac_context* context = nullptr;
 
     [[nodiscard]] AC_INLINE int64_t row_elements() const {
         return Cell::blocks * layer.hidden;
@@ -105,8 +106,9 @@ void begin_rows(const BackwardWorkspace<T, Cell>& w, int64_t b0, int64_t rows) {
 // Step number i of the rows of some units.
 template <class T, class Cell>
 AC_INLINE void return_step(const BackwardWorkspace<T, Cell>& w, const Units& units,
-                           int64_t i, int64_t first, int64_t last) {
+                           int64_t i, int64_t first, int64_t last, const Phase& phase) {
     const Backward<T, Cell>& job = *w.job;
+    phase.next(AC_PHASE_GATES);
     const int64_t b0 = units.rows.at(first);
     T* d = job.d + (job.layer.at(i) * job.layer.batch + b0) * job.row_elements();
     for (int64_t unit = first; unit < last; ++unit) {
@@ -116,6 +118,7 @@ AC_INLINE void return_step(const BackwardWorkspace<T, Cell>& w, const Units& uni
                                 w.dc + (b - b0) * job.width,
                                 d + (b - b0) * job.row_elements(), sums, w.room);
     }
+    phase.next(AC_PHASE_COMPUTE);
     if (i > 0 || job.to.dh0 != nullptr) multiply_dh(w, d, units.rows.at(last) - b0);
 }
 
@@ -125,12 +128,13 @@ void return_units(const BackwardWorkspace<T, Cell>& w, const Units& units,
     const Backward<T, Cell>& job = *w.job;
     const Layer& layer = job.layer;
     const int64_t b0 = units.rows.at(first), rows = units.rows.at(last) - b0;
+    const Phase phase(job.context, AC_PHASE_GATES);
     begin_rows(w, b0, rows);
     if (job.sums_wanted())
         clear(job.sums + first * job.row_elements(),
               (last - first) * job.row_elements());
     for (int64_t i = layer.steps - 1; i >= 0; --i)
-        return_step(w, units, i, first, last);
+        return_step(w, units, i, first, last, phase);
     const int64_t at = b0 * layer.hidden;
     if (job.to.dh0 != nullptr)
         copy_rows(w.dh, job.width, rows, layer.hidden, job.to.dh0 + at);
@@ -189,6 +193,7 @@ void take_lines(const Backward<T, Cell>& job, T* lines, ac_context* context) {
     const int64_t line = layer.features + layer.hidden;
     parallel(context, layer.steps, layer.work() >= serial_work,
              [&](int64_t begin, int64_t end) {
+                 const Phase phase(context, AC_PHASE_PACK);
                  for (int64_t i = begin * layer.batch; i < end * layer.batch; ++i) {
                      const int64_t step = i / layer.batch, b = i % layer.batch;
                      T* to = lines + (layer.at(step) * layer.batch + b) * line;
@@ -319,6 +324,18 @@ void empty_gradients(const Backward<T, Cell>& job) {
         job.gc.copy_row(0, b, job.to.dc0 + b * layer.hidden);
 }
 
+// The weights of the states.
+template <class T, class Cell>
+void pack_states(const Backward<T, Cell>& job) {
+    const Phase phase(job.context, AC_PHASE_PACK);
+    const Sequence<T>& w = job.w_hh;
+    const int64_t hidden = job.layer.hidden, depth = Cell::gates * hidden;
+    const Panels<T> panels(hidden, tile_vectors);
+    if (w.column == 1) return pack_as_rows(w.data, w.row, depth, hidden, job.packed);
+    for (int64_t i = 0; i < panels.count; ++i)
+        pack_panel(depth, panels.at(i), w.data, w.row, w.column, job.packed);
+}
+
 // job has all but its memory.
 template <class T, class Cell>
 bool run_backward(Backward<T, Cell>& job, ac_context* context) {
@@ -328,20 +345,13 @@ bool run_backward(Backward<T, Cell>& job, ac_context* context) {
         return true;
     }
     job.width = padded<T>(layer.hidden);
+    job.context = context;
     const Units units(layer.batch);
     job.d = scratch_of<T>(context, slot_sums,
                           layer.steps * layer.batch * job.row_elements());
     if (job.d == nullptr || !take_memory<T>(job, context, slot_shared_arrays))
         return false;
-    const int64_t depth = Cell::gates * layer.hidden;
-    const Panels<T> panels(layer.hidden, tile_vectors);
-    if (job.w_hh.column == 1) {
-        pack_as_rows(job.w_hh.data, job.w_hh.row, depth, layer.hidden, job.packed);
-    } else {
-        for (int64_t i = 0; i < panels.count; ++i)
-            pack_panel(depth, panels.at(i), job.w_hh.data, job.w_hh.row,
-                       job.w_hh.column, job.packed);
-    }
+    pack_states(job);
     const int64_t together = units_together<T>(job.row_elements() + 2 * job.width);
     const bool ran = for_units<T, BackwardWorkspace<T, Cell>>(
         job, units, together, layer.work() * Cell::gates >= serial_work, context,

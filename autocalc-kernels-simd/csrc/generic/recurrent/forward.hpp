@@ -284,15 +284,20 @@ template <class T, class Cell>
 bool run_rows(const ForwardWorkspace<T, Cell>& w, int64_t b0, int64_t rows) {
     const Forward<T, Cell>& job = *w.job;
     const Layer& layer = job.layer;
+    // Products of few rows wait for each other, and tell their phases themselves.
+    const ac_phase products = job.few ? AC_PHASE_NONE : AC_PHASE_COMPUTE;
+    const Phase phase(job.context, products);
     begin_rows(w, b0, rows);
     for (int64_t i = 0; i < layer.steps; ++i) {
         const int64_t t = layer.at(i);
+        phase.next(products);
         T* sums = w.sums;
         if (!job.few) {
             sums = multiply_packed_step(w, i, b0, rows);
         } else if (!multiply_few(w, t, b0, rows)) {
             return false;
         }
+        phase.next(AC_PHASE_GATES);
         for (int64_t r = 0; r < rows; ++r)
             job.cell.advance_row(job, t * layer.batch + b0 + r, sums + r * job.sums(),
                                  w.line + r * job.line() + layer.features,
@@ -336,6 +341,7 @@ bool run_forward(Forward<T, Cell>& job, ac_context* context) {
     if (!job.few) {
         parallel(context, job.sums() / vec<T>::lanes, worthwhile,
                  [&](int64_t begin, int64_t end) {
+                     const Phase phase(context, AC_PHASE_PACK);
                      for (int64_t i = begin; i < end; ++i) pack_weights(job, i);
                  });
     }

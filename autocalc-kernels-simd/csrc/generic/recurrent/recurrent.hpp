@@ -11,6 +11,7 @@
 #include "common/call.hpp"
 #include "common/lanes.hpp"
 #include "common/operands.hpp"
+#include "common/phase.hpp"
 #include "elementwise/loops.hpp"
 #include "elementwise/vector_math.hpp"
 #include "gemm/packed_b.hpp"

@@ -69,6 +69,7 @@ void run_split_block(const SplitJob& job, const SplitBlock& block,
         const int64_t begin = depths.at(kb), count = depths.size(kb);
         float* sums = workspace.sums;
         if (block.shared0 == 0) {
+            const Phase phase(job.context, AC_PHASE_PACK);
             pack_strips(job.own, block.own0, block.own1, begin, count,
                         workspace.own + begin * chunk_pairs, job.chunks * chunk_pairs);
         }
@@ -99,6 +100,7 @@ bool run_split_tasks(SplitJob& job, int64_t begin, int64_t end) {
         scratch_of<float>(job.context, slot_b,
                           own_together * shared_together * sums_of_block)};
     if (workspace.own == nullptr || workspace.sums == nullptr) return false;
+    const Phase phase(job.context, AC_PHASE_COMPUTE);
     const Tiles tiles;
     for (int64_t i = begin; i < end; i += own_together) {
         for (int64_t j = 0; j < job.shared_strips; j += shared_together) {
@@ -135,7 +137,10 @@ bool multiply_split(const Gemm<float>& p, ac_context* context) {
                                      job.shared_strips * job.chunks * chunk_pairs);
     if (job.packed == nullptr) return false;
     parallel(context, job.shared_strips * job.k_blocks, true,
-             [&](int64_t begin, int64_t end) { pack_shared_strips(job, begin, end); });
+             [&](int64_t begin, int64_t end) {
+                 const Phase phase(context, AC_PHASE_PACK);
+                 pack_shared_strips(job, begin, end);
+             });
     return try_parallel(context, job.own_strips, true, [&](int64_t begin, int64_t end) {
         return run_split_tasks(job, begin, end);
     });
