@@ -4,7 +4,6 @@
 import math
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from benchmarks import compare
@@ -117,11 +116,3 @@ def test_the_command_prints_its_table_and_writes_it(tmp_path):
     text = out.read_text(encoding="utf-8")
     assert f"\n| {STEP} | us | " in text
     assert f"- eager: autocalc {ac.__version__}\n" in text
-
-
-def test_the_makefile_goes_on_without_what_is_not_to_be_had():
-    text = Path(ROOT, "Makefile").read_text(encoding="utf-8")
-    recipe = text.split("\ncompare: install")[1].split("\n\n")[0]
-    for name in ("TORCH_VENV)/made/torch", "JAX_VENV)/made/jax"):
-        assert f"$({name} || echo " in recipe
-    assert "python -m benchmarks.compare $(ARGS)" in recipe
