@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The memory of training steps: bytes of tensors, and of the whole process."""
 
+import math
+
 import autocalc as ac
 from benchmarks.bench_steps import SETS, STEPS
 from benchmarks.common import OnEachSet
@@ -15,15 +17,15 @@ class Eager(OnEachSet):
 
     def setup(self, kernels, step):
         self.choose(kernels)
-        if "peak" not in ac.memory.stats():
-            message = f"{kernels} has no allocator that counts"
-            raise NotImplementedError(message)
 
     def track_peak_bytes(self, kernels, step):
-        """Return the most bytes that tensors took at one time."""
+        """Return the most bytes that tensors took at one time.
+
+        Not a number, which asv shows as n/a, where NumPy allocates.
+        """
         run = prepare("autocalc", step)
         run(), run()
-        return ac.memory.stats()["peak"]
+        return float(ac.memory.stats().get("peak", math.nan))
 
     track_peak_bytes.unit = "bytes"
 
