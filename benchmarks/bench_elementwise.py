@@ -67,4 +67,15 @@ class Copy(Moves):
 class Ulp(Errors):
     """Their largest errors."""
 
-    kernels = ("add", "mul", "exp", "log", "tanh", "gelu", "gelu_backward", "where", "compare", "copy")
+    kernels = (
+        "add",
+        "mul",
+        "exp",
+        "log",
+        "tanh",
+        "gelu",
+        "gelu_backward",
+        "where",
+        "compare",
+        "copy",
+    )

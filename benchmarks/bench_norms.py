@@ -43,4 +43,11 @@ class BatchNormBackward(Moves):
 class Ulp(Errors):
     """Their largest errors."""
 
-    kernels = ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_backward", "batch_norm", "batch_norm_backward")
+    kernels = (
+        "layer_norm",
+        "layer_norm_backward",
+        "rms_norm",
+        "rms_norm_backward",
+        "batch_norm",
+        "batch_norm_backward",
+    )

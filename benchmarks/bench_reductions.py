@@ -55,4 +55,13 @@ class CrossEntropy(Moves):
 class Ulp(Errors):
     """Their largest errors."""
 
-    kernels = ("sum", "mean", "max", "logsumexp", "argmax", "softmax", "softmax_backward", "cross_entropy")
+    kernels = (
+        "sum",
+        "mean",
+        "max",
+        "logsumexp",
+        "argmax",
+        "softmax",
+        "softmax_backward",
+        "cross_entropy",
+    )

@@ -8,11 +8,14 @@ that does not run.  The classes here are abstract, which asv leaves out.
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import statistics
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
+from functools import cache
 
 import autocalc as ac
 from autocalc._dispatch._plugins import registry
@@ -40,6 +43,22 @@ def owners(*kernels: str) -> list[str]:
     needed = {*kernels, *(TABLE[kernel].lead for kernel in kernels)} - {None}
     own = registry().kernels
     return [n for n in ac.kernels.available() if needed & (own(n) or {}).keys()]
+
+
+def peak_program(kernels: str) -> list[str] | None:
+    """Return what measures the peaks of a set's instructions, if it can be made."""
+    from benchmarks.kernels.__main__ import FLAGS
+
+    return _peak_program(kernels if kernels in FLAGS else None)
+
+
+@cache
+def _peak_program(kernels: str | None) -> list[str] | None:
+    from benchmarks.kernels.__main__ import compiled_peak
+
+    folder = tempfile.mkdtemp(prefix="autocalc-peak-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return compiled_peak(folder, kernels)
 
 
 class OnEachSet(ABC):
@@ -125,14 +144,13 @@ class KernelRows(OnEachSet):
 
         Not a number, which asv shows as n/a, where there is no C++ compiler.
         """
-        from benchmarks.kernels.__main__ import compiled_peak, environment, measure
+        from benchmarks.kernels.__main__ import environment, measure
 
+        count = ac.get_num_threads()
+        peers = {"autocalc": Here(self.call)}
         with ExitStack() as stack:
-            peers = {"autocalc": Here(self.call)}
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            command = compiled_peak(folder, kernels)
+            command = peak_program(kernels)
             if command is not None:
-                count = ac.get_num_threads()
                 process = started([*command, str(count)], environment(count, None))
                 peers["peak"] = stack.enter_context(process)
             return 100 * measure(self.row, peers, ROUNDS).share

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """One page of all that asv published: ``python -m benchmarks.site .asv/html``.
 
-asv's own site fetches its figures by scripts, which a browser refuses for files: it needs
-a server (`asv preview`).  This page, `history.html` beside it, holds everything, has no
-script, loads nothing, and opens from a disk.
+asv's own site takes scripts and styles from the network, and these fetch its figures,
+which a browser refuses for files: it needs both a connection and a server (`asv
+preview`).  This page, `history.html` beside it, holds everything, has no script, loads
+nothing, and opens from a disk.
 """
 
 from __future__ import annotations
@@ -210,9 +211,11 @@ def page(folder: Path) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{title}</title><style>{STYLE}</style></head><body>",
         f"<h1>{title}</h1>",
-        "<p>A row for each combination of parameters: the last figure, by how much it "
-        "differs from that of the commit before, and all of them, the oldest first. "
-        "A point names its commit.</p>",
+        (
+            "<p>A row for each combination of parameters: the last figure, by how much it "
+            "differs from that of the commit before, and all of them, the oldest first. "
+            "A point names its commit.</p>"
+        ),
         f"<ul>{''.join(machines(index))}</ul><nav>{links}</nav>",
     ]
     for area, text in areas.items():
@@ -229,7 +232,7 @@ def main(arguments: list[str] | None = None) -> None:
     folder = parser.parse_args(arguments).folder
     path = folder / PAGE
     path.write_text(page(folder), encoding="utf-8")
-    print(f"{path} opens as it is; {folder}/index.html needs `asv preview`")
+    print(f"{path} opens as it is; asv's own site needs a network and `asv preview`")
 
 
 if __name__ == "__main__":

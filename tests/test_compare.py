@@ -90,7 +90,7 @@ def test_settings_name_versions_and_what_is_missing():
 def test_all_cases_but_the_zoo_are_compared_unless_some_are_named():
     assert STEP in compare.selected([])
     assert not set(compare.selected([])) & set(compare.ZOO)
-    assert compare.selected(["64-128"]) == [STEP]
+    assert compare.selected(["step 64-128"]) == [STEP]
 
 
 def test_an_unknown_case_is_an_error_that_names_all(capsys):

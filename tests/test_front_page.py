@@ -72,7 +72,9 @@ def test_the_summary_says_how_near_products_come_to_the_peak():
 
 
 def test_the_means_of_the_summary_are_those_of_the_tables():
-    found = dict(re.findall(r"^\| \{doc\}`(.+?) <.+?`.+?\| ([\d.]+) \|", SUMMARY, re.M))
+    found = dict(
+        re.findall(r"^\| \{doc\}`(.+?) <.+?`.+?\| ([\d.]+) \|", SUMMARY, re.MULTILINE)
+    )
     mean = chart.geometric_mean
     steps = [ratio for *_, ratio in chart.models()]
     models = {chart.short(name) for name, *_ in chart.models()}
@@ -86,7 +88,9 @@ def test_the_means_of_the_summary_are_those_of_the_tables():
         assert found.pop(name) == f"{mean([ratio for _, ratio in ratios]):.2f}"
     text = chart.section("products", "On a Zen 4")
     shapes = list(chart.rows(text, "shape"))
-    told = re.findall(r"^\| .*\| (?:PyTorch|NumPy|JAX) \| ([\d.]+) \|", SUMMARY, re.M)
+    told = re.findall(
+        r"^\| .*\| (?:PyTorch|NumPy|JAX) \| ([\d.]+) \|", SUMMARY, re.MULTILINE
+    )
     for column in (3, 4, 5):
         of_all = mean([float(row[column]) for row in shapes])
         assert any(abs(float(one) - of_all) < 0.011 for one in told)
@@ -102,10 +106,12 @@ def test_the_figures_of_the_summary_stand_on_the_pages():
 
 
 def test_the_summary_fits_a_screen_and_its_details_are_pages():
-    words = re.sub(r"^:alt:.*$", "", SUMMARY.split("```{toctree}")[0], flags=re.M)
+    words = re.sub(
+        r"^:alt:.*$", "", SUMMARY.split("```{toctree}")[0], flags=re.MULTILINE
+    )
     assert len(words.split()) < 400
     pages = {path.stem for path in chart.PAGES.glob("*.md")}
-    assert set(re.findall(r"^performance/([\w-]+)$", SUMMARY, re.M)) == pages
+    assert set(re.findall(r"^performance/([\w-]+)$", SUMMARY, re.MULTILINE)) == pages
 
 
 def test_the_ratio_is_the_mean_of_the_table():

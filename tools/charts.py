@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Draw the charts of the pages on performance from the tables that stand there.
 
-``python tools/charts.py`` writes them into docs/_static; the front page shows the first.
+``python tools/charts.py`` writes them into docs/_static; the front page has the first.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def rows(text: str, first: str) -> Iterator[list[str]]:
 
 def number(cell: str) -> float:
     """Return the number that a cell begins with."""
-    return float(cell.split()[0].replace(",", ""))
+    return float(cell.split(maxsplit=1)[0].replace(",", ""))
 
 
 def models() -> list[tuple[str, str, float]]:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Views, indices and parts of a small tensor: one row per operator."""
 
-import autocalc as ac
-
 #: What is done with a matrix `a` [4, 4], a row [1, 4] and a vector `v` [16].
 ROWS = {
     "view": lambda s: s.a.view(16),

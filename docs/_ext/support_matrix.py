@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The support matrix: kernel sets, what CPU they need, which kernels and dtypes they take.
+"""The support matrix: kernel sets, their CPUs, and the kernels and dtypes they take.
 
 Made from the registry where the documentation is built: the sets that are installed, of
 which those of other CPUs are named with their reason.
