@@ -31,6 +31,11 @@ SCALES = {
 #: A sparkline.
 WIDE, HIGH, EDGE = 120, 22, 3
 
+ABOUT = (
+    "A row for each combination of parameters: the last figure, by how much it differs "
+    "from that of the commit before, and all of them, the oldest first. A point names "
+    "its commit."
+)
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 1rem;
   max-width: 70rem; color: #1b1b1b; background: #ffffff; }
@@ -211,11 +216,7 @@ def page(folder: Path) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{title}</title><style>{STYLE}</style></head><body>",
         f"<h1>{title}</h1>",
-        (
-            "<p>A row for each combination of parameters: the last figure, by how much it "
-            "differs from that of the commit before, and all of them, the oldest first. "
-            "A point names its commit.</p>"
-        ),
+        f"<p>{ABOUT}</p>",
         f"<ul>{''.join(machines(index))}</ul><nav>{links}</nav>",
     ]
     for area, text in areas.items():

@@ -8,7 +8,6 @@ which those of other CPUs are named with their reason.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,15 +25,14 @@ if TYPE_CHECKING:
 
     from autocalc._kernels.spec import DType, KernelSpec
 
-#: Samples of a kernel and dtype that a set is asked about.
-SAMPLES = 4
 PROMISES = {None: "none", "run": "in each run", "threads": "for any number of threads"}
 
 
 def takes(subject: Subject, spec: KernelSpec, dtype: DType) -> bool:
-    """Return whether a set takes one of the first samples of a dtype."""
-    small = (s for s in spec.samples(Make(dtype)) if not is_large(s))
-    for sample in islice(small, SAMPLES):
+    """Return whether a set takes one of the small samples of a dtype."""
+    for sample in spec.samples(Make(dtype)):
+        if is_large(sample):
+            continue
         try:
             subject.prepare(spec, sample, dtype)
         except Refused:
