@@ -16,7 +16,7 @@ class AttentionBackward(Products):
     kernel = "attention_backward"
 
 
-class Ulp(Errors):
+class Accuracy(Errors):
     """Their largest errors."""
 
     kernels = ("attention", "attention_backward")

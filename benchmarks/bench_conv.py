@@ -22,7 +22,7 @@ class ConvDweight(Products):
     kernel = "conv_dweight"
 
 
-class Ulp(Errors):
+class Accuracy(Errors):
     """Their largest errors."""
 
     kernels = ("conv", "conv_dx", "conv_dweight")

@@ -64,7 +64,7 @@ class Copy(Moves):
     kernel = "copy"
 
 
-class Ulp(Errors):
+class Accuracy(Errors):
     """Their largest errors."""
 
     kernels = (

@@ -22,7 +22,7 @@ class LinearBackward(Products):
     kernel = "linear_backward"
 
 
-class Ulp(Errors):
+class Accuracy(Errors):
     """Their largest errors."""
 
     kernels = ("gemm", "linear", "linear_backward")

@@ -40,7 +40,7 @@ class BatchNormBackward(Moves):
     kernel = "batch_norm_backward"
 
 
-class Ulp(Errors):
+class Accuracy(Errors):
     """Their largest errors."""
 
     kernels = (

@@ -40,7 +40,7 @@ class GradNorm(Moves):
     kernel = "grad_norm"
 
 
-class Ulp(Errors):
+class Accuracy(Errors):
     """Their largest errors."""
 
     kernels = ("sgd", "adamw", "lion", "rmsprop", "adagrad", "grad_norm")

@@ -28,7 +28,7 @@ class GRUBackward(Products):
     kernel = "gru_backward"
 
 
-class Ulp(Errors):
+class Accuracy(Errors):
     """Their largest errors."""
 
     kernels = ("lstm", "lstm_backward", "gru", "gru_backward")

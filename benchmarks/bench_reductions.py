@@ -52,7 +52,7 @@ class CrossEntropy(Moves):
     kernel = "cross_entropy"
 
 
-class Ulp(Errors):
+class Accuracy(Errors):
     """Their largest errors."""
 
     kernels = (

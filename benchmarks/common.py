@@ -21,6 +21,7 @@ from functools import cache
 import autocalc as ac
 from autocalc._dispatch._plugins import registry
 from autocalc._kernels.table import TABLE
+from autocalc.testing import Compared
 from benchmarks.kernels.cases import ROWS, arguments
 from benchmarks.kernels.run import prepare
 from benchmarks.peers import started
@@ -208,7 +209,8 @@ class Errors(ABC):
             ]
         ]
 
-    def track_ulp(self, pair: str) -> float:
+    def compare(self, pair: str) -> tuple[Compared, ...]:
+        """Return the calls that were compared."""
         kernel, _, name = pair.partition(" by ")
         for samples in (SAMPLES, None):  # few, or all where a set takes none of them
             found = ac.testing.compare_kernels(
@@ -217,10 +219,21 @@ class Errors(ABC):
             if found.rows:
                 break
         self.compared = found.rows
-        return max((row.ulp for row in found.rows), default=math.nan)
+        return self.compared
+
+    def track_ulp(self, pair: str) -> float:
+        """Return the largest error in ULP, which is large where terms cancel."""
+        return max((row.ulp for row in self.compare(pair)), default=math.nan)
 
     def ran(self) -> set[str]:
         """Return the sets whose kernels were called."""
         return {row.set for row in self.compared}
 
     track_ulp.unit = "ULP"
+
+    def track_share_of_budget(self, pair: str) -> float:
+        """Return the largest error as a share of what the kernel may have."""
+        shares = (100 * row.share for row in self.compare(pair))
+        return max(shares, default=math.nan)
+
+    track_share_of_budget.unit = "% of the error budget"

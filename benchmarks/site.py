@@ -197,7 +197,7 @@ def benchmark(folder: Path, index: dict[str, Any], name: str) -> Iterator[str]:
 def machines(index: dict[str, Any]) -> Iterator[str]:
     """Yield a line for each machine."""
     for name, about in index.get("machines", {}).items():
-        told = [about.get(key, "") for key in ("cpu", "num_cpu", "ram", "os")]
+        told = [about.get(key, "") for key in ("cpu", "num_cpu", "os")]
         yield f"<li>{escape(name)}: {escape(', '.join(filter(None, told)))}</li>"
 
 
