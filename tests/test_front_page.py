@@ -88,12 +88,11 @@ def test_the_means_of_the_summary_are_those_of_the_tables():
         assert found.pop(name) == f"{mean([ratio for _, ratio in ratios]):.2f}"
     text = chart.section("products", "On a Zen 4")
     shapes = list(chart.rows(text, "shape"))
-    told = re.findall(
-        r"^\| .*\| (?:PyTorch|NumPy|JAX) \| ([\d.]+) \|", SUMMARY, re.MULTILINE
-    )
-    for column in (3, 4, 5):
+    told = re.search(r"PyTorch, NumPy, JAX \| ([\d.]+), ([\d.]+), ([\d.]+)", SUMMARY)
+    for column, one in zip((3, 4, 5), told.groups(), strict=True):
+        # Rows are rounded; the mean was taken before.
         of_all = mean([float(row[column]) for row in shapes])
-        assert any(abs(float(one) - of_all) < 0.011 for one in told)
+        assert abs(float(one) - of_all) < 0.011
 
 
 def test_the_figures_of_the_summary_stand_on_the_pages():

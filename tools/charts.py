@@ -27,10 +27,10 @@ CALLS = (
     *("`median`", "`nonzero`", "`normal_`", "ten products and their backward walk"),
 )
 
-WIDTH, LEFT, RIGHT = 400, 132, 36
+WIDTH, LEFT, RIGHT = 400, 148, 36
 TOP, STEP, BAR = 22, 13, 9
 #: Letters of a label beside the bars.
-LETTERS = 23
+LETTERS = 22
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" \
 width="{width}" height="{height}" font-family="sans-serif" font-size="12">
@@ -172,17 +172,23 @@ def label(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
-def bar(chart: Chart, row: tuple[str, float], y: int, scale: float) -> str:
+def bar(row: tuple[str, float], y: int, scale: float) -> str:
+    """Return a bar and its label."""
     name, value = row
-    width = value * scale
-    baseline = y + BAR
     return (
-        f'<text x="{LEFT - 6}" y="{baseline}" text-anchor="end" fill="#1b1b1b" '
+        f'<text x="{LEFT - 6}" y="{y + BAR}" text-anchor="end" fill="#1b1b1b" '
         f'font-size="11">{label(name)}</text>\n'
-        f'<rect x="{LEFT}" y="{y}" width="{width:.1f}" height="{BAR}" '
+        f'<rect x="{LEFT}" y="{y}" width="{value * scale:.1f}" height="{BAR}" '
         f'fill="#2166ac"/>\n'
-        f'<text x="{LEFT + width + 4:.1f}" y="{baseline}" fill="#1b1b1b" '
-        f'font-size="11">{chart.form.format(value)}</text>\n'
+    )
+
+
+def figure(chart: Chart, value: float, y: int, scale: float) -> str:
+    """Return the number behind a bar; a white edge keeps the line off it."""
+    return (
+        f'<text x="{LEFT + value * scale + 4:.1f}" y="{y + BAR}" fill="#1b1b1b" '
+        f'font-size="11" stroke="#ffffff" stroke-width="3" paint-order="stroke">'
+        f"{chart.form.format(value)}</text>\n"
     )
 
 
@@ -191,9 +197,10 @@ def draw(chart: Chart) -> str:
     most = max(chart.one, *(value for _, value in chart.bars))
     scale = (WIDTH - LEFT - RIGHT) / most
     bottom = TOP + STEP * len(chart.bars)
-    drawn = "".join(
-        bar(chart, row, TOP + STEP * i, scale) for i, row in enumerate(chart.bars)
-    )
+    places = [TOP + STEP * i for i in range(len(chart.bars))]
+    placed = list(zip(chart.bars, places, strict=True))
+    drawn = "".join(bar(row, y, scale) for row, y in placed)
+    figures = "".join(figure(chart, value, y, scale) for (_, value), y in placed)
     one = LEFT + chart.one * scale
     line = (
         f'<line x1="{one:.1f}" y1="{TOP - 2}" x2="{one:.1f}" y2="{bottom}" '
@@ -204,7 +211,7 @@ def draw(chart: Chart) -> str:
     head = HEAD.format(
         width=WIDTH, height=bottom + 16, title=chart.title, heading=chart.heading
     )
-    return f"{head}{drawn}{line}</svg>\n"
+    return f"{head}{drawn}{line}{figures}</svg>\n"
 
 
 if __name__ == "__main__":
