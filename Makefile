@@ -18,8 +18,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 PIP_INSTALL := $(PIP) install --quiet
 CORE_VENV ?= .venv-core
 TORCH_VENV ?= .venv-torch
+JAX_VENV ?= .venv-jax
 # The CPU build by its full name: the plain one brings gigabytes of CUDA on Linux.
 TORCH ?= torch==2.13.0$(if $(filter Linux,$(shell uname -s)),+cpu)
+JAX ?= jax==0.10.2
 comma := ,
 # Tests run in so many processes, each test file in one: what its tests share is made
 # once.  More than 2 gain nothing, one file being half of the work.
@@ -226,16 +228,27 @@ test-neon: $(MADE)/autocalc-core $(MADE)/build $(MADE)/test | neon-tools ## Test
 test-torch: install $(MADE)/test $(TORCH_VENV)/made/torch ## Run the comparisons with PyTorch
 	OMP_NUM_THREADS=1 $(TORCH_VENV)/bin/python -m pytest -m torch $(PARALLEL) $(ARGS)
 
-# PyTorch stays out of .venv: this environment sees the packages of .venv and adds it.
-$(TORCH_VENV)/made/torch: $(MADE)/venv
-	$(PYTHON) -m venv $(TORCH_VENV)
-	mkdir -p $(TORCH_VENV)/made
+# PyTorch and JAX stay out of .venv: their environments see the packages of .venv.
+define beside_venv
+	$(PYTHON) -m venv $(1)
+	mkdir -p $(1)/made
 	site() { "$$1"/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }; \
-	    echo "import site; site.addsitedir('$$(site $(VENV))')" > "$$(site $(TORCH_VENV))/autocalc.pth"
+	    echo "import site; site.addsitedir('$$(site $(VENV))')" > "$$(site $(1))/autocalc.pth"
+endef
+
+$(TORCH_VENV)/made/torch: $(MADE)/venv
+	$(call beside_venv,$(TORCH_VENV))
 	$(TORCH_VENV)/bin/python -m pip --disable-pip-version-check install --quiet '$(TORCH)' || { \
 	    echo "make: '$(TORCH)' is not to be had. Point pip to a folder or an index with" \
 	        "PyTorch's CPU build (PIP_FIND_LINKS, PIP_EXTRA_INDEX_URL)," \
 	        "or name another build: make test-torch TORCH=torch==2.13.0"; exit 1; }
+	touch $@
+
+$(JAX_VENV)/made/jax: $(MADE)/venv
+	$(call beside_venv,$(JAX_VENV))
+	$(JAX_VENV)/bin/python -m pip --disable-pip-version-check install --quiet '$(JAX)' || { \
+	    echo "make: '$(JAX)' is not to be had here." \
+	        "Name another version: make compare JAX=jax"; exit 1; }
 	touch $@
 
 # ------------------------------------------------------------------------- linters
@@ -286,10 +299,17 @@ bench: $(MADE)/bench ## Run the benchmarks (COMMITS=v1..v2 ARGS=--quick) and mak
 	$(BIN)/asv machine --yes
 	$(BIN)/asv run --skip-existing-successful --show-stderr $(COMMITS) $(ARGS)
 	$(BIN)/asv publish
-	@echo ".asv/html/index.html"
+	$(BIN)/python -m benchmarks.site .asv/html
 
-# PyTorch and JAX are compared with where they are: in .venv-torch (`make test-torch`
-# makes it), or as ARGS='--torch PYTHON --jax PYTHON'.
+# Without PyTorch or JAX, where they are not to be had, the table has fewer columns.
+.PHONY: compare
+compare: install ## AutoCalc, PyTorch and JAX in turn, one table (ARGS='MLP --rounds 5')
+	@$(MAKE) --no-print-directory $(TORCH_VENV)/made/torch || echo "make: going on without PyTorch"
+	@$(MAKE) --no-print-directory $(JAX_VENV)/made/jax || echo "make: going on without JAX"
+	$(BIN)/python -m benchmarks.compare $(ARGS)
+
+# PyTorch and JAX are compared with where they are: in .venv-torch and .venv-jax (`make
+# compare` makes them), or as ARGS='--torch PYTHON --jax PYTHON'.
 .PHONY: bench-kernels
 bench-kernels: install ## Every kernel beside this machine's peaks, PyTorch, NumPy and JAX
 	$(BIN)/python -m benchmarks.kernels $(ARGS)

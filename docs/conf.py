@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "api_pages",
     "kernel_table",
+    "support_matrix",
     "ulp_matrix",
 ]
 exclude_patterns = ["_build", "_generated", "examples", "**/README.md"]

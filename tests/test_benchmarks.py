@@ -16,10 +16,6 @@ from benchmarks.ablation.__main__ import plain_forms
 from benchmarks.ablation.convolution import convolutions
 from benchmarks.ablation.item import pointer
 from benchmarks.ablation.items import GEMM_ITEMS
-from benchmarks.bench_kernels import Kernels
-from benchmarks.bench_overhead import Overhead
-from benchmarks.bench_train import MLP
-from benchmarks.common import KERNELS
 from benchmarks.kernels.cases import ROWS, arguments
 from benchmarks.kernels.run import converted, prepare
 from benchmarks.peers import ROOT, started, worker
@@ -27,7 +23,6 @@ from benchmarks.shares import ours
 from benchmarks.side_by_side import cases, images, language, with_jax
 
 import autocalc as ac
-from autocalc.cli._timing import Call
 
 SMALL = [name for name in ROWS if "4 Ki" in name or name == "gemm 17x33x65"]
 
@@ -57,48 +52,6 @@ def test_autocalc_and_numpy_compute_the_same(name):
 def test_rows_of_the_kernel_table_run(name):
     (full,) = [row for row in ROWS if row.startswith(name)]
     prepare("autocalc", full)()
-
-
-@pytest.fixture
-def benchmark(request):
-    """Set a benchmark of asv up; tear it down afterwards."""
-    made = []
-
-    def benchmark(kind, *parameters):
-        one = kind()
-        made.append(one)
-        one.setup(*parameters)
-        return one
-
-    yield benchmark
-    for one in made:
-        one.teardown()
-
-
-@pytest.mark.parametrize("kernels", KERNELS)
-@pytest.mark.parametrize("name", [*SMALL, "linear 256x784 to 1024"])
-def test_a_row_of_asv_is_run_by_the_set_that_its_label_names(benchmark, kernels, name):
-    (row,) = [row for row in ROWS if row.startswith(name)]
-    kernel = ROWS[row].kernel
-    able = Call(ROWS[row]).sets()
-    if kernels not in able:
-        with pytest.raises(NotImplementedError, match=f"{kernels} runs no .*{kernel}"):
-            benchmark(Kernels, kernels, row)
-        return
-    one = benchmark(Kernels, kernels, row)
-    with ac.kernels.count() as calls:
-        one.time_kernel(kernels, row)
-    assert kernels in {name for _, name in calls}
-
-
-def test_asv_skips_what_a_set_does_not_run(benchmark):
-    narrow = [name for name in KERNELS if name.startswith("winograd-")]
-    if not narrow:
-        pytest.skip("no set here lacks products")
-    for kind in (Overhead, MLP):
-        with pytest.raises(NotImplementedError, match="here: reference does"):
-            benchmark(kind, narrow[0])
-        benchmark(kind, "reference")
 
 
 def test_operands_are_the_same_numbers_for_each_peer():
@@ -187,7 +140,7 @@ def test_an_unknown_row_is_an_error_that_names_all():
 
 
 def test_rows_are_run_by_the_set_that_is_named_or_not_at_all():
-    narrow = [name for name in KERNELS if name.startswith("blas-")]
+    narrow = [name for name in ac.kernels.available() if name.startswith("blas-")]
     if not narrow:
         pytest.skip("no set here lacks additions")
     run = subprocess.run(
@@ -280,7 +233,7 @@ def test_asv_can_import_all_modules_of_the_package_without_the_peers():
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "benchmarks.bench_train" in done.stdout
+    assert "benchmarks.bench_steps" in done.stdout
 
 
 def test_shares_of_a_step_are_its_kernels_and_the_rest():

@@ -10,7 +10,7 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autocalc import _config, kernels
 from autocalc._absent import GROUPS
@@ -68,7 +68,6 @@ def kernels_page() -> Iterator[str]:
         rows = [["Kernel", "What it computes"]]
         rows += [[link(spec.name), escaped(spec.doc)] for spec in specs]
         yield from list_table("", "25 75", rows)
-    yield from matrix()
 
 
 def link(kernel: str) -> str:
@@ -135,24 +134,6 @@ def facts(spec: KernelSpec) -> Iterator[str]:
     )
     file = spec.reference.__module__.replace(".", "/") + ".py"
     yield f"- Reference, decomposition, budget and samples: `{file}`."
-
-
-def matrix() -> Iterator[str]:
-    """Return who implements what, of the sets that run where this is built."""
-    names = kernels.available()
-    found = registry()
-    owned: dict[str, Any] = {name: found.kernels(name) or {} for name in names}
-    yield "## Who implements what"
-    yield ""
-    yield "The sets that were installed, and could run, where this page was built."
-    yield "What a set lacks runs as the decomposition, or on the next set."
-    yield ""
-    rows = [["Kernel", *(f"`{name}`" for name in names)]]
-    rows += [
-        [link(kernel), *("yes" if kernel in owned[name] else "" for name in names)]
-        for kernel in TABLE
-    ]
-    yield from list_table("", "auto", rows)
 
 
 def environment_page() -> Iterator[str]:

@@ -123,11 +123,16 @@ def test_a_model_with_dead_units(run, model):
     assert "warning dead units: 3 of 32 units in 1 are 0 for all 32 samples" in out
 
 
+@pytest.mark.parametrize("name", ["model.py", "none.py:make", ":make", "model.py:1"])
+def test_a_text_that_names_no_factory_is_a_wrong_use(run, model, name):
+    out = run("doctor", "--model", name, code=2).output
+    told = f"Invalid value for --model: {name!r} names no factory: write FILE:function"
+    assert told in " ".join(out.split())
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("model.py", "'model.py' names no factory: write FILE:function"),
-        ("none.py:make", "'none.py:make' names no factory"),
         ("notes.txt:make", "notes.txt is no Python file"),
         ("model.py:none", "model.py has no function 'none'"),
         ("model.py:number", "model.py has no function 'number'"),

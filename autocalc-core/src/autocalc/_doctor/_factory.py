@@ -27,13 +27,13 @@ class Made(NamedTuple):
     folder: str
 
 
-def make(name: str) -> Made:
-    """Run the factory that a text such as ``train.py:make_model`` names.
+def split(name: str) -> tuple[Path, str]:
+    """Return the file and the function that a text names.
 
     Raises
     ------
     ConfigError
-        If there is no such file or function, it fails, or returns something else.
+        If it has another form, or there is no such file.
     """
     file, _, function = name.rpartition(":")
     path = Path(file)
@@ -43,6 +43,18 @@ def make(name: str) -> Made:
             f"a file that exists."
         )
         raise ConfigError(message)
+    return path, function
+
+
+def make(name: str) -> Made:
+    """Run the factory that a text such as ``train.py:make_model`` names.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file or function, it fails, or returns something else.
+    """
+    path, function = split(name)
     factory = getattr(_loaded(path), function, None)
     if not callable(factory):
         message = f"{path} has no function {function!r}."

@@ -10,6 +10,7 @@ from textwrap import wrap
 import click
 
 from autocalc._doctor._finding import EXIT_CODES, LEVELS, Finding, worst
+from autocalc.errors import ConfigError
 
 _WIDTH = 88
 _COLORS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
@@ -65,8 +66,12 @@ def _findings(factory: str | None) -> list[Finding]:
 
         return examine()
     from autocalc._doctor import _model as model
-    from autocalc._doctor._factory import make
+    from autocalc._doctor._factory import make, split
 
+    try:
+        split(factory)
+    except ConfigError as error:
+        raise click.BadParameter(str(error), param_hint="--model") from error
     return model.examine(*make(factory))
 
 

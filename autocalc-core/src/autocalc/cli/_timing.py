@@ -111,8 +111,8 @@ def rows_of(names: Sequence[str]) -> list[Row]:
     for name in names:
         if name not in known:
             message = (
-                f"{name!r} is not timed; these are: {', '.join(sorted(known))}."
-                f"{hint(name, known)}"
+                f"{name!r} is not timed.{hint(name, known)} These are: "
+                f"{', '.join(sorted(known))}."
             )
             raise click.BadParameter(message, param_hint="KERNEL")
     return [row for row in ROWS.values() if not names or row.kernel in names]

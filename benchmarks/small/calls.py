@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a call on 16 elements costs: one row for each kind of operator, and more.
+"""Calls on 16 elements: one row for each kind of operator, and more.
 
 The kinds are those of `autocalc._dispatch._eager.accelerated`, so that an operator that
 leaves the short way is seen.
@@ -61,45 +61,3 @@ WALKS = {
     "cat": lambda s: ac.cat([s.x, s.b]),
     "ten operators": chain,
 }
-
-
-class Operands:
-    """Small operands, the same for all rows."""
-
-    def setup(self, operator):
-        ac.manual_seed(0)
-        self.a, self.b, self.w = ac.rand(4, 4), ac.rand(4, 4), ac.rand(4, 4)
-        self.x = ac.rand(4, 4, requires_grad=True)
-        self.mask, self.labels = self.a > 0.5, ac.tensor([0, 1, 2, 3])
-        self.q, self.k = ac.rand(1, 4, 1, 32), ac.rand(1, 4, 200, 32)
-        self.image, self.window = ac.rand(1, 1, 4, 4), ac.rand(1, 1, 3, 3)
-
-
-class Calls(Operands):
-    """A call, and nothing else."""
-
-    params = [list(ROWS)]
-    param_names = ["operator"]
-
-    def setup(self, operator):
-        super().setup(operator)
-        self.run = ROWS[operator]
-
-    def time_call(self, operator):
-        self.run(self)
-
-
-class Walks(Operands):
-    """A call and its backward walk."""
-
-    params = [list(WALKS)]
-    param_names = ["operator"]
-
-    def setup(self, operator):
-        super().setup(operator)
-        self.run = WALKS[operator]
-        self.cotangent = ac.ones_like(self.run(self))
-
-    def time_walk(self, operator):
-        self.run(self).backward(self.cotangent)
-        self.x.grad = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What it costs to make, compare, choose and convert small tensors: one row each."""
+"""Small tensors that are made, compared, chosen from or converted: one row each."""
 
 import autocalc as ac
 
@@ -40,20 +40,3 @@ ROWS = {
     "clone": lambda s: s.a.clone(),
     "detach": lambda s: s.a.detach(),
 }
-
-
-class Creation:
-    """Tensors of 16 elements that are made, compared, chosen from or converted."""
-
-    params = [list(ROWS)]
-    param_names = ["operator"]
-
-    def setup(self, operator):
-        ac.manual_seed(0)
-        self.a, self.b = ac.rand(4, 4), ac.rand(4, 4)
-        self.mask = self.a > 0.5
-        self.indices = ac.tensor([0, 2, 1])
-        self.run = ROWS[operator]
-
-    def time_operator(self, operator):
-        self.run(self)

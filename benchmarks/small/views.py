@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a view, an index or a part of a small tensor costs: one row per operator."""
-
-import autocalc as ac
+"""Views, indices and parts of a small tensor: one row per operator."""
 
 #: What is done with a matrix `a` [4, 4], a row [1, 4] and a vector `v` [16].
 ROWS = {
     "view": lambda s: s.a.view(16),
-    "view, recorded": lambda s: s.leaf.view(16),
+    "view, recorded": lambda s: s.x.view(16),
     "reshape": lambda s: s.a.reshape(2, 8),
     "reshape of a transpose": lambda s: s.turned.reshape(16),
     "flatten": lambda s: s.a.flatten(),
@@ -33,21 +31,3 @@ ROWS = {
     "diagonal": lambda s: s.a.diagonal(),
     "unfold": lambda s: s.v.unfold(0, 4, 2),
 }
-
-
-class Views:
-    """Views of 16 elements, and what is read or written by index."""
-
-    params = [list(ROWS)]
-    param_names = ["operator"]
-
-    def setup(self, operator):
-        ac.manual_seed(0)
-        self.a, self.v, self.row = ac.rand(4, 4), ac.rand(16), ac.rand(1, 4)
-        self.leaf = ac.rand(4, 4, requires_grad=True)
-        self.turned = self.a.t()
-        self.indices, self.mask = ac.tensor([0, 2, 1]), self.a > 0.5
-        self.run = ROWS[operator]
-
-    def time_view(self, operator):
-        self.run(self)
