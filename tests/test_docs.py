@@ -26,13 +26,16 @@ WITH_OUTPUTS = [
     ROOT / "docs/quickstart.md",
     ROOT / "docs/howto/port-a-pytorch-script.md",
     ROOT / "docs/howto/reproduce-a-run.md",
+    *sorted((ROOT / "docs/tutorials").glob("*.md")),
 ]
 PAGES = [
     ROOT / "README.md",
     ROOT / "docs/index.md",
     ROOT / "docs/installation.md",
     ROOT / "docs/quickstart.md",
+    *sorted((ROOT / "docs/tutorials").glob("*.md")),
     *sorted((ROOT / "docs/guide").glob("*.md")),
+    ROOT / "docs/reference/ulp.md",
     *sorted((ROOT / "docs/how-it-works").glob("*.md")),
     # The changes of this page are held by `test_recipes`.
     *sorted(
@@ -55,6 +58,18 @@ def test_the_python_blocks_of_a_page_run_one_after_the_other(
     if any("ac.onnx" in block.source for block in found):
         pytest.importorskip("onnxruntime", reason="an optional part of the tests")
     run_page(page)
+
+
+def test_every_page_with_a_python_block_runs():
+    files = [ROOT / "README.md", *ROOT.glob("autocalc-*/README.md")]
+    files += [
+        page
+        for page in (ROOT / "docs").rglob("*.md")
+        # What `make docs` writes, and the example, which test_example installs and runs.
+        if not {"_build", "_generated", "kernel", "examples"} & {*page.parts}
+    ]
+    found = {page for page in files if blocks(page.read_text(encoding="utf-8"))}
+    assert found - {*PAGES} == set()
 
 
 @pytest.mark.parametrize("page", WITH_OUTPUTS, ids=lambda page: page.stem)
