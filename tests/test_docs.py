@@ -150,6 +150,17 @@ def test_points_in_an_output_stand_for_anything():
         compare(block, "it took 3.2 s\n", "page")
 
 
+def test_an_output_that_varies_is_not_compared_but_has_to_be_there(tmp_path):
+    page = PAGE.replace("```text\n2", "```text varies\n3")
+    (tmp_path / "page.md").write_text(page, encoding="utf-8")
+    run_page(tmp_path / "page.md")
+    silent = page.replace("print(1 + 1)", "1 + 1")
+    (tmp_path / "page.md").write_text(silent, encoding="utf-8")
+    with pytest.raises(WrongOutputError, match="Got nothing"):
+        run_page(tmp_path / "page.md")
+    assert with_outputs(page) == page.replace("\n3\n", "\n2\n", 1)
+
+
 def test_outputs_can_be_written_anew():
     assert with_outputs(PAGE.replace("\n2\n", "\n4\n")) == PAGE
 

@@ -78,6 +78,13 @@ def test_words_that_need_no_link(look, tmp_path, words):
     assert in_files(look, tmp_path, words) == []
 
 
+def test_the_words_that_are_linked_stand_in_the_glossary(look):
+    from glossary_links import WORDS
+
+    lines = (ROOT / "docs/glossary.md").read_text(encoding="utf-8").splitlines()
+    assert {*WORDS} <= {*lines}
+
+
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory):
     with browser.Page(tmp_path_factory.mktemp("profile")) as tab:
