@@ -33,7 +33,7 @@ html_static_path = ["_static"]
 html_css_files = ["front.css"]
 html_title = f"AutoCalc {version}"
 html_math_renderer = "mathml"
-html_search_scorer = "_ext/scorer.js"
+html_search_scorer = str(Path(__file__).parent / "_ext" / "scorer.js")
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
