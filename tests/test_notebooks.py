@@ -41,7 +41,7 @@ def test_a_notebook_prints_what_its_page_says(page, notebooks, tmp_path, monkeyp
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     made = notebooks.notebook(page)
     place = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(made, timeout=120, resources=place).execute()
+    nbclient.NotebookClient(made, timeout=600, resources=place).execute()
     code = [cell for cell in made.cells if cell.cell_type == "code"]
     found = blocks(page.read_text(encoding="utf-8"))
     for block, cell in zip(found, code, strict=True):
