@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FENCE = re.compile(
-    r"^```python\n(?P<source>.*?)^```$(?:\n+^```text(?P<varies> varies)?\n(?P<output>.*?)^```$)?",
+    r"^```python\n(?P<source>.*?)^```$"
+    r"(?:\n+^```text(?P<varies> varies)?\n(?P<output>.*?)^```$)?",
     re.DOTALL | re.MULTILINE,
 )
 ROOT = Path(__file__).parent.parent

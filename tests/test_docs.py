@@ -65,7 +65,7 @@ def test_every_page_with_a_python_block_runs():
     files += [
         page
         for page in (ROOT / "docs").rglob("*.md")
-        # What `make docs` writes, and the example, which test_example installs and runs.
+        # What `make docs` writes; and the example, which test_example runs.
         if not {"_build", "_generated", "kernel", "examples"} & {*page.parts}
     ]
     found = {page for page in files if blocks(page.read_text(encoding="utf-8"))}

@@ -69,7 +69,7 @@ def test_what_is_wrong_in_files_is_found(look, tmp_path, words, problem):
     [
         "<pre>cotangent</pre>",
         "<p>Two lead to a third.</p>",
-        '<p>A <a href="glossary.html#term-cotangent">cotangent</a> and a cotangent.</p>',
+        '<p>A <a href="glossary.html#term-cotangent">cotangent</a>, a cotangent.</p>',
     ],
 )
 def test_words_that_need_no_link(look, tmp_path, words):
@@ -101,9 +101,15 @@ def tab(tmp_path_factory):
         ("<h1>Another</h1>", "2 headings of level 1"),
         ('<img src="data:,x">', "no alternative text"),
         ('<p style="color: #999">pale</p>', "has a contrast of 2.85"),
-        ('<a href="#top" style="display: block; height: 9px"></a>', "<a> without words"),
+        (
+            '<a href="#top" style="display: block; height: 9px"></a>',
+            "<a> without words",
+        ),
         ("<script>console.error('no')</script>", "console: "),
-        ("<script>fetch('http://127.0.0.1:9/')</script>", "asks for http://127.0.0.1:9/"),
+        (
+            "<script>fetch('http://127.0.0.1:9/')</script>",
+            "asks for http://127.0.0.1:9/",
+        ),
     ],
 )
 def test_what_is_wrong_in_a_browser_is_found(look, tab, tmp_path, words, problem):

@@ -29,6 +29,7 @@ WIDE, NARROW = 1280, 390
 AUDIT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 #: Words to search for, of which both guides and decisions speak.
 QUERIES = ("compile", "profile", "winograd", "kernel")
+GUIDES = {"guide", "howto", "tutorials"}
 _TAG = re.compile(r"<[^>]+>")
 _ATTRIBUTE = re.compile(r'\s(id|href|src)="([^"]*)"')
 _CLOSED = re.compile(
@@ -118,7 +119,7 @@ def search_problems(tab: Any, address: str) -> Iterator[str]:
         tab.open(f"{address}/search.html?q={query}", WIDE)
         results = wait_for_results(tab)
         folders = [urlsplit(one).path.split("/")[1] for one in results]
-        guides = [i for i, f in enumerate(folders) if f in {"guide", "howto", "tutorials"}]
+        guides = [i for i, f in enumerate(folders) if f in GUIDES]
         decisions = [i for i, f in enumerate(folders) if f == "decisions"]
         if not guides:
             yield f"a search for {query} finds no guide"
@@ -159,7 +160,8 @@ def browser_problems(
             for problem in page_problems(tab, page):
                 yield page, problem
             if pictures is not None:
-                take_pictures(tab, page, pictures / "-".join(page.relative_to(folder).parts))
+                name = "-".join(page.relative_to(folder).parts)
+                take_pictures(tab, page, pictures / name)
         address = f"http://127.0.0.1:{server.server_port}"
         for problem in search_problems(tab, address):
             yield folder / "search.html", problem
