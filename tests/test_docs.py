@@ -202,3 +202,16 @@ def test_each_public_name_has_a_page(monkeypatch):
     absent = {name for name in members if not hasattr(ac.Tensor, name)}
     missing = {f"autocalc.Tensor.{name}" for name in members - absent} - paths
     assert missing == set()
+
+
+def test_pages_that_are_the_same_are_not_written_again(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    write_pages = importlib.import_module("api_pages").write_pages
+    write_pages(tmp_path, {"same.rst": "a", "other.rst": "b", "gone.rst": "c"})
+    before = (tmp_path / "same.rst").stat().st_mtime_ns
+    write_pages(tmp_path, {"same.rst": "a", "other.rst": "d"})
+    assert (tmp_path / "same.rst").stat().st_mtime_ns == before
+    assert {f.name: f.read_text() for f in tmp_path.iterdir()} == {
+        "same.rst": "a",
+        "other.rst": "d",
+    }
