@@ -291,6 +291,14 @@ docs: install $(MADE)/docs ## Build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+.PHONY: notebooks
+notebooks: install $(MADE)/docs ## Write the tutorials as notebooks into docs/_generated/notebooks
+	$(BIN)/python docs/_ext/notebooks.py
+
+.PHONY: look
+look: docs ## Look at each page of the documentation in Chromium (ARGS=--files: without)
+	$(BIN)/python tools/look.py docs/_build/html $(ARGS)
+
 # Commits as git writes them; by default the last one.  asv ends with an error when a
 # benchmark fails, and when there is none.
 COMMITS ?= HEAD^!

@@ -21,15 +21,21 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "api_pages",
+    "glossary_links",
     "kernel_table",
+    "mathml",
+    "notebooks",
     "support_matrix",
     "ulp_matrix",
 ]
 exclude_patterns = ["_build", "_generated", "examples", "**/README.md"]
+templates_path = ["_templates"]
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["front.css"]
+html_css_files = ["front.css", "pages.css"]
 html_title = f"AutoCalc {version}"
+html_math_renderer = "mathml"
+html_search_scorer = str(Path(__file__).parent / "_ext" / "scorer.js")
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

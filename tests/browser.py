@@ -85,11 +85,22 @@ class Page:
             self._process.kill()
             self._process.wait(10)
 
-    def open(self, path, width):
-        """Show a file in a window of that width."""
+    def open(self, path, width, settle=0.3):
+        """Show a file, or an address, in a window of that width."""
         self.complaints.clear()
         self.requests.clear()
         self._events.clear()
+        self.resize(width)
+        url = path if isinstance(path, str) else path.resolve().as_uri()
+        self._call("Page.navigate", url=url)
+        end = time.monotonic() + _LIMIT
+        while "Page.loadEventFired" not in self._events:
+            assert time.monotonic() < end, "the page does not load"
+            self._take(0.5)
+        self._take(settle)  # what comes right behind
+
+    def resize(self, width):
+        """Make the window so wide."""
         self._call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -97,12 +108,12 @@ class Page:
             deviceScaleFactor=1,
             mobile=False,
         )
-        self._call("Page.navigate", url=path.resolve().as_uri())
-        end = time.monotonic() + _LIMIT
-        while "Page.loadEventFired" not in self._events:
-            assert time.monotonic() < end, "the page does not load"
-            self._take(0.5)
-        self._take(0.3)  # what comes right behind
+
+    def colors(self, scheme):
+        """Prefer "light" or "dark" colours, and no movement."""
+        wanted = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        features = [{"name": name, "value": value} for name, value in wanted.items()]
+        self._call("Emulation.setEmulatedMedia", features=features)
 
     def value(self, expression):
         """Return the value of JavaScript in the page."""

@@ -2,7 +2,8 @@
 """The Python blocks of a page, run one after the other, and what they print.
 
 A ```text block below a Python block, with nothing but blank lines between, is what the
-Python block prints.  In it `...` stands for anything, as in doctest.
+Python block prints.  In it `...` stands for anything, as in doctest.  What differs from
+run to run stands in a ```text varies block, and is not compared.
 """
 
 import contextlib
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FENCE = re.compile(
-    r"^```python\n(?P<source>.*?)^```$(?:\n+^```text\n(?P<output>.*?)^```$)?",
+    r"^```python\n(?P<source>.*?)^```$"
+    r"(?:\n+^```text(?P<varies> varies)?\n(?P<output>.*?)^```$)?",
     re.DOTALL | re.MULTILINE,
 )
 ROOT = Path(__file__).parent.parent
@@ -25,11 +27,15 @@ class WrongOutputError(AssertionError):
 
 @dataclass(frozen=True)
 class Block:
-    """A Python block: its source, its first line's number, and the output below it."""
+    """A Python block: its source, its first line's number, and the output below it.
+
+    Of an output that `varies` it is known only that there is one.
+    """
 
     source: str
     line: int
     output: str | None
+    varies: bool = False
 
 
 def blocks(text: str) -> list[Block]:
@@ -38,6 +44,7 @@ def blocks(text: str) -> list[Block]:
             match["source"],
             text.count("\n", 0, match.start("source")) + 1,
             match["output"],
+            match["varies"] is not None,
         )
         for match in FENCE.finditer(text)
     ]
@@ -57,8 +64,9 @@ def compare(block: Block, got: str, name: str) -> None:
     """Raise where a page's output is not what was printed."""
     if block.output is None:
         return
+    wanted = "..." if block.varies and got else block.output
     checker = doctest.OutputChecker()
-    if not checker.check_output(block.output, got, doctest.ELLIPSIS):
+    if not checker.check_output(wanted, got, doctest.ELLIPSIS):
         example = doctest.Example(block.source, block.output)
         difference = checker.output_difference(example, got, doctest.ELLIPSIS)
         msg = f"{name}, block of line {block.line}: {difference}"
@@ -83,6 +91,7 @@ def with_outputs(text: str, name: str = "page") -> str:
         parts.append(text[end : match.start()])
         parts.append(f"```python\n{block.source}```")
         if got:
-            parts.append(f"\n\n```text\n{got}```")
+            mark = " varies" if block.varies else ""
+            parts.append(f"\n\n```text{mark}\n{got}```")
         end = match.end()
     return "".join([*parts, text[end:]])

@@ -26,13 +26,16 @@ WITH_OUTPUTS = [
     ROOT / "docs/quickstart.md",
     ROOT / "docs/howto/port-a-pytorch-script.md",
     ROOT / "docs/howto/reproduce-a-run.md",
+    *sorted((ROOT / "docs/tutorials").glob("*.md")),
 ]
 PAGES = [
     ROOT / "README.md",
     ROOT / "docs/index.md",
     ROOT / "docs/installation.md",
     ROOT / "docs/quickstart.md",
+    *sorted((ROOT / "docs/tutorials").glob("*.md")),
     *sorted((ROOT / "docs/guide").glob("*.md")),
+    ROOT / "docs/reference/ulp.md",
     *sorted((ROOT / "docs/how-it-works").glob("*.md")),
     # The changes of this page are held by `test_recipes`.
     *sorted(
@@ -55,6 +58,18 @@ def test_the_python_blocks_of_a_page_run_one_after_the_other(
     if any("ac.onnx" in block.source for block in found):
         pytest.importorskip("onnxruntime", reason="an optional part of the tests")
     run_page(page)
+
+
+def test_every_page_with_a_python_block_runs():
+    files = [ROOT / "README.md", *ROOT.glob("autocalc-*/README.md")]
+    files += [
+        page
+        for page in (ROOT / "docs").rglob("*.md")
+        # What `make docs` writes; and the example, which test_example runs.
+        if not {"_build", "_generated", "kernel", "examples"} & {*page.parts}
+    ]
+    found = {page for page in files if blocks(page.read_text(encoding="utf-8"))}
+    assert found - {*PAGES} == set()
 
 
 @pytest.mark.parametrize("page", WITH_OUTPUTS, ids=lambda page: page.stem)
@@ -135,6 +150,17 @@ def test_points_in_an_output_stand_for_anything():
         compare(block, "it took 3.2 s\n", "page")
 
 
+def test_an_output_that_varies_is_not_compared_but_has_to_be_there(tmp_path):
+    page = PAGE.replace("```text\n2", "```text varies\n3")
+    (tmp_path / "page.md").write_text(page, encoding="utf-8")
+    run_page(tmp_path / "page.md")
+    silent = page.replace("print(1 + 1)", "1 + 1")
+    (tmp_path / "page.md").write_text(silent, encoding="utf-8")
+    with pytest.raises(WrongOutputError, match="Got nothing"):
+        run_page(tmp_path / "page.md")
+    assert with_outputs(page) == page.replace("\n3\n", "\n2\n", 1)
+
+
 def test_outputs_can_be_written_anew():
     assert with_outputs(PAGE.replace("\n2\n", "\n4\n")) == PAGE
 
@@ -176,3 +202,16 @@ def test_each_public_name_has_a_page(monkeypatch):
     absent = {name for name in members if not hasattr(ac.Tensor, name)}
     missing = {f"autocalc.Tensor.{name}" for name in members - absent} - paths
     assert missing == set()
+
+
+def test_pages_that_are_the_same_are_not_written_again(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    write_pages = importlib.import_module("api_pages").write_pages
+    write_pages(tmp_path, {"same.rst": "a", "other.rst": "b", "gone.rst": "c"})
+    before = (tmp_path / "same.rst").stat().st_mtime_ns
+    write_pages(tmp_path, {"same.rst": "a", "other.rst": "d"})
+    assert (tmp_path / "same.rst").stat().st_mtime_ns == before
+    assert {f.name: f.read_text() for f in tmp_path.iterdir()} == {
+        "same.rst": "a",
+        "other.rst": "d",
+    }

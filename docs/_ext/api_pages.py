@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import shutil
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib import import_module
@@ -300,13 +299,23 @@ def all_pages() -> dict[str, Iterable[str]]:
     return pages
 
 
+def write_pages(folder: Path, texts: dict[str, str]) -> None:
+    """Make a folder hold these files and no others.
+
+    What is the same stays untouched, so that Sphinx does not read it again.
+    """
+    folder.mkdir(exist_ok=True)
+    for stale in {*folder.iterdir()} - {folder / name for name in texts}:
+        stale.unlink()
+    for name, text in texts.items():
+        file = folder / name
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
+
+
 def write(app: Sphinx) -> None:
-    folder = Path(app.srcdir) / "reference" / "api"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    for name, lines in all_pages().items():
-        text = "\n".join(lines) + "\n"
-        (folder / f"{name}.rst").write_text(text, encoding="utf-8")
+    texts = {f"{name}.rst": "\n".join(ls) + "\n" for name, ls in all_pages().items()}
+    write_pages(Path(app.srcdir) / "reference" / "api", texts)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

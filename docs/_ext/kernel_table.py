@@ -7,10 +7,11 @@ They are written as MyST into docs/_generated before Sphinx reads its sources.
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from api_pages import write_pages
 
 from autocalc import _config, kernels
 from autocalc._absent import GROUPS
@@ -177,12 +178,12 @@ def write(app: Sphinx) -> None:
     pages["absent.md"] = absent_page()
     for name, lines in pages.items():
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    own = Path(app.srcdir) / "reference" / "kernel"
-    shutil.rmtree(own, ignore_errors=True)
-    own.mkdir()
-    for spec in TABLE.values():
-        text = "\n".join(("---", "orphan: true", "---", "", *kernel_page(spec)))
-        (own / f"{spec.name}.md").write_text(text + "\n", encoding="utf-8")
+    head = ("---", "orphan: true", "---", "")
+    texts = {
+        f"{spec.name}.md": "\n".join((*head, *kernel_page(spec))) + "\n"
+        for spec in TABLE.values()
+    }
+    write_pages(Path(app.srcdir) / "reference" / "kernel", texts)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
