@@ -131,6 +131,36 @@ def test_sums_of_many_positions_stay_exact():
         np.testing.assert_allclose(var, exact.var((0, 2, 3)), rtol=1e-6)
 
 
+@pytest.mark.parametrize("place", [0, 133, 255])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_not_finite_stays_in_its_channel(place, value):
+    """Wherever it lies: a sample of the positions does not see it."""
+    x = np.random.default_rng(4).standard_normal((4, 20, 8, 8), np.float32)
+    x[place // 64, 3, place // 8 % 8, place % 8] = value
+    mean, var = np.empty(20, np.float32), np.empty(20, np.float32)
+    for subject in map(subject_of, SETS):
+        out = channels_last(np.empty_like(x))
+        subject.kernels["batch_norm"].function(
+            out, mean, var, channels_last(x), None, None, 1e-5
+        )
+        np.testing.assert_equal(mean[3], np.float32(value))
+        assert np.isnan(var[3])
+        assert np.isnan(out[:, 3]).all()
+        rest = np.arange(20) != 3
+        assert np.isfinite(mean[rest]).all()
+        assert np.isfinite(var[rest]).all()
+        assert np.isfinite(out[:, rest]).all()
+
+
+def test_positions_unlike_the_rest_cost_no_precision():
+    """Of 4,000 positions some rows are zero, as of images with a black border."""
+    rng, dtype = np.random.default_rng(5), np.dtype("f4")
+    for row in range(0, 40, 6):
+        x = (rng.standard_normal((4, 17, 40, 25)) + 30).astype(dtype)
+        x[:, :, row : row + 3] = 0
+        check("batch_norm", Sample("", (x, None, None), (1e-5,)), dtype)
+
+
 # ---- pools
 
 #: Channels that fill registers and that do not, in images of one and two dimensions.

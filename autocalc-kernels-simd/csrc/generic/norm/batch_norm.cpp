@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // batch_norm, alone or with an addition and an activation behind it, in training and by
-// running statistics, which is one look. In training, of each chunk
-// of a channel its mean c, and about it the sums r of x - c (what rounding c has left)
-// and q of (x - c)^2, which lose nothing however far from zero the channel lies. All
-// chunks together, in double precision (Chan, Golub, LeVeque: Algorithms for computing
-// the sample variance, 1983):
+// running statistics, which is one look. In training, of each chunk of a channel the
+// mean c of a sample, or of all that L1 holds, and about it the sums r of x - c and q
+// of (x - c)^2, which lose little however far from zero the channel lies: of n values,
+// of which m are the sample, (c - mean)^2 is at most n / m of the variance, and seldom
+// more than 1 / m. All chunks together, in double precision (Chan, Golub, LeVeque:
+// Algorithms for computing the sample variance, 1983):
 //
 //     mean = sum(n c + r) / N    var = sum(q + 2 (c - mean) r + n (c - mean)^2) / N
 #include "common/families.hpp"
@@ -33,19 +34,22 @@ struct Forward {
 template <class T, bool bundle>
 void measure(const Chunk<T, bundle>& chunk, const T* x, T* centers, T* rests,
              T* squares) {
-    Sums<T> of_rest[most_channels], of_square[most_channels];
+    Sums<T> of_rest[most_of_unit<T, bundle>], of_square[most_of_unit<T, bundle>];
     clear(of_rest, chunk.channels);
     clear(of_square, chunk.channels);
-    chunk.planes([&](int64_t c, auto from) {
-        Sums<T> sums = chunk.resume(of_rest[c], from);
-        chunk.along(from, [&](auto turn, int64_t i, auto some) {
-            vec<T>& sum = sums.part[decltype(turn)::value];
-            sum = sum + some.get(x + i);
-            chunk.template ask<0>(x + i);
+    for (int64_t i = 0; i < chunk.samples; ++i) {
+        const Chunk<T, bundle> sample = chunk.sample(i);
+        sample.planes([&](int64_t c, auto from) {
+            Sums<T> sums = sample.resume(of_rest[c], from);
+            sample.along(from, [&](auto turn, int64_t k, auto some) {
+                vec<T>& sum = sums.part[decltype(turn)::value];
+                sum = sum + some.get(x + k);
+                if (!bundle) sample.template ask<0>(x + k);
+            });
+            sample.add(of_rest[c], sums, from);
         });
-        chunk.add(of_rest[c], sums, from);
-    });
-    const vec<T> count = set1<T>(T(chunk.values()));
+    }
+    const vec<T> count = set1<T>(T(chunk.samples * chunk.sample(0).values()));
     for (int64_t c = 0; c < chunk.channels; ++c) {
         put_numbers(chunk, centers, c, chunk.join(of_rest[c]) / count);
     }
@@ -57,6 +61,7 @@ void measure(const Chunk<T, bundle>& chunk, const T* x, T* centers, T* rests,
         chunk.along(from, [&](auto turn, int64_t i, auto some) {
             constexpr int k = decltype(turn)::value;
             const vec<T> d = some.only(some.get(x + i) - center);
+            if (bundle) chunk.template ask<0>(x + i);
             rest.part[k] = rest.part[k] + d;
             square.part[k] = fma(d, d, square.part[k]);
         });
@@ -69,41 +74,50 @@ void measure(const Chunk<T, bundle>& chunk, const T* x, T* centers, T* rests,
     }
 }
 
-// Mean and variance of channel `c`.
+// Mean and variance of the `n` channels from number `c` on.
 template <class T, bool bundle>
-void combine(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t c,
-             double& mean, double& var) {
+void combine(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t c, int64_t n,
+             double* mean, double* var) {
     const int64_t channels = cut.x.channels;
     const auto values = static_cast<double>(cut.x.values());
-    LongSum sum, square;
+    LongSum sum[combined_channels], square[combined_channels];
     for (int64_t k = 0; k < cut.chunks; ++k) {
         const T* at = job.sums + 3 * k * channels + c;
-        const double center = at[0], rest = at[channels];
-        sum.add(center * static_cast<double>(cut.values(k)));
-        if (rest == rest) sum.add(rest);  // an infinite center leaves NaN
+        const auto count = static_cast<double>(cut.values(k));
+        for (int64_t i = 0; i < n; ++i) {
+            const double center = at[i], rest = at[channels + i];
+            sum[i].add(center * count);
+            // About an infinite center they are NaN.
+            if (rest == rest || __builtin_isfinite(center)) sum[i].add(rest);
+        }
     }
-    mean = sum.total() / values;
+    for (int64_t i = 0; i < n; ++i) mean[i] = sum[i].total() / values;
     for (int64_t k = 0; k < cut.chunks; ++k) {
         const T* at = job.sums + 3 * k * channels + c;
-        const double far = at[0] - mean;
-        square.add(at[2 * channels]);
-        square.add(far * (2 * at[channels] + far * static_cast<double>(cut.values(k))));
+        const auto count = static_cast<double>(cut.values(k));
+        for (int64_t i = 0; i < n; ++i) {
+            const double far = at[i] - mean[i];
+            square[i].add(at[2 * channels + i]);
+            square[i].add(far * (2 * at[channels + i] + far * count));
+        }
     }
-    var = square.total() / values;
+    for (int64_t i = 0; i < n; ++i) var[i] = square[i].total() / values;
 }
 
 template <class T, bool bundle>
 void finish_forward(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t begin,
                     int64_t end) {
     const int64_t channels = cut.x.channels;
+    double mean[combined_channels], var[combined_channels];
     for (int64_t c = begin; c < end; ++c) {
-        double mean, var;
-        combine(job, cut, c, mean, var);
-        put_channel<T>(job.mean, c, mean, false);
-        put_channel<T>(job.var, c, var, false);
-        job.scales[c] = static_cast<T>(mean);
+        const int64_t i = (c - begin) % combined_channels;
+        if (i == 0)
+            combine(job, cut, c, smaller(combined_channels, end - c), mean, var);
+        put_channel<T>(job.mean, c, mean[i], false);
+        put_channel<T>(job.var, c, var[i], false);
+        job.scales[c] = static_cast<T>(mean[i]);
         job.scales[channels + c] =
-            static_cast<T>(inverse_deviation(var, job.eps) * job.weight[c]);
+            static_cast<T>(inverse_deviation(var[i], job.eps) * job.weight[c]);
         job.scales[2 * channels + c] = job.bias[c];
     }
 }

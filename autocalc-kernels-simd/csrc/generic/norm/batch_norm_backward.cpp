@@ -54,7 +54,7 @@ AC_INLINE vec<T> passed_at(const Backward<T>& job, int64_t i, const Lanes& some,
 template <PostOp what, class T, bool bundle>
 void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
           int64_t channels, T* sums, T* products) {
-    Sums<T> of_g[most_channels], of_gemm[most_channels];
+    Sums<T> of_g[most_of_unit<T, bundle>], of_gemm[most_of_unit<T, bundle>];
     clear(of_g, chunk.channels);
     clear(of_gemm, chunk.channels);
     chunk.planes([&](int64_t c, auto from) {
@@ -83,26 +83,40 @@ void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
     }
 }
 
+// The sums of the `n` channels from number `c` on.
+template <class T, bool bundle>
+void combine(const Backward<T>& job, const Cutting<T, bundle>& cut, int64_t c,
+             int64_t n, LongSum* sums, LongSum* products) {
+    const int64_t channels = cut.x.channels;
+    for (int64_t i = 0; i < n; ++i) sums[i] = products[i] = LongSum{};
+    for (int64_t k = 0; k < cut.chunks; ++k) {
+        const T* at = job.sums + 2 * k * channels + c;
+        for (int64_t i = 0; i < n; ++i) {
+            sums[i].add(at[i]);
+            products[i].add(at[channels + i]);
+        }
+    }
+}
+
 template <class T, bool bundle>
 void finish_backward(const Backward<T>& job, const Cutting<T, bundle>& cut,
                      int64_t begin, int64_t end) {
     const int64_t channels = cut.x.channels;
     const auto values = static_cast<double>(cut.x.values());
+    LongSum sums[combined_channels], products[combined_channels];
     for (int64_t c = begin; c < end; ++c) {
-        LongSum sum, product;
-        for (int64_t k = 0; k < cut.chunks; ++k) {
-            const T* at = job.sums + 2 * k * channels + c;
-            sum.add(at[0]);
-            product.add(at[channels]);
-        }
+        const int64_t i = (c - begin) % combined_channels;
+        if (i == 0)
+            combine(job, cut, c, smaller(combined_channels, end - c), sums, products);
+        const double sum = sums[i].total(), product = products[i].total();
         const double rstd = inverse_deviation(job.var[c], job.eps);
-        const double dweight = product.total() * rstd, scale = job.weight[c] * rstd;
+        const double dweight = product * rstd, scale = job.weight[c] * rstd;
         put_channel<T>(job.dweight, c, dweight, (job.accumulate & 2) != 0);
-        put_channel<T>(job.dbias, c, sum.total(), (job.accumulate & 4) != 0);
+        put_channel<T>(job.dbias, c, sum, (job.accumulate & 4) != 0);
         T* of = job.scales + c;
         of[channels] = static_cast<T>(scale);
         of[2 * channels] = static_cast<T>(-scale * rstd * dweight / values);
-        of[3 * channels] = static_cast<T>(-scale * sum.total() / values);
+        of[3 * channels] = static_cast<T>(-scale * sum / values);
     }
 }
 

@@ -40,12 +40,18 @@ struct Turn {
     static constexpr int value = i;
 };
 
-// Channels of a unit at most, or bundles; a unit's sums stay in the L1 cache.
+// Channels of a unit at most, where they lie in planes.
 constexpr int64_t most_channels = 16;
-// Of bundles, the bytes of a unit in one position, and positions that are read bundle
-// after bundle: few, so that memory is read nearly in its order (8: 1.0 to 1.3 times
-// the time, 32: up to 1.5).
-constexpr int64_t bundles_bytes = 256, bundle_rows = 4;
+// Of bundles, the bytes of a unit in one position at most, so that its sums stay in the
+// L1 cache, and positions that are read bundle after bundle: few, so that memory is
+// read nearly in its order (8: 1.0 to 1.3 times the time, 32: up to 1.5).
+constexpr int64_t bundles_bytes = 1024, bundle_rows = 4;
+// Of a unit: planes or bundles.
+template <class T, bool bundle>
+constexpr int64_t most_of_unit =
+    bundle ? bundles_bytes / item_size<T> / vec<T>::lanes : most_channels;
+// Where a chunk of bundles is sampled, in 256ths: at no step that images could share.
+constexpr int64_t sampled[] = {33, 94, 147, 219};
 // A unit of bundles that a second look finds in the L2 cache, or near it.
 constexpr int64_t most_unit_bytes = int64_t{512} << 10;
 
@@ -69,6 +75,18 @@ struct Chunk {
     }
     [[nodiscard]] AC_INLINE int64_t width(int64_t c) const {  // of a bundle
         return smaller(lanes, length - c * lanes);
+    }
+
+    // Parts whose mean is near that of each channel: all of a chunk that the L1 cache
+    // holds, or some positions.
+    static constexpr int64_t samples = bundle ? 4 : 1;
+    [[nodiscard]] AC_INLINE Chunk sample(int64_t i) const {
+        Chunk some = *this;
+        if constexpr (bundle) {
+            some.count = smaller(count, bundle_rows);
+            some.begin += (count - some.count) * sampled[i] / 256 * step;
+        }
+        return some;
     }
 
     // f(channel, where), in the order of memory.
@@ -185,21 +203,20 @@ struct Cutting {
     int64_t units, chunks;
     int64_t images;  // of a chunk, or
     int64_t pieces;  // of a plane
-    // Channels of a unit of bundles.
-    static constexpr int64_t wide = bundles_bytes / item_size<T>;
-    static_assert(wide <= most_channels * vec<T>::lanes);
+    // Channels that a line of the caches holds: units of bundles are so many of them.
+    static constexpr int64_t line = 64 / item_size<T>;
 
     Cutting(const Channels& of, int64_t threads) : x(of) {
         // Small planes are read with their neighbours', a page at a time: 128 channels
         // of 7 x 7 in 128 images took 1.28 ms one by one.
         const int64_t size = larger<int64_t>(1, x.size);
         const int64_t together = smaller(most_channels, ceil_div(1024, size));
-        units = bundle ? ceil_div(x.channels, wide)
+        units = bundle ? ceil_div(bytes_of<T>(x.channels), bundles_bytes)
                        : smaller(x.channels,
                                  round_up(ceil_div(x.channels, together), threads));
         pieces = larger<int64_t>(1, x.size / chunk_elements);
-        // Rows of bundles: few chunks, since each costs its channels some 60 cycles
-        // when sums are combined, and up to 256 KiB, for a second look in the L2 cache.
+        // Rows of bundles: few chunks, since each costs its channels some time
+        // when sums are combined.
         images =
             bundle ? larger<int64_t>(64, smaller<int64_t>(1024, ceil_div(x.images, 32)))
                    : larger<int64_t>(1, chunk_elements / size);
@@ -208,11 +225,12 @@ struct Cutting {
     }
     // The first channel of a unit, and how many it has.
     [[nodiscard]] AC_INLINE int64_t channel(int64_t unit) const {
-        return bundle ? unit * wide : Shares(x.channels, units).at(unit);
+        if (!bundle) return Shares(x.channels, units).at(unit);
+        return smaller(x.channels,
+                       Shares(ceil_div(x.channels, line), units).at(unit) * line);
     }
     [[nodiscard]] AC_INLINE int64_t width(int64_t unit) const {
-        if (!bundle) return channel(unit + 1) - channel(unit);
-        return smaller(wide, x.channels - channel(unit));
+        return channel(unit + 1) - channel(unit);
     }
     [[nodiscard]] AC_INLINE Chunk<T, bundle> chunk(int64_t unit, int64_t k) const {
         const int64_t all = x.channels * x.size, first = channel(unit) * x.size;
@@ -229,7 +247,7 @@ struct Cutting {
     }
     // Whether a unit is read again from a cache, or no neighbour lies on its pages.
     [[nodiscard]] AC_INLINE bool unit_stays() const {
-        return !bundle || bytes_of<T>(x.images * wide) <= most_unit_bytes;
+        return !bundle || x.images * bundles_bytes <= most_unit_bytes;
     }
     [[nodiscard]] AC_INLINE int64_t values(int64_t k) const {
         return chunk(0, k).values();
@@ -306,6 +324,9 @@ void two_looks(ac_context* context, const Cut& cut, First&& first, Finish&& fini
         for (int64_t i = end; i-- > begin;) second(i % cut.units, i / cut.units);
     });
 }
+
+// Channels whose sums are combined side by side, so that none waits for its own.
+constexpr int64_t combined_channels = 8;
 
 // A sum in double precision whose error does not grow with the number of terms
 // (Neumaier 1974).
