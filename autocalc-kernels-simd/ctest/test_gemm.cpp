@@ -116,8 +116,8 @@ void check_tile(int64_t rows, int64_t vectors, int64_t columns, Storage order,
     const Matrix<T> before = c;
     Tile<T> tile = {};
     tile.k = k;
-    tile.a = tile.next_a = a.data();
-    tile.a_row = a.row;
+    tile.a = tile.next = a.data();
+    tile.a_row = tile.next_row = a.row;
     tile.a_col = a.col;
     tile.b = b.data();
     tile.b_row = b.row;

@@ -154,13 +154,14 @@ void point_to_filters(const ColumnsJob<T>& job, const RowTiles& rows, int64_t i,
                       int64_t kb, Tile<T>& tile) {
     const ConvCall<T>& c = job.call;
     const int64_t row = rows.start(i);
-    tile.next_a = nullptr;
+    tile.next = nullptr;
     if (job.filters == nullptr) {
         tile.a_row = c.out_step();
         tile.a_col = 1;
         const T* a = c.weight.data + job.depths().at(kb);
         tile.a = a + row * tile.a_row;
-        if (i + 1 < rows.tiles) tile.next_a = a + rows.start(i + 1) * tile.a_row;
+        tile.next_row = tile.a_row;
+        if (i + 1 < rows.tiles) tile.next = a + rows.start(i + 1) * tile.a_row;
         return;
     }
     const int64_t group = i / job.group;
@@ -202,7 +203,7 @@ void multiply_row(const ColumnsJob<T>& job, const ColumnBlock<T>& block, int64_t
         tile.c = into.in_line ? to.data + into.place + row * to.channel : sums;
         tile.c_row = into.in_line ? to.channel : panel.width;
         multiply_tile(tile, panel.width / lanes, order, height);
-        tile.next_a = nullptr;
+        tile.next = nullptr;
         if (!into.in_line) put_sums(job, into, row, height, first, sums);
     }
 }

@@ -125,7 +125,8 @@ void add_windows(const PixelSums<T>& job, int64_t block, int64_t part0, int64_t 
     for (int64_t i = down.at(part0); i < down.at(part1); ++i) {
         const int64_t row = rows.start(i), next = rows.start(i + 1);
         tile.a = g + row * c.g.channel;
-        tile.next_a =
+        tile.next_row = tile.a_row;
+        tile.next =
             tile.runs == 1 && i + 1 < rows.tiles ? g + next * c.g.channel : nullptr;
         for (int64_t p = 0; p < panels.count; ++p) {
             const Panel panel = panels.at(p);
@@ -134,7 +135,7 @@ void add_windows(const PixelSums<T>& job, int64_t block, int64_t part0, int64_t 
             tile.columns = panel.columns;
             tile.c = c.to.data + row * c.to.image + job.begin_of(block) + panel.begin;
             multiply_tile(tile, panel.width / lanes, Order::row_major, next - row);
-            tile.next_a = nullptr;
+            tile.next = nullptr;
         }
     }
 }

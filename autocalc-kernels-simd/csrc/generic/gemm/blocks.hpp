@@ -117,11 +117,32 @@ AC_INLINE void begin_at(Tile<T>& tile, const Tile<T>& row, const Panel& panel) {
     if (row.bias != nullptr) tile.bias = row.bias + panel.begin;
 }
 
+// The b of the block that comes next, whose way from memory hides behind this one's
+// tiles: each asks for some lines. 64 rows by 64 x 3136 of each of 8 images run 1.16 to
+// 1.19 times as fast (Zen 4).
+template <class T>
+struct Asked {
+    const T* b;  // null: nothing is left to ask for
+    int64_t row, columns;
+    int64_t rows_left, column;
+    AC_INLINE void take(Tile<T>& tile, int64_t rows) {
+        if (b == nullptr) return;
+        tile.next = b + column;
+        tile.next_row = row;
+        column += tile.k;
+        if (column < columns) return;
+        column = 0;
+        b += rows * row;
+        rows_left -= rows;
+        if (rows_left <= 0) b = nullptr;
+    }
+};
+
 // One row of tiles through all panels of the block. tile.c, .pre and .bias begin at the
 // block's first column.
 template <class T>
 void run_row(const Job<T>& job, Tile<T> tile, int64_t rows, const T* b, const T* packed,
-             const Panels<T>& panels) {
+             const Panels<T>& panels, Asked<T>& asked) {
     const Gemm<T>& p = *job.product;
     const Tile<T> row = tile;
     const Order a_order = row.a_col == 1 ? Order::row_major : Order::column_major;
@@ -133,7 +154,9 @@ void run_row(const Job<T>& job, Tile<T> tile, int64_t rows, const T* b, const T*
         tile.b = direct ? b + panel.begin : packed + panel.begin * tile.k;
         tile.b_row = direct ? p.b_row : panel.width;
         tile.b_ahead = direct ? job.plan.b_ahead : 0;
-        tile.next_a = i == 0 ? row.next_a : nullptr;
+        tile.next = i == 0 ? row.next : nullptr;
+        tile.next_row = row.next_row;
+        asked.take(tile, rows);
         tile_function<T>(panel.width / vec<T>::lanes, a_order, rows)(tile);
     }
 }
@@ -182,13 +205,14 @@ void take_rows(const Workspace<T>& workspace, const T* a, int64_t k,
                const RowTiles& rows, int64_t i, Tile<T>& tile) {
     const Gemm<T>& p = *workspace.job->product;
     const Plan& plan = workspace.job->plan;
-    tile.next_a = nullptr;
+    tile.next = nullptr;
+    tile.next_row = p.a_row;
     tile.a = a + rows.start(i) * p.a_row;
     tile.a_row = p.a_row;
     tile.a_col = p.a_col;
     if (plan.pack_a == PackA::none) {
         if (i + 1 < rows.tiles && asks_for_rows(p))
-            tile.next_a = a + rows.start(i + 1) * p.a_row;
+            tile.next = a + rows.start(i + 1) * p.a_row;
         return;
     }
     tile.a_row = 1;
@@ -281,8 +305,19 @@ void run_passes(const Job<T>& job, const Block& block, int64_t start, int64_t he
     finish_rows(e, height, columns, c, p.c_row, other, e.other_row);
 }
 
+// Whether blocks ask for the next one's b: beside their own, packed, it has to find
+// room in L2. AVX2's tall tiles ask for rows of a alone.
 template <class T>
-void run_block(Workspace<T>& workspace, const Matrices<T>& at, const Block& block) {
+bool asks_for_blocks(const Gemm<T>& p, const Plan& plan, int64_t columns) {
+    return wide_tiles && plan.strategy == Strategy::packed && plan.k_blocks == 1 &&
+           p.b_col == 1 && p.k <= columns &&
+           bytes_of<T>(p.k * columns) <= l2_bytes() / 4;
+}
+
+// `next_b` is what the next block packs, or null.
+template <class T>
+void run_block(Workspace<T>& workspace, const Matrices<T>& at, const Block& block,
+               const T* next_b) {
     const Job<T>& job = *workspace.job;
     const Gemm<T>& p = *job.product;
     const Plan& plan = job.plan;
@@ -306,6 +341,8 @@ void run_block(Workspace<T>& workspace, const Matrices<T>& at, const Block& bloc
         tile.beta = kb == 0 ? p.beta : T(1);
         clamp_tile(p, last, tile);
         if (last && p.bias != nullptr) tile.bias = p.bias + block.n0;
+        Asked<T> asked = {nullptr, p.b_row, columns, p.k, 0};
+        if (next_b != b && asks_for_blocks(p, plan, columns)) asked.b = next_b;
         for (int64_t i = 0; i < rows.tiles; ++i) {
             const int64_t start = rows.start(i);
             const int64_t height = rows.start(i + 1) - start;
@@ -316,7 +353,7 @@ void run_block(Workspace<T>& workspace, const Matrices<T>& at, const Block& bloc
             if (packing && i == 0) {
                 run_packing_row(workspace, tile, height, b, panels);
             } else {
-                run_row(job, tile, height, b, workspace.packed_b, panels);
+                run_row(job, tile, height, b, workspace.packed_b, panels, asked);
             }
             if (last && passes) run_passes(job, block, start, height, tile.c);
         }

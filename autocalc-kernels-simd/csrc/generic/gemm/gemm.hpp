@@ -87,8 +87,11 @@ struct Tile {
     // beginning of the next. None: one run.
     int64_t runs;
     const int64_t* gaps;
-    const T* next_a;  // rows to bring nearer meanwhile, like these, or null
-    const T* b;       // rows of `vectors` full registers
+    // What to bring nearer meanwhile, or null: of as many rows as the tile has,
+    // next_row apart, as many elements as each has steps.
+    const T* next;
+    int64_t next_row;
+    const T* b;  // rows of `vectors` full registers
     int64_t b_row;
     int64_t b_ahead;  // how far ahead of b to ask for memory, or 0
     T* packed;        // where a packing tile puts b

@@ -97,7 +97,8 @@ AC_INLINE void multiply_packed(const PackedGemm<T>& p, Parts&& part_of) {
         tile.a = p.a.data + first * p.a.row + part.k0 * p.a.column;
         tile.a_row = p.a.row;
         tile.a_col = p.a.column;
-        if (p.a.column == 1 && i + 1 < tiles) tile.next_a = tile.a + height * p.a.row;
+        if (p.a.column == 1 && i + 1 < tiles) tile.next = tile.a + height * p.a.row;
+        tile.next_row = p.a.row;
         tile.c_row = p.c.row;
         tile.alpha = p.alpha;
         tile.beta = p.beta;
@@ -112,7 +113,7 @@ AC_INLINE void multiply_packed(const PackedGemm<T>& p, Parts&& part_of) {
             tile.b_row = panel.width;
             tile.c = p.c.data + first * p.c.row + begin;
             multiply_tile(tile, ceil_div(tile.columns, lanes), a_order, height);
-            tile.next_a = nullptr;
+            tile.next = nullptr;
         }
     }
 }

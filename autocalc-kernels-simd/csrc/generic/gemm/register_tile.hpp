@@ -108,7 +108,8 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
         0, [&](int i, int v, int64_t) { sum[i][v] = zero<T>(); });
     const char* b = reinterpret_cast<const char*>(t.b);
     T* copy = t.packed;
-    const T* next = t.next_a;
+    const T* next = t.next;
+    const int64_t next_row = bytes_of<T>(t.next_row);
     const int64_t b_ahead = bytes_of<T>(t.b_ahead);
     // In bytes: needs no scaling.
     int64_t b_row = bytes_of<T>(packed ? vectors * lanes : t.b_row);
@@ -175,10 +176,11 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
     };
     for (int64_t run = 1;; ++run) {
         for (int64_t groups = t.k / steps_together; groups > 0;) {
-            if (next != nullptr) {  // a line of each of the next rows
+            if (next != nullptr) {  // a line of each of the rows
 #pragma GCC unroll 16
                 for (int i = 0; i < rows; ++i)
-                    __builtin_prefetch(reinterpret_cast<const char*>(next) + i * a_row);
+                    __builtin_prefetch(reinterpret_cast<const char*>(next) +
+                                       i * next_row);
                 next += line;
             }
             const int64_t now = smaller<int64_t>(groups, line / steps_together);
@@ -228,7 +230,7 @@ AC_NOINLINE void run_tall_tile(const Tile<T>& t) {
     const T *a = t.a, *b = t.b;
     for (int64_t run = 1;; ++run) {
         sum_tall(t.k, a, bytes_of<T>(t.a_row), b, bytes_of<T>(t.b_row),
-                 t.next_a == nullptr ? a : t.next_a, start, sum);
+                 t.next == nullptr || t.next_row != t.a_row ? a : t.next, start, sum);
         if (run >= t.runs) break;
         a += t.k + t.gaps[run - 1];
         b += t.k * t.b_row;

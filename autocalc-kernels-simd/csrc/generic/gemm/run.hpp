@@ -50,6 +50,18 @@ bool open_workspace(const Job<T>& job, Workspace<T>& workspace) {
     return rows == 0 || workspace.packed_a != nullptr;
 }
 
+// Where the b of task `index` begins, if that is none of task `before`.
+template <class T>
+const T* next_b(const Job<T>& job, int64_t before, int64_t index) {
+    const Gemm<T>& p = *job.product;
+    const Plan& plan = job.plan;
+    const int64_t n = index / plan.m_tasks;
+    if (n == before / plan.m_tasks || n >= plan.batch * plan.n_tasks) return nullptr;
+    return matrices_at(p, n / plan.n_tasks).b +
+           Shares(plan.n_units, plan.n_tasks).at(n % plan.n_tasks) * plan.n_unit *
+               p.b_col;
+}
+
 // Tasks count rows fastest. A thread's tasks of the same columns are done as one block,
 // so that it packs the block of b once; where a tile ends does not change a sum. Those
 // of one row are one block too.
@@ -79,7 +91,8 @@ AC_NOINLINE bool run_some_tasks(Job<T>& job, int64_t begin, int64_t end) {
         } else if (plan.strategy == Strategy::swapped) {
             run_swapped(workspace, at, block);
         } else {
-            run_block(workspace, at, block);
+            run_block(workspace, at, block,
+                      next_b(job, begin, begin + (m_end - m) * (n_end - n)));
         }
         begin += (m_end - m) * (n_end - n);
     }

@@ -99,6 +99,7 @@ void run_swapped(Workspace<T>& workspace, const Matrices<T>& at, const Block& bl
     tile.k = p.k;
     tile.alpha = 1;
     tile.c_row = row_step;
+    Asked<T> nothing = {};
     for (int64_t i = 0; i < rows.tiles; ++i) {
         const int64_t in_slab = i % plan.slab;
         if (in_slab == 0) filling.m0 = rows.start(i);
@@ -106,7 +107,7 @@ void run_swapped(Workspace<T>& workspace, const Matrices<T>& at, const Block& bl
         take_rows(workspace, at.a, p.k, rows, i, tile);
         tile.c = filling.sums + (rows.start(i) - filling.m0) * row_step;
         run_row(job, tile, rows.start(i + 1) - rows.start(i),
-                static_cast<const T*>(nullptr), packed, panels);
+                static_cast<const T*>(nullptr), packed, panels, nothing);
         if (i + 1 == rows.tiles || in_slab + 1 == plan.slab) {
             write_squares(job, at, block, full, full.squares);
             filling.rows = rows.start(i + 1) - filling.m0;
