@@ -27,6 +27,9 @@ struct DefaultCosts {
     static constexpr double filter_channel = 24, filter_channel_dx = 24;
     static constexpr double filter_channel_large = 24;
     static constexpr double filters_large = 1e9;
+    // One weight of so many that caches do not hold them, where channels are
+    // neighbours.
+    static constexpr double nhwc_weight_large = 6;
     // Of the multipliers' rate, a weight gradient in planes whose sums caches hold.
     static constexpr double dweight_share = 0.85;
     // Bytes of results that are added into, and of the weights of taps that one product

@@ -23,7 +23,7 @@ constexpr double patch_forward = 1, patch_dx = 2;
 constexpr double planes_channel = 24;
 // The same of one weight where channels are neighbours, also of so many that caches do
 // not hold them; and an element brought into a plane or back.
-constexpr double nhwc_weight = 2, nhwc_weight_large = 6, nhwc_large = 600000;
+constexpr double nhwc_weight = 2, nhwc_large = 600000;
 constexpr double nhwc_move = 1.5;
 // The weight gradient: sums that caches hold where channels are neighbours, more sums
 // than that, and a part's sums.
@@ -63,7 +63,8 @@ AC_INLINE double planes_cost(const Windows& w) {
 template <class T>
 AC_INLINE double nhwc_cost(const Windows& w) {
     const double weights = conv_filters(w) * static_cast<double>(w.taps());
-    const double weight = weights <= nhwc_large ? nhwc_weight : nhwc_weight_large;
+    const double weight =
+        weights <= nhwc_large ? nhwc_weight : Costs::nhwc_weight_large;
     return conv_steps<T>(w) / strided_share + weight * weights;
 }
 // With the images in `parts`; `share` of the multipliers' rate where caches hold the

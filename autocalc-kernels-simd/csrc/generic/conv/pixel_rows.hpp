@@ -166,13 +166,21 @@ bool dx_by_pixel_rows(const ConvCall<T>& call) {
     return true;
 }
 
+// Where lines of windows fill tiles by themselves, and filters are few enough to bring
+// into an order of their own, windows are better read where they lie.
+constexpr int64_t lines_of_tiles = 28, few_filters = int64_t{1} << 17;
+AC_INLINE bool lines_fill_tiles(const Windows& w) {
+    return w.x.out >= lines_of_tiles && w.ins * w.outs <= few_filters;
+}
+
 // Whether rows of pixels do it: the images that the windows make, or whose gradient
 // they take, must be a matrix already.
 template <class T>
 AC_INLINE bool by_pixel_rows(const ConvCall<T>& call) {
     const Windows& w = call.windows;
     const Images<const T> results = call.turned ? call.from : read_only(call.to);
-    return is_one_element(w) && call.from.channel == 1 && call.to.channel == 1 &&
+    return is_one_element(w) && (call.turned || !lines_fill_tiles(w)) &&
+           call.from.channel == 1 && call.to.channel == 1 &&
            even_step(results, w.batch, w.y.out, w.x.out, w.outs) > 0;
 }
 
