@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the files of a release must hold.
 
-    python tools/wheel_checks.py dist/*
+``python tools/wheel_checks.py dist/*`` names what is wrong with them.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _sdist_faults(path: Path) -> Iterator[str]:
 
 
 def differences(sdist: Path, package: Path) -> list[str]:
-    """Return which files that the package is compiled from the sdist lacks or differs in."""
+    """Return what the sdist lacks of the files that the package is compiled from."""
     held = _members(sdist)
     found = []
     for file in _compiled_files(package):

@@ -81,7 +81,8 @@ def check(python: Path, dist: Path, *, reuse: bool) -> None:
 def test(folder: Path, dist: Path, options: list[str]) -> None:
     """Install the wheels where there is no compiler, and run the tests there."""
     python = environment(folder)
-    plain = {k: v for k, v in os.environ.items() if k not in ("CC", "CXX", "PYTHONPATH")}
+    left_out = {"CC", "CXX", "PYTHONPATH"}
+    plain = {k: v for k, v in os.environ.items() if k not in left_out}
     plain["PATH"] = str(python.parent)
     present = [name for name in COMPILERS if shutil.which(name, path=plain["PATH"])]
     assert not present, present

@@ -113,9 +113,10 @@ def test_a_runtime_of_another_series_is_not_even_imported(announced):
         raise AssertionError
 
     told = announced(load, "autocalc-kernels-simd", "9.8.7")
-    assert told.startswith("Python; autocalc-kernels-simd 9.8.7: version 9.8.7 does not")
+    assert told.startswith("Python; autocalc-kernels-simd 9.8.7: version 9.8.7 does")
     assert told.endswith(
-        'Run: pip install --upgrade "autocalc-core==9.8.*" "autocalc-kernels-simd==9.8.*"'
+        "Run: pip install --upgrade "
+        '"autocalc-core==9.8.*" "autocalc-kernels-simd==9.8.*"'
     )
 
 

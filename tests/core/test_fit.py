@@ -25,8 +25,8 @@ def test_a_package_of_the_same_series_fits(version):
 )
 def test_the_command_brings_both_to_the_newer_series(version, series):
     assert misfit("autocalc-kernels-blas", version) == (
-        f"version {version} does not fit autocalc-core 0.3.1. Run: pip install --upgrade "
-        f'"autocalc-core=={series}.*" "autocalc-kernels-blas=={series}.*"'
+        f"version {version} does not fit autocalc-core 0.3.1. Run: pip install "
+        f'--upgrade "autocalc-core=={series}.*" "autocalc-kernels-blas=={series}.*"'
     )
 
 

@@ -38,9 +38,7 @@ def api_misfit(kind: str, given: int, needed: int, distribution: str) -> str:
     """
     if given == needed:
         return ""
-    reason = (
-        f"it was made for {kind} API {given}, {CORE} {__version__} has {needed}. "
-    )
+    reason = f"it was made for {kind} API {given}, {CORE} {__version__} has {needed}. "
     if given > needed:
         return f"{reason}Run: pip install --upgrade {CORE}"
     if distribution:
