@@ -286,8 +286,7 @@ lint-cpp: $(MADE)/lint ## Run clang-format over C and C++
 TIDY := autocalc-kernels-simd/build/tidy
 lint-tidy: install $(MADE)/lint ## Run clang-tidy over C and C++
 	$(CMAKE_NINJA) -S autocalc-kernels-simd -B $(TIDY) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
-	    -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
-	    -Dpybind11_DIR="$$($(BIN)/python -m pybind11 --cmakedir)"
+	    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python
 	$(BIN)/run-clang-tidy.py -quiet -j 2 -p $(TIDY) \
 	    -clang-tidy-binary $(BIN)/clang-tidy $(ARGS)
 
