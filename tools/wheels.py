@@ -64,8 +64,8 @@ def build(python: Path, dist: Path, *, reuse: bool) -> None:
             run(*command, stdout=subprocess.DEVNULL)
 
 
-def check(python: Path, dist: Path, *, reuse: bool) -> None:
-    """Look into what was built, and print sizes; end the program at a fault."""
+def check(python: Path, dist: Path, *, reuse: bool) -> list[str]:
+    """Look into what was built, and print sizes; return what is wrong."""
     files = sorted(dist.iterdir())
     found = [fault for file in files for fault in faults(file)]
     if reuse:
@@ -73,9 +73,8 @@ def check(python: Path, dist: Path, *, reuse: bool) -> None:
         found += differences(sdist, ROOT / SIMD)
     for file in files:
         print(f"{file.stat().st_size / 1e6:7.2f} MB  {file.name}")
-    if found:
-        sys.exit("\n".join(found))
     run(python, "-m", "twine", "check", "--strict", *files)
+    return found
 
 
 def test(folder: Path, dist: Path, options: list[str]) -> None:
@@ -107,8 +106,10 @@ def main() -> None:
             python = environment(folder / "build")
             run(python, "-m", "pip", "install", *QUIET, "--group", "package", cwd=ROOT)
         build(python, given.dist, reuse=given.reuse)
-        check(python, given.dist, reuse=given.reuse)
+        found = check(python, given.dist, reuse=given.reuse)
         test(folder / "clean", given.dist, options)
+    if found:
+        sys.exit("\n".join(found))
 
 
 if __name__ == "__main__":
