@@ -134,7 +134,7 @@ endef
 $(foreach package,$(filter autocalc-kernels-%,$(PACKAGES)),\
     $(eval $(call kernel_package,$(package))))
 
-GROUPS := $(addprefix $(MADE)/,test lint docs bench)
+GROUPS := $(addprefix $(MADE)/,test lint docs bench package)
 $(GROUPS): $(MADE)/%: pyproject.toml $(MADE)/venv
 	$(PIP_INSTALL) --group $*
 	touch $@
@@ -154,6 +154,19 @@ $(CORE_VENV)/made/autocalc-core: $(call files,autocalc-core) pyproject.toml \
         $(CORE_VENV)/made/venv
 	$(CORE_VENV)/bin/python -m pip install --quiet ./autocalc-core --group test
 	touch $@
+
+# Wheels are built from the sdists by PYTHON, in environments of their own. REUSE=1 makes the
+# SIMD wheel in the build folder of `make install` instead, which saves minutes, and compares
+# its sdist with the files that were compiled.
+.PHONY: test-wheels
+ifdef REUSE
+test-wheels: install $(MADE)/package
+	$(BIN)/python tools/wheels.py --reuse $(ARGS)
+else
+test-wheels: | compiler ## Build sdists and wheels into dist, install them elsewhere, test them (REUSE=1)
+	$(check_python)
+	$(PYTHON) tools/wheels.py $(ARGS)
+endif
 
 # Packages of Debian and Ubuntu, installed where that needs no password; elsewhere what
 # comes next says what is missing.
@@ -273,8 +286,7 @@ lint-cpp: $(MADE)/lint ## Run clang-format over C and C++
 TIDY := autocalc-kernels-simd/build/tidy
 lint-tidy: install $(MADE)/lint ## Run clang-tidy over C and C++
 	$(CMAKE_NINJA) -S autocalc-kernels-simd -B $(TIDY) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
-	    -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
-	    -Dpybind11_DIR="$$($(BIN)/python -m pybind11 --cmakedir)"
+	    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python
 	$(BIN)/run-clang-tidy.py -quiet -j 2 -p $(TIDY) \
 	    -clang-tidy-binary $(BIN)/clang-tidy $(ARGS)
 
@@ -330,5 +342,5 @@ bench-ablation: install | compiler ## The optimisation plan, each item with its 
 clean: ## Remove environments and everything that was built
 	rm -rf .venv .venv-* .asv .make .mypy_cache .pytest_cache .ruff_cache \
 	    .import_linter_cache .hypothesis docs/_build docs/_generated \
-	    autocalc-*/build autocalc-*/dist
+	    autocalc-*/build autocalc-*/dist dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

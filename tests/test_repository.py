@@ -95,11 +95,30 @@ def test_no_numpy_arithmetic_above_the_kernels(layer):
     assert not computing, f"call kernels in place of NumPy: {computing}"
 
 
+VERSION = re.search(
+    r'__version__ = "((\d+\.\d+)\..+)"',
+    (ROOT / "autocalc-core/src/autocalc/_version.py").read_text(encoding="utf-8"),
+)
+PACKAGES = sorted(path.parent for path in ROOT.glob("autocalc-*/pyproject.toml"))
+
+
 def test_the_packages_have_one_version():
-    version = re.search(
-        r'__version__ = "(.+)"',
-        (ROOT / "autocalc-core/src/autocalc/_version.py").read_text(encoding="utf-8"),
-    )
     for path in sorted(ROOT.glob("autocalc-kernels-*/pyproject.toml")):
         text = path.read_text(encoding="utf-8")
-        assert f'version = "{version[1]}"' in text, path
+        assert f'version = "{VERSION[1]}"' in text, path
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+def test_a_package_asks_for_others_of_its_series(package):
+    text = (package / "pyproject.toml").read_text(encoding="utf-8")
+    asked = re.findall(r'"(autocalc-(?:core|kernels-\w+)(?:\[.+?\])?)(==[^"]*)?"', text)
+    others = {pin for name, pin in asked if name.partition("[")[0] != package.name}
+    assert others == {f"=={VERSION[2]}.*"}
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+def test_a_package_brings_its_licence_and_what_changed(package):
+    assert (package / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert f"## {VERSION[1]}" in (package / "CHANGELOG.md").read_text(encoding="utf-8")
+    readme = (package / "README.md").read_text(encoding="utf-8")
+    assert "](../" not in readme, "PyPI shows the README without the repository"

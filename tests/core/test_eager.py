@@ -86,8 +86,8 @@ def test_nothing_is_left_behind():
 def announced(monkeypatch):
     """Let a package announce this module, and look for runtimes anew."""
 
-    def announce(load):
-        dist = SimpleNamespace(name="fast-calls", version="3.1")
+    def announce(load, name="fast-calls", version="3.1"):
+        dist = SimpleNamespace(name=name, version=version)
         point = SimpleNamespace(name="fast", value="fast_calls", dist=dist, load=load)
         monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
         eager._search.cache_clear()
@@ -102,10 +102,22 @@ def announced(monkeypatch):
 def test_a_runtime_of_another_version_is_not_used(announced):
     told = announced(lambda: SimpleNamespace(EAGER_API_VERSION=99))
     assert told == (
-        "Python; fast-calls 3.1: it was made for eager API 99, this AutoCalc has 1; "
-        "install matching versions of autocalc-core and fast-calls 3.1"
+        f"Python; fast-calls 3.1: it was made for eager API 99, autocalc-core "
+        f"{ac.__version__} has 1. Run: pip install --upgrade autocalc-core"
     )
     assert eager.accelerated("unary", len, 0) is len
+
+
+def test_a_runtime_of_another_series_is_not_even_imported(announced):
+    def load():
+        raise AssertionError
+
+    told = announced(load, "autocalc-kernels-simd", "9.8.7")
+    assert told.startswith("Python; autocalc-kernels-simd 9.8.7: version 9.8.7 does")
+    assert told.endswith(
+        "Run: pip install --upgrade "
+        '"autocalc-core==9.8.*" "autocalc-kernels-simd==9.8.*"'
+    )
 
 
 def test_a_runtime_that_fails_is_not_used(announced):

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
+from autocalc._dispatch._plugins import Plugin, Registry
 from autocalc.errors import ConfigError, ConfigWarning, PluginError, PluginWarning
 from autocalc.plugin import KERNEL_API_VERSION, KernelImpl, KernelSet
 
@@ -108,7 +109,10 @@ def test_a_plugin_at_fault_is_refused_with_one_warning(install, given, reason):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"api": KERNEL_API_VERSION + 1}, "made for kernel API 2, this AutoCalc has 1"),
+        (
+            {"api": KERNEL_API_VERSION + 1},
+            "made for kernel API 2, autocalc-core",
+        ),
         ({"rank": "high"}, "its `rank` is 'high', which is no int"),
         ({"requires": "avx2"}, "its `requires` is 'avx2', which is no set"),
         ({"requires": None}, "its `requires` is None"),
@@ -125,11 +129,26 @@ def test_a_set_that_is_described_wrongly(install, options, reason):
     assert works()
 
 
-def test_the_message_on_a_wrong_api_names_both_and_what_to_install(install):
-    with pytest.warns(
-        PluginWarning, match=r"API 7, this AutoCalc has 1; install match"
-    ):
+def test_a_set_for_a_newer_api_names_both_and_what_to_install(install):
+    wanted = r"API 7, autocalc-core \S+ has 1\. Run: pip install --upgrade autocalc-c"
+    with pytest.warns(PluginWarning, match=wanted):
         install(bad=[kernel_set(api=7)])
+
+
+def test_a_package_of_another_series_is_refused_before_it_runs():
+    def load():
+        raise AssertionError
+
+    registry = Registry()
+    plugin = Plugin("simd", "autocalc-kernels-simd", "9.8.7")
+    wanted = (
+        r"kernels: simd \(autocalc-kernels-simd 9\.8\.7\) is not used: version "
+        r"9\.8\.7 does not fit autocalc-core \S+\. Run: pip install --upgrade "
+        r'"autocalc-core==9\.8\.\*" "autocalc-kernels-simd==9\.8\.\*"$'
+    )
+    with pytest.warns(PluginWarning, match=wanted):
+        registry.add_plugin(plugin, load)
+    assert registry.sets == {}
 
 
 def test_a_name_that_is_taken_is_refused_naming_both(install):

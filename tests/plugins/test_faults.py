@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+import autocalc as ac
+
 pytestmark = pytest.mark.core
 
 #: Package -> (subject of the refusal, its reason, whether there is a warning).
@@ -27,8 +29,8 @@ FAULTS = {
     "wrong_api": (
         "wrong-api",
         (
-            "it was made for kernel API 2, this AutoCalc has 1; install matching "
-            "versions of autocalc-core and autocalc-faulty-wrong-api 1.0"
+            f"it was made for kernel API 2, autocalc-core {ac.__version__} has 1. "
+            "Run: pip install --upgrade autocalc-core"
         ),
         True,
     ),

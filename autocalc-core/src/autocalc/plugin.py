@@ -5,7 +5,7 @@ A kernel package names a module in the entry-point group ``autocalc.kernels``.  
 module has one hook, which describes the package's kernel sets; it must be cheap to
 import on any CPU, and `KernelSet.load` does the rest on first use::
 
-    from autocalc.plugin import KERNEL_API_VERSION, KernelSet, hookimpl
+    from autocalc.plugin import KernelSet, hookimpl
 
     def load():
         from my_kernels import _native
@@ -13,8 +13,10 @@ import on any CPU, and `KernelSet.load` does the rest on first use::
 
     @hookimpl
     def autocalc_kernel_sets():
-        return [KernelSet("mine", family="mine", api=KERNEL_API_VERSION,
-                          requires={"avx2"}, rank=150, load=load)]
+        return [KernelSet("mine", family="mine", api=1, requires={"avx2"},
+                          rank=150, load=load)]
+
+`api` is the number that `KERNEL_API_VERSION` had when the package was written.
 
 A package may also bring an eager runtime, calls of operators in C: it names a module in
 the group ``autocalc.eager`` (`EAGER_ENTRY_POINT_GROUP`) whose ``EAGER_API_VERSION`` is

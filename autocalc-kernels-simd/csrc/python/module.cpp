@@ -4,87 +4,203 @@
 // libraries.
 #include "eager/module.hpp"
 
-#include <pybind11/pybind11.h>
-
+#include <new>
+#include <string>
 #include <utility>
 
 #include "allocator.hpp"
 #include "arrays.hpp"
 #include "cpu.hpp"
+#include "eager/objects.hpp"
 #include "library.hpp"
 #include "phases.hpp"
 #include "pool.hpp"
 #include "replay/executor.hpp"
 
-namespace py = pybind11;
-
+namespace autocalc::python {
 namespace {
 
-py::dict stats() {
-    const autocalc::runtime::AllocatorStats now = autocalc::runtime::allocator_stats();
-    py::dict result;
-    result["in_use"] = now.in_use;
-    result["peak"] = now.peak;
-    result["cached"] = now.cached;
-    result["blocks"] = now.blocks;
-    result["allocations"] = now.allocations;
-    result["reused"] = now.reused;
-    result["workspace"] = now.workspace;
-    return result;
+PyObject* none() { Py_RETURN_NONE; }
+
+PyObject* load(PyObject*, PyObject* args, PyObject* named) {
+    const char* const names[] = {"isa", "family", nullptr};
+    const char *isa, *family = "simd";
+    if (!PyArg_ParseTupleAndKeywords(args, named, "s|s:load", const_cast<char**>(names),
+                                     &isa, &family)) {
+        return nullptr;
+    }
+    try {
+        return load_kernels(isa, family);
+    } catch (const std::bad_alloc&) {
+        return PyErr_NoMemory();
+    }
 }
 
-// None, or what jobs' threads helped and what phases took since the last call.
-py::object take_phases() {
+PyObject* cpu_runs(PyObject*, PyObject* isa) {
+    const char* name = PyUnicode_AsUTF8(isa);
+    if (name == nullptr) return nullptr;
+    try {
+        return PyBool_FromLong(runtime::cpu_runs(name));
+    } catch (const std::bad_alloc&) {
+        return PyErr_NoMemory();
+    }
+}
+
+PyObject* set_num_threads(PyObject*, PyObject* count) {
+    int threads;
+    if (!PyArg_Parse(count, "i:set_num_threads", &threads)) return nullptr;
+    runtime::set_num_threads(threads);
+    return none();
+}
+
+PyObject* num_threads(PyObject*, PyObject*) {
+    return PyLong_FromLong(runtime::num_threads());
+}
+
+PyObject* measure_waiting(PyObject*, PyObject* on) {
+    const int truth = PyObject_IsTrue(on);
+    if (truth < 0) return nullptr;
+    runtime::measure_waiting(truth != 0);
+    return none();
+}
+
+PyObject* waited_ns(PyObject*, PyObject*) {
+    return PyLong_FromUnsignedLongLong(runtime::waited_ns());
+}
+
+PyObject* measure_phases(PyObject*, PyObject* on) {
+    const int truth = PyObject_IsTrue(on);
+    if (truth < 0) return nullptr;
+    runtime::measure_phases(truth != 0);
+    return none();
+}
+
+using Count = unsigned long long;
+
+bool add_phase(PyObject* phases, int phase, Count spent) {
+    if (spent == 0) return true;
+    eager::Ref value(PyLong_FromUnsignedLongLong(spent));
+    return value &&
+           PyDict_SetItemString(phases, runtime::phase_name(phase), value.get()) == 0;
+}
+
+PyObject* take_phases(PyObject*, PyObject*) {
     static std::int64_t helped_before = 0;
-    const std::int64_t now = autocalc::runtime::helped_ns();
+    const std::int64_t now = runtime::helped_ns();
     const std::int64_t helped = now - std::exchange(helped_before, now);
     std::uint64_t spent[AC_PHASE_COUNT];
-    if (!autocalc::runtime::take_phases(spent)) return py::none();
-    py::dict phases;
-    const auto add = [&](int i) {
-        if (spent[i] != 0) phases[autocalc::runtime::phase_name(i)] = spent[i];
-    };
+    if (!runtime::take_phases(spent)) return none();
+    eager::Ref phases(PyDict_New());
+    if (!phases) return nullptr;
     for (int i = AC_PHASE_NONE + 1; i < AC_PHASE_COUNT; ++i) {
-        if (i != AC_PHASE_EPILOGUE) add(i);
+        if (i != AC_PHASE_EPILOGUE && !add_phase(phases.get(), i, spent[i]))
+            return nullptr;
     }
-    add(AC_PHASE_EPILOGUE);  // in the order in which they come
-    return py::make_tuple(helped, phases);
+    // In the order in which they come.
+    if (!add_phase(phases.get(), AC_PHASE_EPILOGUE, spent[AC_PHASE_EPILOGUE]))
+        return nullptr;
+    return Py_BuildValue("LO", static_cast<long long>(helped), phases.get());
 }
 
-py::dict load(const std::string& isa, const std::string& family) {
-    PyObject* kernels = autocalc::python::load_kernels(isa, family);
-    if (kernels == nullptr) throw py::error_already_set();
-    return py::reinterpret_steal<py::dict>(kernels);
+PyObject* stats(PyObject*, PyObject*) {
+    const runtime::AllocatorStats now = runtime::allocator_stats();
+    return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K}",        //
+                         "in_use", Count{now.in_use},            //
+                         "peak", Count{now.peak},                //
+                         "cached", Count{now.cached},            //
+                         "blocks", Count{now.blocks},            //
+                         "allocations", Count{now.allocations},  //
+                         "reused", Count{now.reused},            //
+                         "workspace", Count{now.workspace});
+}
+
+PyObject* trim(PyObject*, PyObject*) {
+    return PyLong_FromUnsignedLongLong(runtime::trim());
+}
+
+PyObject* reset_peak(PyObject*, PyObject*) {
+    runtime::reset_peak();
+    return none();
+}
+
+PyObject* set_cache_limit(PyObject*, PyObject* bytes) {
+    const Count limit = PyLong_AsUnsignedLongLong(bytes);
+    if (PyErr_Occurred() != nullptr) return nullptr;
+    runtime::set_cache_limit(limit);
+    return none();
+}
+
+PyMethodDef methods[] = {
+    {"load", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(load)),
+     METH_VARARGS | METH_KEYWORDS,
+     "load($module, /, isa, family='simd')\n--\n\n"
+     "Open a library; return the kernels of one of its sets by name."},
+    {"cpu_runs", cpu_runs, METH_O,
+     "cpu_runs($module, isa, /)\n--\n\nReturn whether this CPU runs an instruction "
+     "set."},
+    {"set_num_threads", set_num_threads, METH_O,
+     "set_num_threads($module, count, /)\n--\n\nSet how many threads a job may use."},
+    {"num_threads", num_threads, METH_NOARGS,
+     "num_threads($module, /)\n--\n\nReturn how many threads a job may use."},
+    {"measure_waiting", measure_waiting, METH_O,
+     "measure_waiting($module, on, /)\n--\n\nTime the threads of jobs from now on."},
+    {"waited_ns", waited_ns, METH_NOARGS,
+     "waited_ns($module, /)\n--\n\n"
+     "What threads of measured jobs have waited, in nanoseconds."},
+    {"measure_phases", measure_phases, METH_O,
+     "measure_phases($module, on, /)\n--\n\nTime the phases of kernels from now on."},
+    {"take_phases", take_phases, METH_NOARGS,
+     "take_phases($module, /)\n--\n\n"
+     "None, or what threads of measured jobs worked beyond the time that these took, "
+     "and "
+     "what they spent in each phase; since the last call, in nanoseconds."},
+    {"stats", stats, METH_NOARGS,
+     "stats($module, /)\n--\n\nCounters of the allocator, in bytes and blocks."},
+    {"trim", trim, METH_NOARGS,
+     "trim($module, /)\n--\n\nGive cached blocks back; return the bytes."},
+    {"reset_peak", reset_peak, METH_NOARGS,
+     "reset_peak($module, /)\n--\n\nLet the peak be what is in use."},
+    {"set_cache_limit", set_cache_limit, METH_O,
+     "set_cache_limit($module, bytes, /)\n--\n\nSet how much is kept of what is "
+     "freed."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    "_core",
+    "Thread pool, allocator, and the door to the kernel libraries.",
+    -1,
+    methods,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr};
+
+// The submodule, which can be imported by its full name, too.
+bool add_submodule(PyObject* core) {
+    eager::Ref name(PyUnicode_FromFormat("%s.eager", PyModule_GetName(core)));
+    if (!name) return false;
+    PyObject* module = PyImport_AddModuleObject(name.get());  // borrowed
+    if (module == nullptr ||
+        PyModule_SetDocString(module, "Calls of AutoCalc's core, in C.") < 0 ||
+        !eager::add_eager(core, module)) {
+        return false;
+    }
+    Py_INCREF(module);
+    if (PyModule_AddObject(core, "eager", module) == 0) return true;
+    Py_DECREF(module);
+    return false;
+}
+
+bool add_parts(PyObject* module) {
+    return add_arrays(module) && replay::add_executor(module) && add_submodule(module);
 }
 
 }  // namespace
+}  // namespace autocalc::python
 
-PYBIND11_MODULE(_core, m) {
-    m.doc() = "Thread pool, allocator, and the door to the kernel libraries.";
-    if (!autocalc::python::add_arrays(m.ptr())) throw py::error_already_set();
-    if (!autocalc::python::replay::add_executor(m.ptr())) {
-        throw py::error_already_set();
-    }
-    py::module_ eager = m.def_submodule("eager", "Calls of AutoCalc's core, in C.");
-    if (!autocalc::python::eager::add_eager(m.ptr(), eager.ptr())) {
-        throw py::error_already_set();
-    }
-    m.def("load", &load, py::arg("isa"), py::arg("family") = "simd",
-          "Open a library; return the kernels of one of its sets by name.");
-    m.def("cpu_runs", &autocalc::runtime::cpu_runs, py::arg("isa"));
-    m.def("set_num_threads", &autocalc::runtime::set_num_threads, py::arg("count"));
-    m.def("num_threads", &autocalc::runtime::num_threads);
-    m.def("measure_waiting", &autocalc::runtime::measure_waiting, py::arg("on"));
-    m.def("waited_ns", &autocalc::runtime::waited_ns,
-          "What threads of measured jobs have waited, in nanoseconds.");
-    m.def("measure_phases", &autocalc::runtime::measure_phases, py::arg("on"));
-    m.def("take_phases", &take_phases,
-          "None, or what threads of measured jobs worked beyond the time that these "
-          "took, and what they spent in each phase; since the last call, in "
-          "nanoseconds.");
-    m.def("stats", &stats, "Counters of the allocator, in bytes and blocks.");
-    m.def("trim", &autocalc::runtime::trim,
-          "Give cached blocks back; return the bytes.");
-    m.def("reset_peak", &autocalc::runtime::reset_peak);
-    m.def("set_cache_limit", &autocalc::runtime::set_cache_limit, py::arg("bytes"));
+PyMODINIT_FUNC PyInit__core() {
+    PyObject* module = PyModule_Create(&autocalc::python::definition);
+    if (module != nullptr && !autocalc::python::add_parts(module)) Py_CLEAR(module);
+    return module;
 }

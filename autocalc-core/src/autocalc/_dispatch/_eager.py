@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from autocalc._config import settings
+from autocalc._dispatch._fit import api_misfit, misfit
 
 #: The entry-point group in which packages announce a runtime: a module's name.
 EAGER_ENTRY_POINT_GROUP = "autocalc.eager"
@@ -63,19 +64,17 @@ def _search() -> Runtime:
 def _loaded(point: Any) -> Runtime:
     """Return the runtime of an entry point, or why it cannot be used."""
     dist = point.dist
-    origin = point.value if dist is None else f"{dist.name} {dist.version}"
+    name, version = ("", "") if dist is None else (dist.name, dist.version)
+    origin = f"{name} {version}".strip() or point.value
+    if unfit := misfit(name, version):
+        return Runtime(None, origin, unfit)
     try:
         module = point.load()
-        version = module.EAGER_API_VERSION
+        made_for = module.EAGER_API_VERSION
     except Exception as error:  # whatever a package does wrong; Python goes on
         return Runtime(None, origin, f"it failed: {type(error).__name__}: {error}")
-    if version != EAGER_API_VERSION:
-        reason = (
-            f"it was made for eager API {version}, this AutoCalc has "
-            f"{EAGER_API_VERSION}; install matching versions of autocalc-core and "
-            f"{origin}"
-        )
-        return Runtime(None, origin, reason)
+    if unfit := api_misfit("eager", made_for, EAGER_API_VERSION, name):
+        return Runtime(None, origin, unfit)
     return Runtime(module, origin, "")
 
 

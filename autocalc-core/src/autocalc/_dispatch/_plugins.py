@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from autocalc._config import logger, settings, warn_about_unknown
 from autocalc._dispatch._cpu import cpu_features, detected_features
+from autocalc._dispatch._fit import api_misfit, misfit
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._dispatch._trust import (
     examined,
@@ -216,6 +217,9 @@ class Registry:
         """
         self.plugins.append(plugin)
         self.origins[plugin.name] = str(plugin)
+        if unfit := misfit(plugin.distribution, plugin.version):
+            self.refuse(Refusal(plugin.name, unfit, str(plugin)))
+            return
         try:
             offered = list(_sets_of(plugin.name, load()))
         except _FAULTS as error:
@@ -244,7 +248,7 @@ class Registry:
             self.foreign[name] = module
         self.known |= {name, kernel_set.family}
         self.named_features |= set(kernel_set.requires)
-        refusal = _refusal(kernel_set, str(plugin))
+        refusal = _refusal(kernel_set, plugin)
         if refusal is None:
             self.sets[name] = kernel_set
         else:
@@ -300,16 +304,13 @@ def _wrong_field(kernel_set: Any) -> str:
     return "" if callable(kernel_set.load) else "its `load` cannot be called"
 
 
-def _refusal(kernel_set: KernelSet, origin: str) -> Refusal | None:
+def _refusal(kernel_set: KernelSet, plugin: Plugin) -> Refusal | None:
     """Return why this set cannot be used here, or None."""
-    name = kernel_set.name
-    if kernel_set.api != KERNEL_API_VERSION:
-        reason = (
-            f"it was made for kernel API {kernel_set.api}, this AutoCalc has "
-            f"{KERNEL_API_VERSION}; install matching versions of autocalc-core and "
-            f"{origin}"
-        )
-        return Refusal(name, reason, origin)
+    name, origin = kernel_set.name, str(plugin)
+    distribution = plugin.distribution if plugin.version else ""
+    unfit = api_misfit("kernel", kernel_set.api, KERNEL_API_VERSION, distribution)
+    if unfit:
+        return Refusal(name, unfit, origin)
     disabled = settings().disabled
     if name != "reference" and (name in disabled or kernel_set.family in disabled):
         reason = "disabled by AUTOCALC_DISABLE_KERNELS"

@@ -55,7 +55,7 @@ def operators(_machine: Machine) -> Iterator[Finding]:
             "warning",
             "operators",
             told,
-            f"Install versions of autocalc-core and {runtime.origin} that match.",
+            f"pip install --upgrade autocalc-core {runtime.origin.split()[0]}",
         )
     else:
         remedy = "pip install autocalc-kernels-simd, or unset AUTOCALC_EAGER."
