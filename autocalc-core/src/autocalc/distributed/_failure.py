@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""An error that nobody catches ends the program on all ranks, and says whose it was."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autocalc.distributed._group import ProcessGroup
+
+#: Seconds for the launcher to pass on what was printed, before it ends everybody.
+_TO_PRINT = 0.2
+
+#: What hooks were there before.
+_before: list[Any] = []
+
+
+def install(group: ProcessGroup) -> None:
+    """Let an error that nobody catches, in any thread, end all ranks."""
+    before, before_threads = sys.excepthook, threading.excepthook
+
+    def hook(
+        kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        before(kind, error, trace)
+        _end_all(group, kind, error)
+
+    def hook_of_threads(args: Any) -> None:
+        before_threads(args)
+        if args.exc_type is not SystemExit:
+            _end_all(group, args.exc_type, args.exc_value)
+
+    _before[:] = [before, before_threads]
+    sys.excepthook, threading.excepthook = hook, hook_of_threads
+
+
+def uninstall() -> None:
+    """Put back the hooks that were there before."""
+    sys.excepthook, threading.excepthook = _before
+    _before.clear()
+
+
+def _end_all(group: ProcessGroup, kind: type[BaseException], error: Any) -> None:
+    text = " ".join(str(error).split())
+    sys.stderr.write(
+        f"autocalc.distributed: rank {group.rank()} of {group.size()} ends all ranks: "
+        f"{kind.__name__}: {text}\n"
+    )
+    sys.stdout.flush()
+    sys.stderr.flush()
+    time.sleep(_TO_PRINT)
+    group.control.Abort(1)
