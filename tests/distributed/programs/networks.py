@@ -56,8 +56,9 @@ def batch(name, step, dtype):
         first = draw.integers(0, 16, (BATCH, 1))
         tokens = (first + 3 * np.arange(9)) % 16
         return ac.tensor(tokens[:, :-1]), ac.tensor(tokens[:, 1:])
+    labels = draw.integers(0, 4, BATCH)
     images = draw.standard_normal((BATCH, 1, 8, 8))
-    labels = images.reshape(BATCH, 4, 16).sum(2).argmax(1)
+    images.reshape(BATCH, 4, 16)[np.arange(BATCH), labels] += 1
     return ac.tensor(images).to(dtype), ac.tensor(labels)
 
 

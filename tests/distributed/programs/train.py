@@ -54,7 +54,7 @@ def losses(way):
     model = build(
         way["network"], dtype, gradient_as_bucket_view=way.get("views", False)
     )
-    optimizer = ac.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    optimizer = ac.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
     step = accumulate if way.get("accumulate") else train_step
     if way.get("compile"):
         step = ac.compile(step)

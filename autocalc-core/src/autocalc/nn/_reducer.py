@@ -162,7 +162,7 @@ class Reducer:
     def _check_unused(self, unused: list[Any]) -> None:
         if not unused or self.find_unused:
             return
-        names = [self._name(edge) for edge in unused]
+        names = [self._name(edge) for edge in reversed(unused)]  # in their own order
         shown = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
         message = (
             f"{_WHERE}: rank {self.group.rank()}: the loss does not depend on {shown}. "
@@ -200,7 +200,8 @@ class Reducer:
             if following.waiting:
                 break
             self._start(following)
-        self.poll()
+        if recorder() is None:  # else each start does so, in replays too
+            self.poll()
         if len(self._ready) == len(self._leaves):
             self._finish()
 
@@ -221,10 +222,11 @@ class Reducer:
     def _start_sum(self, bucket: Bucket, flat: Tensor) -> None:
         steps = all_reduce_steps(self.group, self.comm, flat, ReduceOp.SUM)
         bucket.work = Work(_WHERE, self.group, steps)
+        self.poll()
 
     def poll(self) -> None:
         """Let sums move on that are under way."""
-        for bucket in self.buckets[: self._started]:
+        for bucket in self.buckets:
             if bucket.work is not None:
                 bucket.work.is_completed()
 
