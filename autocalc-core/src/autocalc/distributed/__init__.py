@@ -17,7 +17,6 @@ from autocalc.distributed._agreement import (
     set_debug_level,
 )
 from autocalc.distributed._group import (
-    ProcessGroup,
     destroy_process_group,
     get_backend,
     get_node_local_rank,
@@ -29,6 +28,7 @@ from autocalc.distributed._group import (
     is_mpi_available,
 )
 from autocalc.distributed._point_to_point import irecv, isend, recv, send
+from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._reduce import (
     all_reduce,
     reduce,

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
 from autocalc._config import settings
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
-from autocalc.distributed._group import ProcessGroup
+from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._work import Steps, Work
 from autocalc.errors import DistributedError, DTypeError
 
@@ -43,7 +44,8 @@ def set_debug_level(level: DebugLevel) -> None:
     DTypeError
         If `level` is no `DebugLevel`.
     """
-    if not isinstance(level, DebugLevel):
+    given: Any = level
+    if not isinstance(given, DebugLevel):
         message = f"set_debug_level: `level` is {short(level)}; give a DebugLevel."
         raise DTypeError(message)
     _chosen[:] = [level]

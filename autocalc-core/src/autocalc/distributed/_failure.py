@@ -7,10 +7,9 @@ import sys
 import threading
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from autocalc.distributed._group import ProcessGroup
+from autocalc.distributed._process_group import ProcessGroup
 
 #: Seconds for the launcher to pass on what was printed, before it ends everybody.
 _TO_PRINT = 0.2

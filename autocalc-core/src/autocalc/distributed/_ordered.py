@@ -15,7 +15,7 @@ from autocalc._dispatch._choice import are_deterministic_algorithms_enabled
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc.distributed import _buffers
-from autocalc.distributed._group import ProcessGroup
+from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._reduce_op import ReduceOp
 from autocalc.distributed._work import Steps
 

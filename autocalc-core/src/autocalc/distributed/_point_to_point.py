@@ -11,11 +11,11 @@ from autocalc._tensor.checks import as_int
 from autocalc.distributed import _buffers, _mpi
 from autocalc.distributed._buffers import check_tensor, check_written
 from autocalc.distributed._group import (
-    ProcessGroup,
     check_rank,
     refuse_alone,
     require,
 )
+from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._work import Steps, Work
 from autocalc.errors import ArgumentError, DistributedError
 

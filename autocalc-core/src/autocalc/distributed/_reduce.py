@@ -22,7 +22,8 @@ from autocalc.distributed._buffers import (
     summed_in,
     unstage,
 )
-from autocalc.distributed._group import ProcessGroup, check_rank, require
+from autocalc.distributed._group import check_rank, require
+from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._reduce_op import ReduceOp
 from autocalc.distributed._run import is_recorded, record, run
 from autocalc.distributed._work import Steps, Work

@@ -11,7 +11,7 @@ from autocalc._dispatch._state import recorder
 from autocalc._ops.callback import callback
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag
-from autocalc.distributed._group import ProcessGroup
+from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._work import Steps, Work
 from autocalc.errors import CompileError
 

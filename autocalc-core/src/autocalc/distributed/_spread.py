@@ -9,7 +9,8 @@ from autocalc._tensor import Tensor
 from autocalc.distributed import _buffers
 from autocalc.distributed._agreement import check_same
 from autocalc.distributed._buffers import check_tensor, check_written
-from autocalc.distributed._group import ProcessGroup, check_rank, require
+from autocalc.distributed._group import check_rank, require
+from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._reduce import check_list
 from autocalc.distributed._run import is_recorded, record, run
 from autocalc.distributed._work import Steps, Work

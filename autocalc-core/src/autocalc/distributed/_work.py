@@ -7,15 +7,13 @@ import os
 import time
 from collections.abc import Generator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autocalc._dispatch._state import enter, leave
 from autocalc._tensor.checks import number
 from autocalc.distributed import _mpi
+from autocalc.distributed._process_group import ProcessGroup
 from autocalc.errors import ArgumentError, DistributedError
-
-if TYPE_CHECKING:
-    from autocalc.distributed._group import ProcessGroup
 
 #: Rounds of asking before a wait begins to sleep, and the longest sleep in seconds.
 _ROUNDS, _LONGEST_SLEEP = 200, 5e-4
@@ -26,7 +24,7 @@ _LOOK_AFTER, _GRACE = 1.0, 5.0
 
 #: What a call does, step by step: it yields the requests that the next step needs, and
 #: is sent their statuses.  It returns the rank that it received from, if it did.
-Steps = Generator[list[Any], list[Any] | None, int | None]
+Steps = Generator[list[Any], Any, Any]
 
 
 class Work:

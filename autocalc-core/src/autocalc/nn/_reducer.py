@@ -67,7 +67,7 @@ class Bucket:
     @property
     def nbytes(self) -> int:
         """How much is sent."""
-        return self.flat.numel() * self.flat.dtype.itemsize
+        return int(self.flat.numel() * self.flat.dtype.itemsize)
 
 
 def in_buckets(named: Sequence[Named], limit: float) -> list[Bucket]:

@@ -68,7 +68,8 @@ def sync_batch_norm(
         y = y * weight.reshape(shape)
     if bias is not None:
         y = y + bias.reshape(shape)
-    return y.to(input.dtype)
+    result: Tensor = y.to(input.dtype)
+    return result
 
 
 def _check_count(input: Tensor, count: Tensor) -> None:
