@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from tests.distributed.launch import needs_mpi, run_well
 
-pytestmark = needs_mpi
+pytestmark = [needs_mpi, pytest.mark.mpi]
 
 
 @pytest.mark.parametrize("n", [2, 3])

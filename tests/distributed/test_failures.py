@@ -24,7 +24,7 @@ from tests.distributed.launch import (
 
 import autocalc as ac
 
-pytestmark = needs_mpi
+pytestmark = [needs_mpi, pytest.mark.mpi]
 
 #: Seconds within which all ranks must have ended, beyond a timeout.
 SOON = 15

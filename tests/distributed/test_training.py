@@ -14,6 +14,8 @@ from tests.distributed.launch import PROGRAMS, Result, environment, needs_mpi, r
 #: Relative differences of losses over 50 steps.
 TOLERANCES = {"float64": 1e-10, "float32": 1e-5}
 
+pytestmark = [needs_mpi, pytest.mark.mpi]
+
 STEPS = 50
 WAYS = [
     {"network": network, "dtype": dtype, "steps": STEPS, **more}
@@ -44,7 +46,6 @@ def alone():
     return Result(0, done.stdout, done.stderr).values()[0]
 
 
-@needs_mpi
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_ranks_train_as_one_process_does(n, alone):
     ways = [*WAYS, *([ACCUMULATING] if n in (1, 3) else [])]
@@ -60,7 +61,6 @@ def test_ranks_train_as_one_process_does(n, alone):
         assert way["steps"] < STEPS or expected[-2] < 0.9 * expected[0], way
 
 
-@needs_mpi
 def test_in_deterministic_mode_runs_have_the_same_bits():
     ways = [way for way in WAYS if way.get("deterministic")]
     ways = [{**way, "steps": 6} for way in ways]

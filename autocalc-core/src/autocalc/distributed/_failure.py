@@ -26,12 +26,12 @@ def install(group: ProcessGroup) -> None:
         kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         before(kind, error, trace)
-        _end_all(group, kind, error)
+        end_all(group, kind, error)
 
     def hook_of_threads(args: Any) -> None:
         before_threads(args)
         if args.exc_type is not SystemExit:
-            _end_all(group, args.exc_type, args.exc_value)
+            end_all(group, args.exc_type, args.exc_value)
 
     _before[:] = [before, before_threads]
     sys.excepthook, threading.excepthook = hook, hook_of_threads
@@ -43,7 +43,8 @@ def uninstall() -> None:
     _before.clear()
 
 
-def _end_all(group: ProcessGroup, kind: type[BaseException], error: Any) -> None:
+def end_all(group: ProcessGroup, kind: type[BaseException], error: Any) -> None:
+    """Say what ended this rank, and end all."""
     text = " ".join(str(error).split())
     sys.stderr.write(
         f"autocalc.distributed: rank {group.rank()} of {group.size()} ends all ranks: "

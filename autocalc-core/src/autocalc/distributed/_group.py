@@ -234,6 +234,11 @@ def require(where: str, group: Any) -> ProcessGroup:
     return _groups[0]
 
 
+def are_several() -> bool:
+    """Return whether this process is one of several ranks."""
+    return bool(_groups) and _groups[0].size() > 1
+
+
 def current_group() -> ProcessGroup | None:
     """Return the group, or None."""
     return _groups[0] if _groups else None
