@@ -22,9 +22,13 @@ SMALL = (
 
 
 def train(n, *args, code=0):
+    return autocalc(n, "train", "charlm", *args, code=code)
+
+
+def autocalc(n, *args, code=0):
     launcher = [] if n == 1 else [*mpirun(), "-n", str(n)]
     done = subprocess.run(
-        [*launcher, sys.executable, "-m", "autocalc", "train", "charlm", *args],
+        [*launcher, sys.executable, "-m", "autocalc", *args],
         env=environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -73,3 +77,16 @@ def test_what_does_not_fit_ends_all_ranks(text):
     )
     done = train(2, "--heads", "3", "--text", text, code=1)
     assert "3 heads share the features of a position evenly" in done.stderr
+
+
+def test_ranks_are_measured():
+    sizes = ("--layers", "1", "--d-model", "16", "--heads", "2", "--steps", "2")
+    done = autocalc(2, "bench", "distributed", *sizes, "--json")
+    found = json.loads(done.stdout)
+    assert found["ranks"] == 2
+    assert 0 < found["latency"] < found["all_reduce_seconds"]["16777216"]
+    assert 0 <= found["overlap"] <= 1
+    assert 0 < found["predicted_efficiency"] <= 1
+    out = autocalc(2, "bench", "distributed", *sizes).stdout
+    assert out.startswith("2 ranks\n")
+    assert "; the model says " in out
