@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``autocalc bench distributed``: what several ranks cost and gain, here and elsewhere."""
+"""``autocalc bench distributed``: what several ranks cost and gain."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ VOCABULARY = 100
 #: Bytes of the all-reduces that are timed.
 SIZES = (4, 2**12, 2**16, 2**20, 2**24)
 
-#: Networks of the forecast, bits a second, and seconds until a message arrives: Ethernet
-#: through the kernel, faster Ethernet, and a network of a cluster.
+#: Networks of the forecast, Gb/s, and seconds until a message arrives: Ethernet, faster
+#: Ethernet, and a network of a cluster.
 NETWORKS = {1: 50e-6, 10: 20e-6, 100: 2e-6}
 HOSTS = (2, 4, 8, 16, 32, 64)
 
@@ -60,8 +60,8 @@ def bench_distributed_command(
 ) -> None:
     """Measure all-reduce and a step of a transformer on the ranks that mpirun started.
 
-    Each rank takes --batch-size stretches.  The forecast for other networks follows from
-    the time of a step here and from the bytes that it sends.
+    Each rank takes --batch-size stretches.  The forecast for other networks follows
+    from the time of a step here and from the bytes that it sends.
 
     \b
     Examples:
@@ -189,7 +189,7 @@ def lines(found: dict[str, Any]) -> list[str]:
     sent = f"a step adds up {megabytes:.2f} MB of gradients, in buckets: {buckets}"
     times = f"{compute:.2f} ms without sending, {whole:.2f} ms with it"
     report = [
-        head,
+        f"{n} ranks" if n > 1 else alone,
         f"  {found['parameters']:,} parameters; {sent}",
         f"  {samples} samples a rank: {times}",
     ]
