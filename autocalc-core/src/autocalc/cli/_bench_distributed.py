@@ -183,9 +183,7 @@ def lines(found: dict[str, Any]) -> list[str]:
     n, samples = found["ranks"], found["batch_size"]
     megabytes, buckets = found["bytes"] / 1e6, len(found["buckets"])
     compute, whole = 1e3 * found["compute_seconds"], 1e3 * found["step_seconds"]
-    head = (
-        f"{n} ranks" if n > 1 else "1 rank: start several with mpirun to measure them"
-    )
+    alone = "1 rank: start several with mpirun to measure them"
     sent = f"a step adds up {megabytes:.2f} MB of gradients, in buckets: {buckets}"
     times = f"{compute:.2f} ms without sending, {whole:.2f} ms with it"
     report = [

@@ -20,7 +20,7 @@ from autocalc.errors import ArgumentError, CompileError
 from autocalc.nn._join import Turn, check_all_active, take_turn
 from autocalc.nn._module import Module
 from autocalc.nn._parallel import check_devices, check_module
-from autocalc.nn._reducer import Reducer
+from autocalc.nn._reducer import Reducer, usual_bucket
 from autocalc.nn._same_model import broadcast_all, check_same_parameters
 
 _WHERE = "DistributedDataParallel"
@@ -28,8 +28,6 @@ _WHERE = "DistributedDataParallel"
 #: Bytes of a megabyte, as `bucket_cap_mb` counts.
 _MB = 2**20
 
-#: Megabytes of a bucket, if nobody says; as in PyTorch.
-_CAP = 25
 
 
 class DistributedDataParallel(Module):
@@ -56,7 +54,8 @@ class DistributedDataParallel(Module):
     process_group
         None, the group of all.
     bucket_cap_mb
-        Megabytes of gradients in a bucket, 25 by default; the first has 1 at most.
+        Megabytes of gradients in a bucket; by default an eighth of all gradients, 0.25
+        at least and 25 at most.
     find_unused_parameters
         Let parameters be without gradient on some ranks, or on all: what a rank lacks
         counts as 0.  Otherwise that is an error.
@@ -125,9 +124,10 @@ class DistributedDataParallel(Module):
             find_unused_parameters=find_unused_parameters,
             gradient_as_bucket_view=gradient_as_bucket_view,
         )
-        cap = _CAP if bucket_cap_mb is None else bucket_cap_mb
-        megabytes = number(_WHERE, "bucket_cap_mb", cap)
-        if not megabytes > 0:
+        megabytes = None
+        if bucket_cap_mb is not None:
+            megabytes = number(_WHERE, "bucket_cap_mb", bucket_cap_mb)
+        if megabytes is not None and not megabytes > 0:
             message = f"{_WHERE}: `bucket_cap_mb` is {megabytes:g}; it must be above 0."
             raise ArgumentError(message)
         self.dim = as_int(_WHERE, "dim", dim)
@@ -142,9 +142,11 @@ class DistributedDataParallel(Module):
             current_group() if process_group is None else require(_WHERE, process_group)
         )
         if group is not None and group.size() > 1:
-            self._distribute(group, megabytes * _MB, init_sync)
+            self._distribute(group, megabytes, init_sync)
 
-    def _distribute(self, group: ProcessGroup, bucket: float, init_sync: bool) -> None:
+    def _distribute(
+        self, group: ProcessGroup, megabytes: float | None, init_sync: bool
+    ) -> None:
         """Give all ranks the same model, and its gradients a reducer."""
         if init_sync:
             check_same_parameters(_WHERE, list(self.module.named_parameters()))
@@ -156,6 +158,7 @@ class DistributedDataParallel(Module):
                 f"nothing to average, call the module itself."
             )
             raise ArgumentError(message)
+        bucket = usual_bucket(trained) if megabytes is None else megabytes * _MB
         flags = self.gradient_as_bucket_view, self.find_unused_parameters
         self._reducer = Reducer(group, trained, bucket, *flags)
 

@@ -29,8 +29,9 @@ from autocalc.errors import CompileError, DistributedError
 
 _WHERE = "DistributedDataParallel"
 
-#: Bytes of the first bucket, which shall be on its way soon; as in PyTorch.
-FIRST_BUCKET = 2**20
+#: Bytes of a bucket if nobody says: so many buckets that most of them are sent while
+#: backward runs, but none so small that it takes as long as a larger one.
+_BUCKETS, _SMALLEST, _LARGEST = 8, 2**18, 25 * 2**20
 
 Named = tuple[str, Tensor]
 
@@ -70,6 +71,12 @@ class Bucket:
         return int(self.flat.numel() * self.flat.dtype.itemsize)
 
 
+def usual_bucket(named: Sequence[Named]) -> float:
+    """Return how many bytes fill a bucket by default."""
+    total = sum(p.numel() * p.dtype.itemsize for _, p in named)
+    return min(max(total / _BUCKETS, _SMALLEST), _LARGEST)
+
+
 def in_buckets(named: Sequence[Named], limit: float) -> list[Bucket]:
     """Sort parameters into buckets of one dtype, the last parameters first.
 
@@ -83,7 +90,7 @@ def in_buckets(named: Sequence[Named], limit: float) -> list[Bucket]:
         running.setdefault(dtype, []).append((name, param))
         size = filled.get(dtype, 0) + param.numel() * dtype.itemsize
         filled[dtype] = size
-        if size >= (limit if buckets else min(limit, FIRST_BUCKET)):
+        if size >= limit:
             buckets.append(Bucket(running.pop(dtype)))
             filled[dtype] = 0
     return [*buckets, *map(Bucket, running.values())]
