@@ -29,7 +29,6 @@ _WHERE = "DistributedDataParallel"
 _MB = 2**20
 
 
-
 class DistributedDataParallel(Module):
     """Calls the module; backward gives all ranks the mean of their gradients.
 

@@ -74,7 +74,7 @@ class Bucket:
 def usual_bucket(named: Sequence[Named]) -> float:
     """Return how many bytes fill a bucket by default."""
     total = sum(p.numel() * p.dtype.itemsize for _, p in named)
-    return min(max(total / _BUCKETS, _SMALLEST), _LARGEST)
+    return float(min(max(total / _BUCKETS, _SMALLEST), _LARGEST))
 
 
 def in_buckets(named: Sequence[Named], limit: float) -> list[Bucket]:
