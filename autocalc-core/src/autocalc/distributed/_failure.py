@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import faulthandler
+import os
 import sys
 import threading
 import time
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -13,6 +16,9 @@ from autocalc.distributed._process_group import ProcessGroup
 
 #: Seconds for the launcher to pass on what was printed, before it ends everybody.
 _TO_PRINT = 0.2
+
+#: Seconds for MPI to end this rank, before it ends by itself.
+_TO_ABORT = 5
 
 #: What hooks were there before.
 _before: list[Any] = []
@@ -53,4 +59,7 @@ def end_all(group: ProcessGroup, kind: type[BaseException], error: Any) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     time.sleep(_TO_PRINT)
-    group.control.Abort(1)
+    # MPI waits for its launcher, whom it cannot reach where the network is down.
+    with Path(os.devnull).open("w") as nowhere:
+        faulthandler.dump_traceback_later(_TO_ABORT, exit=True, file=nowhere)
+        group.control.Abort(1)
