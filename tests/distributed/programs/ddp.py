@@ -12,6 +12,7 @@ import autocalc.distributed as dist
 from autocalc import nn
 from autocalc.errors import CompileError, DistributedError
 from autocalc.nn.parallel import DistributedDataParallel as DDP
+from autocalc.utils.checkpoint import checkpoint
 
 TINY = 1e-5  # megabytes: a bucket for each parameter
 
@@ -185,6 +186,40 @@ def same_graph_twice(rank, n):
         ac.testing.assert_close(p.grad, 2 * g)
 
 
+def gradients_of_inputs(rank, n):
+    """`autograd.grad` sends nothing; a penalty on what it gives is averaged."""
+    net = mlp(3)
+    model = DDP(net, bucket_cap_mb=TINY)
+    x = inputs().requires_grad_()
+    (slope,) = ac.autograd.grad(model(x).sum(), x, create_graph=True)
+    (model(x).sum() + slope.pow(2).sum()).backward()
+    found = [p.grad.clone() for p in net.parameters()]
+    (slope,) = ac.autograd.grad(net(x).sum(), x, create_graph=True)
+    loss = net(x).sum() + slope.pow(2).sum()
+    own = ac.autograd.grad(loss, list(net.parameters()))
+    for g, o in zip(found, own, strict=True):
+        ac.testing.assert_close(g, mean_of_all(o))
+
+
+def recomputed(rank, n):
+    """Layers that backward runs again are averaged as others."""
+    net = mlp(3)
+
+    class Recomputing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = net
+
+        def forward(self, x):
+            return checkpoint(self.net, x, use_reentrant=False)
+
+    model = DDP(Recomputing(), bucket_cap_mb=TINY)
+    expected = [mean_of_all(g) for g in local_gradients(net)]
+    model(inputs()).pow(2).mean().backward()
+    for p, g in zip(net.parameters(), expected, strict=True):
+        ac.testing.assert_close(p.grad, g)
+
+
 def halves(rank, n):
     """bfloat16 gradients are summed in float32 and rounded once."""
     net = nn.Linear(64, 1, bias=False).bfloat16()
@@ -311,7 +346,8 @@ def main():
     rank, n = dist.get_rank(), dist.get_world_size()
     parts = (start, gradients, views_lie_in_buckets, no_sync,
              sums_start_while_backward_runs, hooks_run, unused,
-             parameters_outside_of_forward, two_forwards, same_graph_twice, halves,
+             parameters_outside_of_forward, two_forwards, same_graph_twice,
+             gradients_of_inputs, recomputed, halves,
              buffers, uneven, other_models, compiled)  # fmt: skip
     for part in parts:
         part(rank, n)

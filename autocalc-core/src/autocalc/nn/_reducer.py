@@ -151,8 +151,8 @@ class Reducer:
 
     def begin(self, walk: Walk, node: Node) -> None:
         """Look, as a walk comes to the model's output, what it will reach."""
-        if walk is self._walk or not self.armed:
-            return
+        if walk is self._walk or not self.armed or walk.deliver is None:
+            return  # `autograd.grad` hands out nothing
         self._walk = walk
         found = EarlyDelivery(walk, node, set(self._leaves))
         arrived = [e for e in self._leaves if e in walk.leaves and e not in found.last]
