@@ -46,4 +46,6 @@ def test_the_script_runs_in_one_process(sign, tmp_path):
 def test_the_changed_script_runs_on_ranks(tmp_path):
     (tmp_path / "train.py").write_text(script("+"))
     out = printed(tmp_path / "train.py", *mpirun(), "-n", "2")
-    assert re.fullmatch(r"(9\d% are right\n)\1", out)
+    # Lines of two ranks may run into each other.
+    first, second = re.findall(r"9\d% are right", out)
+    assert first == second

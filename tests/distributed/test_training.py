@@ -48,12 +48,15 @@ def alone():
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_ranks_train_as_one_process_does(n, alone):
-    ways = [*WAYS, *([ACCUMULATING] if n in (1, 3) else [])]
+    # One rank and four have fewer ways: they take a third of the time of all tests.
+    ways = [*(WAYS[1:6] if n in (1, 4) else WAYS), *([ACCUMULATING] if n == 3 else [])]
     told = run_well(n, "train.py", json.dumps(ways))
     assert list(told) == list(range(n))
     for rank in range(1, n):
         assert told[rank] == told[0]
-    for way, found, expected in zip(ways, told[0], alone, strict=False):
+    known = [*WAYS, ACCUMULATING]
+    for way, found in zip(ways, told[0], strict=True):
+        expected = alone[known.index(way)]
         tolerance = TOLERANCES[way["dtype"]]
         np.testing.assert_allclose(
             found[:-1], expected[:-1], rtol=tolerance, err_msg=str(way)
@@ -63,6 +66,6 @@ def test_ranks_train_as_one_process_does(n, alone):
 
 def test_in_deterministic_mode_runs_have_the_same_bits():
     ways = [way for way in WAYS if way.get("deterministic")]
-    ways = [{**way, "steps": 6} for way in ways]
+    ways = [{**way, "steps": 4} for way in ways[:2]]
     runs = [run_well(3, "train.py", json.dumps(ways))[0] for _ in range(2)]
     assert runs[0] == runs[1]
