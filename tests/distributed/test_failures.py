@@ -27,8 +27,10 @@ pytestmark = [needs_mpi, pytest.mark.mpi]
 
 
 def test_an_error_ends_all_ranks_and_says_whose_it_was(tmp_path):
+    process = start(3, "failing.py", "raise", tmp_path / "x", 600)
+    pids_of(process, 3)
     started = time.monotonic()
-    result = run(3, "failing.py", "raise", tmp_path / "x", 600)
+    result = finish(process)
     assert result.code != 0
     text = "rank 1 of 3 ends all ranks: ValueError: rank one is wrong"
     assert text in result.err
@@ -47,8 +49,10 @@ def test_an_error_that_is_caught_ends_nobody(tmp_path):
 
 
 def test_a_rank_that_leaves_ends_all_ranks(tmp_path):
+    process = start(3, "failing.py", "leave", tmp_path / "x", 600)
+    pids_of(process, 3)
     started = time.monotonic()
-    result = run(3, "failing.py", "leave", tmp_path / "x", 600)
+    result = finish(process)
     assert result.code != 0
     assert "waits for rank 1, whose program has ended. All ranks must" in result.err
     assert time.monotonic() - started < SOON + 6

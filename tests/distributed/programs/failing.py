@@ -56,11 +56,10 @@ def main(how, path, timeout):
         step += 1
         if step == STEP:
             if rank == RANK:
+                print("REACHED", flush=True)
                 fail(how, ac.ones(3))
             elif how in ("shape", "other", "absorb"):
                 dist.all_reduce(ac.ones(3))
-            if rank == 0:
-                print("REACHED", flush=True)
     dist.destroy_process_group()
 
 
