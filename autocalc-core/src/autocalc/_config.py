@@ -37,6 +37,7 @@ VARIABLES = {
     "AUTOCALC_STRICT": "a fallback to the reference: 1 an error, list told at exit",
     "AUTOCALC_SHADOW": "set:share, re-run that share of calls and compare",
     "AUTOCALC_GUARD": "off: trust kernel sets from elsewhere without a self-test",
+    "AUTOCALC_DISTRIBUTED_DEBUG": "detail: ranks compare calls, shapes and dtypes",
     "AUTOCALC_LOG": "logging level: debug, info, warning",
 }
 
@@ -185,6 +186,17 @@ def _shadow(name: str, value: str) -> tuple[str, float] | None:
     return set_name.strip(), fraction
 
 
+_DEBUG_LEVELS = ("off", "info", "detail")
+
+
+def _distributed_debug(name: str, value: str) -> str:
+    level = value.strip().lower() or "off"
+    if level not in _DEBUG_LEVELS:
+        message = f"{name}={value!r} is unknown: use {', '.join(_DEBUG_LEVELS)}."
+        raise ConfigError(message)
+    return level
+
+
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
@@ -235,6 +247,7 @@ class Settings:
     lists_falls: bool
     shadow: tuple[str, float] | None
     guard: bool
+    distributed_debug: str
     log: str
 
 
@@ -272,6 +285,9 @@ def _parse(found: dict[str, str]) -> Settings:
         lists_falls=lists_falls,
         shadow=_shadow("AUTOCALC_SHADOW", text("SHADOW")),
         guard=_flag("AUTOCALC_GUARD", text("GUARD") or "on"),
+        distributed_debug=_distributed_debug(
+            "AUTOCALC_DISTRIBUTED_DEBUG", text("DISTRIBUTED_DEBUG")
+        ),
         log=_log_level("AUTOCALC_LOG", text("LOG")),
     )
 

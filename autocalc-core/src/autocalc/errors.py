@@ -80,6 +80,10 @@ class CheckpointError(AutocalcError, RuntimeError):
     """A file that cannot be read back as what was asked for."""
 
 
+class DistributedError(AutocalcError, RuntimeError):
+    """Processes that cannot work together: one left, waited too long, or differs."""
+
+
 class NonFiniteError(AutocalcError, ArithmeticError):
     """A kernel gave NaN or infinity where `diagnostics.find_nonfinite` looked.
 

@@ -72,6 +72,10 @@ def reaching(roots: Iterable[Edge], wanted: set[Any]) -> set[Any]:
 
 BORROWED, FRESH, OWNED, PARTS = 0, 1, 2, 3
 
+#: The key among a node's hooks, in the place of an output's number, of those that are
+#: called with the walk when it comes to the node.
+WALK = -1
+
 
 class Parts:
     """Cotangents of parts of one array, which wait until all of them have arrived.
@@ -111,6 +115,9 @@ class Walk:
         ``saved(node)`` gives a rule's saved arrays; None takes them as they are.
     hooked
         ``hooked(hooks, cotangent)`` runs users' hooks.
+    deliver
+        ``deliver(leaf, gradient, memory)`` adds to a leaf's gradient; None where leaves
+        may get theirs at the end only.
     """
 
     def __init__(
@@ -121,12 +128,14 @@ class Walk:
         needed: set[Any] | None = None,
         saved: Callable[[Node], Any] | None = None,
         hooked: Callable[[dict[int, Hook], Any], Any],
+        deliver: Callable[[Leaf, Any, int], None] | None = None,
     ) -> None:
         self.k = k
         self.keep = keep
         self.needed = needed
         self.saved = saved
         self.hooked = hooked
+        self.deliver = deliver
         self.heap: list[int] = []
         self.reached: dict[int, list[Any]] = {}
         self.leaves: dict[Leaf, list[Any]] = {}
@@ -284,7 +293,11 @@ class Walk:
     def run_hooks(self, node: Node, arrived: list[Any]) -> None:
         """Let users see and replace the cotangents of a node's outputs."""
         assert node.hooks is not None
-        for slot, hooks in node.hooks.items():
+        for hook in list(node.hooks.get(WALK, {}).values()):
+            hook(self, node)
+        for slot, hooks in (node.hooks or {}).items():
+            if slot == WALK:
+                continue
             at = 1 + 2 * slot
             if arrived[at] is not None:
                 arrived[at] = self.hooked(hooks, arrived[at])

@@ -78,10 +78,23 @@ def backward(
     needed = None
     if chosen is not None:
         needed = reaching([out._edge for out in outputs], chosen)
-    walk = _walk(outputs, seeds, retain_graph, create_graph, needed, ())
+    early = None if create_graph else _deliver_to(chosen)
+    walk = _walk(outputs, seeds, retain_graph, create_graph, needed, (), early)
     for leaf, value, fresh in walk.leaves.values():
         if chosen is None or leaf in chosen:
             deliver(leaf, value, fresh, walk.k, create_graph)
+
+
+def _deliver_to(chosen: set[Any] | None) -> Callable[[Leaf, Any, int], None]:
+    """Return what gives leaves their gradient before the walk has ended."""
+    if chosen is None:
+        return deliver
+
+    def deliver_chosen(leaf: Leaf, value: Any, fresh: int) -> None:
+        if leaf in chosen:
+            deliver(leaf, value, fresh)
+
+    return deliver_chosen
 
 
 def deliver(
@@ -249,7 +262,7 @@ run = accelerated("walk", Walk.run, Walk, Partial, FREED, check_saved, arrays)
 
 def plain_walk() -> Walk:
     """Return a walk over arrays that visits all nodes and frees them."""
-    return Walk(arrays, keep=False, hooked=_hooked_array)
+    return Walk(arrays, keep=False, hooked=_hooked_array, deliver=deliver)
 
 
 def _walk(
@@ -259,6 +272,7 @@ def _walk(
     create_graph: bool,
     needed: set[Any] | None,
     capture: Sequence[tuple[Node, int]],
+    deliver: Callable[[Leaf, Any, int], None] | None = None,
 ) -> Walk:
     """Run the walk, on arrays or, to record it, on tensors."""
     keep = create_graph if retain_graph is None else retain_graph
@@ -268,6 +282,7 @@ def _walk(
         "needed": needed,
         "saved": saved_tensors if create_graph else None,
         "hooked": _hooked_tensor if create_graph else _hooked_array,
+        "deliver": deliver,
     }
     if _anomaly.mode.enabled:
         walk: Walk = AnomalyWalk(check_nan=_anomaly.mode.check_nan, **words)

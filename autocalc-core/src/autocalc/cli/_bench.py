@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from autocalc.cli._bench_distributed import bench_distributed_command
 from autocalc.cli._bench_kernels import bench_kernels_command
 from autocalc.cli._common import choose_machine, machine_options
 from autocalc.cli._text_screen import perplexity
@@ -56,11 +57,13 @@ def bench_command() -> None:
       autocalc bench kernels --kernels simd
       autocalc bench lm
       autocalc bench lm --sweep
+      mpirun -n 2 autocalc bench distributed
       autocalc bench lm --seq-len 256 --layers 12 --kernels reference
     """
 
 
 bench_command.add_command(bench_kernels_command)
+bench_command.add_command(bench_distributed_command)
 
 
 @bench_command.command("lm", short_help="Steps of transformers.")

@@ -16,6 +16,7 @@ import click
 from autocalc import kernels
 from autocalc._dispatch._thread_budget import chosen_budget, warn_if_over
 from autocalc._dispatch._threads import apply_budget
+from autocalc.distributed._group import are_several
 from autocalc.errors import ConfigError
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -125,8 +126,14 @@ def refuse_changes(
 
 @contextmanager
 def interruptible() -> Iterator[list[int]]:
-    """Collect Ctrl-C in a list: a step is never cut in two.  A second one is final."""
+    """Collect Ctrl-C in a list: a step is never cut in two.  A second one is final.
+
+    Of several ranks each would stop at another step: there the first one ends all.
+    """
     seen: list[int] = []
+    if are_several():
+        yield seen
+        return
 
     def note(number: int, _frame: object) -> None:
         if seen:

@@ -120,12 +120,16 @@ def run_options(moment: str, best: str) -> Callable[[Command], Command]:
     return add
 
 
-def take_options(settings: dict[str, Any]) -> RunOptions:
-    """Take the options out of what the command line gave, and check them."""
+def take_options(settings: dict[str, Any], writes: bool = True) -> RunOptions:
+    """Take the options out of what the command line gave, and check them.
+
+    `writes`: whether this process writes the files.
+    """
     values = {one.name: settings.pop(one.name) for one in fields(RunOptions)}
     options = RunOptions(**values)
     _check(options)
-    _check_overwriting(options)
+    if writes:
+        _check_overwriting(options)
     return options
 
 

@@ -27,6 +27,7 @@ from autocalc.cli._curves import Curves
 from autocalc.cli._follow import best_of, follow, kernel_rows, mean
 from autocalc.cli._memory import resident_bytes
 from autocalc.cli._profile import check_profile, profile_option, profiled
+from autocalc.cli._ranks import is_first, of_first, ranks
 from autocalc.cli._run_options import run_options, take_options
 from autocalc.cli._text_screen import TextScreen, perplexity
 from autocalc.cli._words import Number, Seed
@@ -154,24 +155,30 @@ def text_command(
       autocalc train charlm --finetune model.safetensors --text letters.txt --lr 1e-4
       autocalc train charlm --log runs/text --save-best best.safetensors --patience 4
       autocalc generate model.safetensors --prompt "To be"
+      mpirun -n 4 autocalc train charlm --save model.safetensors
+
+    Started several times by mpirun, all train together: --batch-size counts the
+    stretches of all ranks, and one of them prints and writes files.
     """
-    options = take_options(settings)
-    check_profile(profile)
-    choose_machine(ctx, threads, choices, locked)
-    if options.saved is not None:
-        training, source = _resumed(ctx, options.saved, source, settings)
-    elif options.weights is not None:
-        training = _finetuned(ctx, options.weights, source, settings)
-    else:
-        _check_own(ctx, settings["model"])
-        training = _new(Characters.from_file(source), TextConfig(**settings))
-    if compiled:
-        training.compile()
-    screen = TextScreen(training, print_every, options.quiet, options.as_json)
-    screen.say(_headline(training))
-    run = TextRun(training, screen, source, sample_every)
-    with profiled(profile, options.as_json):
-        follow(ctx, run, screen, screen.shown(), options)
+    with ranks():
+        options = of_first(take_options(settings, writes=is_first()))
+        profile = profile if is_first() else None
+        check_profile(profile)
+        choose_machine(ctx, threads, choices, locked)
+        if options.saved is not None:
+            training, source = _resumed(ctx, options.saved, source, settings)
+        elif options.weights is not None:
+            training = _finetuned(ctx, options.weights, source, settings)
+        else:
+            _check_own(ctx, settings["model"])
+            training = _new(Characters.from_file(source), TextConfig(**settings))
+        if compiled:
+            training.compile()
+        screen = TextScreen(training, print_every, options.quiet, options.as_json)
+        screen.say(_headline(training))
+        run = TextRun(training, screen, source, sample_every)
+        with profiled(profile, options.as_json):
+            follow(ctx, run, screen, screen.shown(), options)
 
 
 def _new(text: Characters, config: TextConfig) -> TextTraining:
@@ -340,7 +347,8 @@ class TextRun:
 
     def save(self, path: Path) -> None:
         """Write the training to a file."""
-        checkpoint.save(self.training, self._source, path)
+        if is_first():
+            checkpoint.save(self.training, self._source, path)
 
     def new_file(self) -> Path:
         """Return a file that is not there."""

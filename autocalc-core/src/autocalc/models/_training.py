@@ -17,6 +17,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator, default_generator, manual_seed
 from autocalc.data import Characters, windows
 from autocalc.errors import ArgumentError
+from autocalc.models import _ranks
 from autocalc.models._decoder import Activation, Decoder, Norm, Positions
 from autocalc.models._recurrent import TextLSTM
 from autocalc.models._schedule import SCHEDULES, scheduled_rate
@@ -175,6 +176,9 @@ class Evaluation:
 class TextTraining:
     """Trains a `Decoder` or `TextLSTM` on a text; stops and goes on at any step.
 
+    In a group of several ranks each has a part of each batch, and the losses are those
+    of one process but for rounding; what dropout draws is not.
+
     Parameters
     ----------
     text
@@ -202,7 +206,9 @@ class TextTraining:
         self.config = config
         self.text = text
         self.tokens, self.kept_tokens = text.split(TRAINED_PART)
+        _ranks.check_batch(config.batch_size)
         self.model = config.make_model(len(text.vocabulary))
+        self._trained = _ranks.averaged(self.model)
         self.optimizer = _optimizer(self.model, config)
         self.generator = Generator().manual_seed(config.seed)
         self.history = TextHistory()
@@ -245,27 +251,31 @@ class TextTraining:
         for group in self.optimizer.param_groups:
             group["lr"] = lr
         size = self.config.batch_size, self.config.seq_len
-        inputs, targets = windows(self.tokens, *size, self.generator)
-        parts = self.model, self.optimizer, self.config.grad_clip
+        drawn = windows(self.tokens, *size, self.generator)
+        inputs, targets = map(_ranks.part, drawn)
+        _ranks.seed_step(self.config.seed, self.step)
+        parts = self._trained, self.optimizer, self.config.grad_clip
         if self.calls:
             loss = self._train_step(*parts, inputs, targets)
         else:
             with count() as self.calls:
                 loss = train_step(*parts, inputs, targets)
-        value: float = loss.item()
+        value: float = _ranks.mean(loss).item()
         return value
 
     def evaluate(self) -> float:
         """Return the mean loss of each token of the kept text, read in stretches."""
         self.model.eval()
         total, count = 0.0, 0
+        parts = _stretches(self.kept_tokens, self.config.seq_len)
         with no_grad():
-            for inputs, targets in _stretches(self.kept_tokens, self.config.seq_len):
+            for number, (inputs, targets) in enumerate(parts):
                 size = targets.numel()
-                total += size * self.model.loss(inputs, targets).item()
                 count += size
+                if _ranks.is_mine(number):
+                    total += size * self.model.loss(inputs, targets).item()
         self.model.train()
-        return total / count
+        return _ranks.total(total) / count
 
     def state_dict(self) -> dict[str, Any]:
         """Return what `load_state_dict` needs to go on bit for bit."""

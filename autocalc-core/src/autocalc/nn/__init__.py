@@ -157,12 +157,8 @@ from autocalc.nn._padding import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from autocalc.nn._parallel import (
-    DataParallel,
-)
-from autocalc.nn._parameter import (
-    Parameter,
-)
+from autocalc.nn._parallel import DataParallel
+from autocalc.nn._parameter import Parameter
 from autocalc.nn._parameter_containers import ParameterDict, ParameterList
 from autocalc.nn._pooling import (
     AdaptiveAvgPool1d,

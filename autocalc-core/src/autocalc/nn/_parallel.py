@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A module on several devices or in several processes, of which there is one."""
+"""A module on several devices, of which there is one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from autocalc._tensor.checks import as_int, sequence, short
@@ -60,8 +58,8 @@ class DataParallel(Module):
         dim: int = 0,
     ) -> None:
         super().__init__()
-        _check_module("DataParallel", module)
-        _check_devices("DataParallel", device_ids, output_device)
+        check_module("DataParallel", module)
+        check_devices("DataParallel", device_ids, output_device)
         self.dim = as_int("DataParallel", "dim", dim)
         self.module = module
         self.device_ids: list[int] = []
@@ -71,81 +69,13 @@ class DataParallel(Module):
         return self.module(*inputs, **kwargs)
 
 
-class DistributedDataParallel(Module):
-    """Calls the module: there is one process, whose gradients are everybody's.
-
-    For programs that are written for several processes; keys of the state begin with
-    ``module.``, as they do there.
-
-    Parameters
-    ----------
-    module
-        What is called.
-    device_ids
-        None, or a list of numbers and devices; without effect.
-    output_device
-        A number or a device; without effect.
-    dim
-        The dimension of the batch; without effect.
-    **words
-        How buckets of gradients are sent between processes, ``broadcast_buffers`` and
-        ``find_unused_parameters`` for example; without effect.
-
-    Attributes
-    ----------
-    module
-        The module.
-
-    Raises
-    ------
-    DTypeError
-        If `module` is none.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> from autocalc.nn.parallel import DistributedDataParallel as DDP
-    >>> model = DDP(ac.nn.Linear(3, 2))
-    >>> with model.no_sync():
-    ...     model(ac.zeros(5, 3)).shape
-    autocalc.Size([5, 2])
-    """
-
-    module: Module
-
-    def __init__(
-        self,
-        module: Module,
-        device_ids: Any = None,
-        output_device: Any = None,
-        dim: int = 0,
-        **words: Any,
-    ) -> None:
-        super().__init__()
-        del words
-        where = "DistributedDataParallel"
-        _check_module(where, module)
-        _check_devices(where, device_ids, output_device)
-        self.dim = as_int(where, "dim", dim)
-        self.module = module
-
-    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """Return what the module returns."""
-        return self.module(*inputs, **kwargs)
-
-    @contextmanager
-    def no_sync(self) -> Iterator[None]:
-        """Return a context in which gradients are not sent: they never are."""
-        yield
-
-
-def _check_module(where: str, module: Any) -> None:
+def check_module(where: str, module: Any) -> None:
     if not isinstance(module, Module):
         message = f"{where}: `module` is {short(module)}; it must be a Module."
         raise DTypeError(message)
 
 
-def _check_devices(where: str, device_ids: Any, output_device: Any) -> None:
+def check_devices(where: str, device_ids: Any, output_device: Any) -> None:
     ids = [] if device_ids is None else sequence(where, "device_ids", device_ids)
     for one in [*ids, *([] if output_device is None else [output_device])]:
         _check_device(where, one)

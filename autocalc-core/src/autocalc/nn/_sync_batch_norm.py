@@ -1,31 +1,37 @@
 # SPDX-License-Identifier: MIT
-"""Batch norm over the batches of all processes, of which there is one."""
+"""Batch norm over the batches of all processes."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc.distributed._group import current_group
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.nn import functional
 from autocalc.nn._batch_norm import _BatchNorm
 from autocalc.nn._module import Module
+from autocalc.nn._sync_norm import sync_batch_norm
 from autocalc.nn._uninitialized import is_lazy
 
 
 class SyncBatchNorm(_BatchNorm):
     """Normalises each channel over the batches of all processes.
 
-    Training runs in one process, and so it computes what `BatchNorm1d`, `BatchNorm2d`
-    and `BatchNorm3d` do; programs written for several run unchanged.
+    n ranks with parts of a batch compute what `BatchNorm1d`, `BatchNorm2d` and
+    `BatchNorm3d` do with the whole batch: mean and variance are those of all ranks, in
+    training, where all ranks call it.  In a group of one, without a group, and after
+    `eval`, it is one of those.
 
     Parameters
     ----------
     num_features, eps, momentum, affine, track_running_stats, dtype, bias
         Those of `BatchNorm2d`.
     process_group
-        None: the one process.
+        None, the group of all.
 
     Attributes
     ----------
@@ -35,7 +41,7 @@ class SyncBatchNorm(_BatchNorm):
     Raises
     ------
     ArgumentError
-        If a process group is given.
+        If another process group is given.
     ShapeError
         If the input is not (N, C), (N, C, L), (N, C, H, W) or (N, C, D, H, W).
 
@@ -68,6 +74,22 @@ class SyncBatchNorm(_BatchNorm):
         )  # fmt: skip
         self.process_group = process_group
 
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` normalised; in training, move the running statistics."""
+        mean, var, weight, bias, by_batch, share, eps = self._arguments(input)
+        group = current_group()
+        if not by_batch or not self.training or group is None or group.size() == 1:
+            return functional.batch_norm(
+                input, mean, var, weight, bias, by_batch, share, eps
+            )
+        if input.shape[1] != self.num_features:
+            message = (
+                f"SyncBatchNorm: `input` of shape {input.shape} has {input.shape[1]} "
+                f"channels, the layer num_features={self.num_features}."
+            )
+            raise ShapeError(message)
+        return sync_batch_norm(input, mean, var, weight, bias, share, eps)
+
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
         """Return `module` with a `SyncBatchNorm` in place of each batch norm inside.
@@ -78,14 +100,14 @@ class SyncBatchNorm(_BatchNorm):
             It is changed; if it is a batch norm itself, the new one is returned.
             Parameters and running statistics are taken over, not copied.
         process_group
-            None: the one process.
+            None, the group of all.
 
         Raises
         ------
         DTypeError
             If `module` is no Module.
         ArgumentError
-            If a process group is given, or a lazy norm has no parameters yet.
+            If another process group is given, or a lazy norm has no parameters yet.
 
         Examples
         --------
@@ -107,10 +129,10 @@ class SyncBatchNorm(_BatchNorm):
 
 
 def _check_group(where: str, group: Any) -> None:
-    if group is not None:
+    if group is not None and group is not current_group():
         message = (
-            f"{where}: `process_group` is {short(group)}; there is one process, leave "
-            f"it None."
+            f"{where}: `process_group` is {short(group)}; there is the group of all "
+            f"ranks, leave it None."
         )
         raise ArgumentError(message)
 

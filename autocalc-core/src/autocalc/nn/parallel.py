@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's place for models on several devices; here there is one, in one process."""
+"""Models on several devices, of which there is one, and in several processes."""
 
-from autocalc.nn._parallel import DataParallel, DistributedDataParallel
+from autocalc.nn._distributed import DistributedDataParallel
+from autocalc.nn._parallel import DataParallel
 
 __all__ = ["DataParallel", "DistributedDataParallel"]

@@ -20,6 +20,7 @@ from autocalc.optim._radam import RAdam
 from autocalc.optim._rmsprop import RMSprop
 from autocalc.optim._rprop import Rprop
 from autocalc.optim._sgd import SGD
+from autocalc.optim._zero_redundancy import ZeroRedundancyOptimizer
 
 __all__ = [
     "ASGD",
@@ -38,6 +39,7 @@ __all__ = [
     "RAdam",
     "RMSprop",
     "Rprop",
+    "ZeroRedundancyOptimizer",
     "lr_scheduler",
     "swa_utils",
 ]

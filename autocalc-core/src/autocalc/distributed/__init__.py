@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Training by several processes, on one machine or many, over MPI.
+
+A program that ``mpirun`` starts n times is n *ranks*, numbered from 0.  Each calls
+`init_process_group` and then the same functions in the same order: each *collective*
+combines or copies the tensors of all ranks.  Names and meanings are those of PyTorch's
+``torch.distributed``.  More than one rank needs the package ``mpi4py`` (``pip install
+"autocalc-core[mpi]"``); one process needs nothing, and all functions work there.
+"""
+
+from __future__ import annotations
+
+from autocalc._absent import lookup as _lookup
+from autocalc.distributed._agreement import (
+    DebugLevel,
+    get_debug_level,
+    set_debug_level,
+)
+from autocalc.distributed._group import (
+    destroy_process_group,
+    get_backend,
+    get_node_local_rank,
+    get_rank,
+    get_world_size,
+    init_process_group,
+    is_available,
+    is_initialized,
+    is_mpi_available,
+)
+from autocalc.distributed._point_to_point import irecv, isend, recv, send
+from autocalc.distributed._process_group import ProcessGroup
+from autocalc.distributed._reduce import (
+    all_reduce,
+    reduce,
+    reduce_scatter,
+    reduce_scatter_tensor,
+)
+from autocalc.distributed._reduce_op import ReduceOp
+from autocalc.distributed._spread import (
+    all_gather,
+    all_gather_into_tensor,
+    barrier,
+    broadcast,
+)
+from autocalc.distributed._work import Work
+
+__all__ = [
+    "DebugLevel",
+    "ProcessGroup",
+    "ReduceOp",
+    "Work",
+    "all_gather",
+    "all_gather_into_tensor",
+    "all_reduce",
+    "barrier",
+    "broadcast",
+    "destroy_process_group",
+    "get_backend",
+    "get_debug_level",
+    "get_node_local_rank",
+    "get_rank",
+    "get_world_size",
+    "init_process_group",
+    "irecv",
+    "is_available",
+    "is_initialized",
+    "is_mpi_available",
+    "isend",
+    "recv",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_tensor",
+    "send",
+    "set_debug_level",
+]
+
+__getattr__ = _lookup(__name__)

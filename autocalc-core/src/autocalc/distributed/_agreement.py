@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Comparing calls before they run: all ranks make the same one, on like tensors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from autocalc._config import settings
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import short
+from autocalc.distributed._process_group import ProcessGroup
+from autocalc.distributed._work import Steps, Work
+from autocalc.errors import DistributedError, DTypeError
+
+#: Bytes of a description; longer ones are cut.
+_LENGTH = 256
+
+
+class DebugLevel(Enum):
+    """What ranks compare: `OFF` and `INFO` nothing, `DETAIL` each call."""
+
+    OFF = "off"
+    INFO = "info"
+    DETAIL = "detail"
+
+
+_chosen: list[DebugLevel] = []
+
+
+def get_debug_level() -> DebugLevel:
+    """Return the level: `set_debug_level`'s, or ``AUTOCALC_DISTRIBUTED_DEBUG``."""
+    return _chosen[0] if _chosen else DebugLevel(settings().distributed_debug)
+
+
+def set_debug_level(level: DebugLevel) -> None:
+    """Choose whether ranks compare their calls; the same on all ranks.
+
+    Raises
+    ------
+    DTypeError
+        If `level` is no `DebugLevel`.
+    """
+    given: Any = level
+    if not isinstance(given, DebugLevel):
+        message = f"set_debug_level: `level` is {short(level)}; give a DebugLevel."
+        raise DTypeError(message)
+    _chosen[:] = [level]
+
+
+def check_same(
+    where: str, group: ProcessGroup, settled: str = "", **tensors: Tensor
+) -> None:
+    """Raise on all ranks if they make different calls, where that is asked for.
+
+    Parameters
+    ----------
+    where, settled
+        The call, and what else ranks must agree in.
+    group
+        The ranks.
+    **tensors
+        What must be alike in shape and dtype.
+    """
+    if group.size() == 1 or get_debug_level() is not DebugLevel.DETAIL:
+        return
+    words = [f"`{name}` {tuple(x.shape)} {x.dtype.name}" for name, x in tensors.items()]
+    mine = f"{where}({', '.join([*words, *([settled] if settled else [])])})"
+    calls = _calls(where, group, mine)
+    if len(set(calls)) == 1:
+        return
+    usual = Counter(calls).most_common(1)[0][0]
+    others = "; ".join(f"rank {r}: {c}" for r, c in enumerate(calls) if c != usual)
+    first = calls.index(usual)
+    message = (
+        f"{where}: ranks make different calls. Rank {first}: {usual}; {others}. "
+        f"Shapes, dtypes and the order of calls must be the same on all ranks."
+    )
+    raise DistributedError(message)
+
+
+def _calls(where: str, group: ProcessGroup, mine: str) -> list[str]:
+    """Return the calls of all ranks."""
+    text = mine.encode()[:_LENGTH].ljust(_LENGTH, b"\0")
+    own = np.frombuffer(text, np.uint8).copy()
+    found = np.zeros((group.size(), _LENGTH), np.uint8)
+
+    def exchange() -> Steps:
+        yield [group.checks.Iallgather(own, found)]
+
+    Work(where, group, exchange()).wait()
+    return [bytes(row).rstrip(b"\0").decode(errors="replace") for row in found]

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Tensors as memory that MPI reads and writes: their own, where it is contiguous.
+
+Other layouts, and dtypes that MPI cannot add up, go through a contiguous copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autocalc._ops._writing import repeats
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import short
+from autocalc._tensor.dtypes import DType, bfloat16, bool_, float16, float32
+from autocalc.distributed import _mpi
+from autocalc.distributed._reduce_op import ReduceOp
+from autocalc.errors import ArgumentError, DTypeError
+
+
+def check_tensor(where: str, name: str, value: Any) -> Tensor:
+    """Return a tensor; raise if it is none."""
+    if not isinstance(value, Tensor):
+        message = f"{where}: `{name}` is {short(value)}; it must be a tensor."
+        raise DTypeError(message)
+    return value
+
+
+def check_written(where: str, name: str, value: Any) -> Tensor:
+    """Return a tensor that is written; raise if several elements share their memory."""
+    tensor = check_tensor(where, name, value)
+    if repeats(tensor._array):
+        message = (
+            f"{where}: `{name}` of shape {tensor.shape} is expanded or has windows "
+            f"that overlap: several of its elements are one place in memory. clone() "
+            f"it before the call."
+        )
+        raise ArgumentError(message)
+    return tensor
+
+
+def check_op(where: str, op: Any, tensor: Tensor) -> None:
+    """Raise unless tensors of this dtype can be combined this way."""
+    if not isinstance(op, ReduceOp):
+        message = f"{where}: `op` is {short(op)}; it must be a ReduceOp."
+        raise DTypeError(message)
+    if tensor.dtype is bool_:
+        message = (
+            f"{where}: `tensor` is bool; use uint8, whose MAX is `or` and MIN `and`."
+        )
+        raise DTypeError(message)
+    if op is ReduceOp.AVG and not tensor.is_floating_point():
+        message = (
+            f"{where}: `op` is AVG and `tensor` is {tensor.dtype.name}; the mean needs "
+            f"a floating-point dtype. Use SUM, or convert it."
+        )
+        raise DTypeError(message)
+
+
+def summed_in(dtype: DType) -> DType:
+    """Return the dtype that sums of all ranks are computed in: float32 for halves."""
+    return float32 if dtype in (float16, bfloat16) else dtype
+
+
+def staged(tensor: Tensor, dtype: DType | None = None) -> Tensor:
+    """Return the tensor's values in contiguous memory: its own, if that is so."""
+    plain = tensor.detach()
+    if dtype is not None and dtype is not tensor.dtype:
+        plain = plain.to(dtype)
+    return plain.contiguous()
+
+
+def unstage(tensor: Tensor, buffer: Tensor) -> None:
+    """Let a tensor have what arrived in its staged memory."""
+    if buffer._array is tensor._array:
+        tensor._bump()
+    else:
+        tensor.detach().copy_(buffer)
+
+
+def memory(buffer: Tensor) -> Any:
+    """Return the elements as a flat array of a dtype that MPI adds up."""
+    return buffer._array.reshape(-1)
+
+
+def raw(buffer: Tensor) -> Any:
+    """Return the bytes of a contiguous tensor."""
+    return memory(buffer).view(np.uint8)
+
+
+def messages(flat: Any) -> Iterator[Any]:
+    """Yield parts of a flat array that fit into a message of MPI."""
+    step = _mpi.MESSAGE_BYTES // flat.itemsize
+    for start in range(0, flat.size, step):
+        yield flat[start : start + step]

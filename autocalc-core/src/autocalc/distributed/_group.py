@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: MIT
+"""The group of all ranks: how it is made, asked and ended."""
+
+from __future__ import annotations
+
+import atexit
+from datetime import timedelta
+from typing import Any
+
+from autocalc._config import launched
+from autocalc._tensor.checks import as_int, short
+from autocalc.distributed import _failure, _mpi, _placement
+from autocalc.distributed._launch import mpi_launch
+from autocalc.distributed._process_group import ProcessGroup
+from autocalc.distributed._work import Steps, Work, seconds
+from autocalc.errors import ArgumentError, DistributedError, DTypeError
+
+#: How long a call waits for other ranks by default, in seconds; as in PyTorch.
+TIMEOUT = 1800.0
+
+#: The group, if there is one.
+_groups: list[ProcessGroup] = []
+
+
+def is_available() -> bool:
+    """Return True: a group can be made, of one process if there is no MPI."""
+    return True
+
+
+def is_mpi_available() -> bool:
+    """Return whether the package mpi4py is installed, for groups of several."""
+    return _mpi.is_installed()
+
+
+def is_initialized() -> bool:
+    """Return whether `init_process_group` made the group."""
+    return bool(_groups)
+
+
+def init_process_group(
+    backend: str | None = None,
+    init_method: str | None = None,
+    timeout: timedelta | float | None = None,
+    world_size: int = -1,
+    rank: int = -1,
+    **words: Any,
+) -> None:
+    """Make the group of all processes that ``mpirun`` or ``srun`` started.
+
+    All of them call it.  A process that was started alone is a group of one, with or
+    without MPI.  In a group of several, an error that nobody catches ends the program
+    on all ranks; the threads of a host are divided among its ranks, and where the
+    launcher has not bound them to cores, each gets cores of its own.
+
+    Parameters
+    ----------
+    backend
+        "mpi", the default where several processes were started.  Other names, as
+        programs for PyTorch have them, mean the same; a group of one keeps its name.
+    init_method
+        Without effect: MPI knows where the processes are.
+    timeout
+        How long a call waits for other ranks, as a `timedelta` or in seconds; 30
+        minutes by default.  After it the call raises, and so ends all ranks.
+    world_size, rank
+        -1, or what the launcher says.
+    **words
+        Other arguments of PyTorch's: without effect.
+
+    Raises
+    ------
+    ArgumentError
+        If there is a group already, or `world_size` or `rank` is not what was started.
+    DTypeError
+        If an argument is of the wrong kind.
+    DistributedError
+        If several processes were started and mpi4py or its MPI library is missing or
+        is not the launcher's.
+
+    Examples
+    --------
+    >>> import autocalc.distributed as dist
+    >>> dist.init_process_group("gloo", world_size=1, rank=0)
+    >>> dist.get_rank(), dist.get_world_size()
+    (0, 1)
+    >>> dist.destroy_process_group()
+    """
+    del init_method, words
+    where = "init_process_group"
+    name_given: Any = backend
+    if name_given is not None and not isinstance(name_given, str):
+        message = f"{where}: `backend` is {short(backend)}; it must be a text."
+        raise DTypeError(message)
+    if is_initialized():
+        message = f"{where}: there is a group; destroy_process_group() ends it."
+        raise ArgumentError(message)
+    limit = TIMEOUT if timeout is None else seconds(where, timeout)
+    launch = mpi_launch()
+    several = launch is not None and launch.size > 1
+    size, place = (launch.size, launch.rank) if several and launch else (1, 0)
+    _check_asked(where, "world_size", world_size, size, several)
+    _check_asked(where, "rank", rank, place, several)
+    name = "mpi" if several else backend or "gloo"
+    group = ProcessGroup(name, _mpi.world(launch) if several else None, limit)
+    _groups.append(group)
+    if several:
+        _begin(group)
+
+
+def _check_asked(
+    where: str, name: str, value: Any, started: int, several: bool
+) -> None:
+    """Raise unless what a program or a launcher asks for is what was started."""
+    asked = as_int(where, name, value)
+    text = str(asked)
+    if asked == -1:
+        said = launched(name.upper())
+        if said is None or several:
+            return
+        text = said
+    if text == str(started):
+        return
+    if several:
+        what = f"the launcher's is {started}. Leave it out."
+    else:
+        what = (
+            "this process was started alone, a group of size 1 with rank 0. Start "
+            "several with: mpirun -n 4 python program.py"
+        )
+    message = f"{where}: `{name}` is {text}; {what}"
+    raise ArgumentError(message)
+
+
+def _begin(group: ProcessGroup) -> None:
+    """Let errors end all ranks, and divide the threads of a host."""
+    _failure.install(group)
+    atexit.register(_at_exit)
+    host = group.control.Split_type(_mpi.module(None).COMM_TYPE_SHARED)
+    group.local_rank, group.local_size = host.Get_rank(), host.Get_size()
+    _placement.place(host)
+
+
+def _at_exit() -> None:
+    """Tell the others that this program ends, if the group has not been ended."""
+    if _groups and _groups[0].size() > 1:
+        _groups[0].leave()
+
+
+def destroy_process_group(group: ProcessGroup | None = None) -> None:
+    """End the group; all ranks call it, and wait for each other.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none.
+    DistributedError
+        If a rank does not come in time.
+    """
+    ending = require("destroy_process_group", group)
+    if ending.size() > 1:
+        for work in list(ending.outstanding):
+            work.wait()
+        Work("destroy_process_group", ending, _meeting(ending)).wait()
+        atexit.unregister(_at_exit)
+        _failure.uninstall()
+    _groups.clear()
+
+
+def _meeting(group: ProcessGroup) -> Steps:
+    yield [group.comm.Ibarrier()]
+
+
+def get_rank(group: ProcessGroup | None = None) -> int:
+    """Return the number of this process, from 0.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no group.
+    """
+    return require("get_rank", group).rank()
+
+
+def get_world_size(group: ProcessGroup | None = None) -> int:
+    """Return the number of processes.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no group.
+    """
+    return require("get_world_size", group).size()
+
+
+def get_node_local_rank(fallback_rank: int | None = None) -> int:
+    """Return the number of this process among those of its machine, from 0.
+
+    Parameters
+    ----------
+    fallback_rank
+        The answer where there is no group.
+
+    Raises
+    ------
+    ArgumentError
+        If there is neither a group nor an answer for that.
+    """
+    if fallback_rank is not None and not is_initialized():
+        return as_int("get_node_local_rank", "fallback_rank", fallback_rank)
+    return require("get_node_local_rank", None).local_rank
+
+
+def get_backend(group: ProcessGroup | None = None) -> str:
+    """Return "mpi", or the name that a group of one was made with.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no group.
+    """
+    return require("get_backend", group).backend
+
+
+def require(where: str, group: Any) -> ProcessGroup:
+    """Return the group; raise if there is none, or another is meant."""
+    if not _groups:
+        message = f"{where}: there is no group; init_process_group() makes it."
+        raise ArgumentError(message)
+    if group is not None and group is not _groups[0]:
+        message = (
+            f"{where}: `group` is {short(group)}; there is one group: leave it out."
+        )
+        raise ArgumentError(message)
+    return _groups[0]
+
+
+def are_several() -> bool:
+    """Return whether this process is one of several ranks."""
+    return bool(_groups) and _groups[0].size() > 1
+
+
+def current_group() -> ProcessGroup | None:
+    """Return the group, or None."""
+    return _groups[0] if _groups else None
+
+
+def check_rank(where: str, name: str, rank: Any, group: ProcessGroup) -> int:
+    """Return the number of a process; raise if there is none."""
+    found = as_int(where, name, rank)
+    if not 0 <= found < group.size():
+        only = "the one process is number 0"
+        if group.size() > 1:
+            only = f"ranks are 0 to {group.size() - 1}"
+        message = f"{where}: `{name}` is {found}; {only}."
+        raise ArgumentError(message)
+    return found
+
+
+def refuse_alone(where: str, group: ProcessGroup) -> None:
+    """Raise where a message to another rank is meant and there is none."""
+    if group.size() == 1:
+        message = f"{where}: this process is alone; there is nobody to talk to."
+        raise DistributedError(message)

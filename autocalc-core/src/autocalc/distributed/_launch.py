@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""What the environment says of how many processes were started, and which this is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from autocalc._config import launched
+
+#: Variables of launchers that speak MPI: whose they are, size, rank.
+_MPI = (
+    ("Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+    ("mpirun", "PMI_SIZE", "PMI_RANK"),
+    ("Slurm's srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
+)
+
+
+class Launch(NamedTuple):
+    """What a launcher said: its name, how many processes there are, which this is."""
+
+    launcher: str
+    size: int
+    rank: int
+
+
+def mpi_launch() -> Launch | None:
+    """Return what `mpirun` or `srun` said, if one of them started this process."""
+    for launcher, size, rank in _MPI:
+        found = _number(size), _number(rank)
+        if found[0] is not None and found[1] is not None:
+            return Launch(launcher, found[0], found[1])
+    return None
+
+
+def _number(name: str) -> int | None:
+    value = launched(name)
+    return int(value) if value is not None and value.isdecimal() else None

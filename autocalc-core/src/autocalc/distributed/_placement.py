@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Threads and cores of a host, divided among the ranks that run there."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autocalc._config import settings
+from autocalc._dispatch._cpu import usable_cores
+from autocalc._dispatch._thread_budget import chosen_budget
+from autocalc._dispatch._threads import apply_budget
+
+#: Cores that a mask can name.
+_CORES = 4096
+
+
+def place(host: Any) -> None:
+    """Give this rank its share of cores and threads.
+
+    Ranks that the launcher bound to different cores keep these.  A budget that the user
+    chose stays.
+
+    Parameters
+    ----------
+    host
+        MPI's communicator of the ranks of this machine.
+    """
+    if host.Get_size() == 1:
+        return
+    cores = usable_cores()
+    if not _are_apart(host):
+        cores = max(1, cores // host.Get_size())
+        _pin(host.Get_rank(), host.Get_size())
+    if chosen_budget() is None and settings().num_threads is None:
+        apply_budget(cores)
+
+
+def share(cores: list[int], rank: int, size: int) -> list[int]:
+    """Return the cores of one of `size` ranks: neighbours, as many for each.
+
+    Where there are fewer cores than ranks, they are for all.
+    """
+    if len(cores) < size:
+        return cores
+    first, last = len(cores) * rank // size, len(cores) * (rank + 1) // size
+    return cores[first:last]
+
+
+def _are_apart(host: Any) -> bool:
+    """Return whether no two ranks may run on one core."""
+    if not hasattr(os, "sched_getaffinity"):
+        return False
+    mask = np.zeros(_CORES, np.int32)
+    mask[sorted(os.sched_getaffinity(0))] = 1
+    counts = np.empty_like(mask)
+    host.Allreduce(mask, counts)
+    return int(counts.max()) <= 1
+
+
+def _pin(rank: int, size: int) -> None:
+    """Bind all threads of this process to its share of the cores."""
+    if not hasattr(os, "sched_setaffinity"):
+        return
+    cores = sorted(os.sched_getaffinity(0))
+    own = share(cores, rank, size)
+    if own == cores:
+        return
+    tasks = Path("/proc/self/task")
+    for task in [int(p.name) for p in tasks.iterdir()] if tasks.exists() else [0]:
+        # The thread may have ended, or the system may not allow it.
+        with suppress(OSError):
+            os.sched_setaffinity(task, own)

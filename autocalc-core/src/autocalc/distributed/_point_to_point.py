@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""Messages from one rank to another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch._state import refuse_reading
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import as_int
+from autocalc.distributed import _buffers, _mpi
+from autocalc.distributed._buffers import check_tensor, check_written
+from autocalc.distributed._group import (
+    check_rank,
+    refuse_alone,
+    require,
+)
+from autocalc.distributed._process_group import ProcessGroup
+from autocalc.distributed._work import Steps, Work
+from autocalc.errors import ArgumentError, DistributedError
+
+
+def isend(
+    tensor: Tensor,
+    dst: int | None = None,
+    group: ProcessGroup | None = None,
+    tag: int = 0,
+) -> Work:
+    """Start to send a tensor to rank `dst`, which receives it with `recv` or `irecv`.
+
+    Parameters
+    ----------
+    tensor
+        What is sent; it must not change before the `Work` that is returned is complete.
+    dst
+        The rank that gets it.
+    group
+        None, the group of all.
+    tag
+        A number that the receiver gives as well, 0 to 32767.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is of the wrong kind.
+    ArgumentError
+        If there is no group, no rank `dst`, or `dst` is this rank.
+    DistributedError
+        If this process is alone.
+    """
+    return _isend("isend", tensor, dst, group, tag)
+
+
+def _isend(where: str, tensor: Any, dst: Any, group: Any, tag: Any) -> Work:
+    check_tensor(where, "tensor", tensor)
+    ranks = require(where, group)
+    refuse_alone(where, ranks)
+    refuse_reading(where)
+    to = _other(where, "dst", dst, ranks)
+    return Work(where, ranks, _send_steps(ranks, tensor, to, _tag(where, tag)))
+
+
+def _send_steps(group: ProcessGroup, tensor: Tensor, dst: int, tag: int) -> Steps:
+    parts = _buffers.messages(_buffers.raw(_buffers.staged(tensor)))
+    yield [group.messages.Isend(part, dst, tag) for part in parts]
+
+
+def irecv(
+    tensor: Tensor,
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    tag: int = 0,
+) -> Work:
+    """Start to receive what rank `src` sends with `send` or `isend`.
+
+    Parameters
+    ----------
+    tensor
+        What is written, of the shape and dtype that is sent.
+    src
+        The rank that sends; None: whichever does first, then a tensor of up to 1 GiB.
+    group
+        None, the group of all.
+    tag
+        The number that the sender gives, 0 to 32767.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is of the wrong kind.
+    ArgumentError
+        If there is no group, no rank `src`, or `src` is this rank.
+    DistributedError
+        If this process is alone.
+    """
+    return _irecv("irecv", tensor, src, group, tag)
+
+
+def _irecv(where: str, tensor: Any, src: Any, group: Any, tag: Any) -> Work:
+    check_written(where, "tensor", tensor)
+    ranks = require(where, group)
+    refuse_alone(where, ranks)
+    refuse_reading(where)
+    source = None if src is None else _other(where, "src", src, ranks)
+    size = tensor._array.nbytes
+    if source is None and size > _mpi.MESSAGE_BYTES:
+        message = (
+            f"{where}: `tensor` of shape {tensor.shape} has {size} bytes, more than "
+            f"one message can hold; say from which rank it comes: `src`."
+        )
+        raise ArgumentError(message)
+    steps = _receive_steps(where, ranks, tensor, source, _tag(where, tag))
+    return Work(where, ranks, steps)
+
+
+def _receive_steps(
+    where: str, group: ProcessGroup, tensor: Tensor, src: int | None, tag: int
+) -> Steps:
+    """Receive, look whether all has come, and return from whom."""
+    mpi = _mpi.module(None)
+    buffer = _buffers.staged(tensor)
+    source = mpi.ANY_SOURCE if src is None else src
+    parts = _buffers.messages(_buffers.raw(buffer))
+    statuses = yield [group.messages.Irecv(part, source, tag) for part in parts]
+    got = sum(status.Get_count(mpi.BYTE) for status in statuses or ())
+    if got != tensor._array.nbytes:
+        message = (
+            f"{where}: rank {group.rank()} expects `tensor` of shape {tensor.shape} "
+            f"and dtype {tensor.dtype.name}, {tensor._array.nbytes} bytes; {got} bytes "
+            f"have come. Both ranks must give like tensors."
+        )
+        raise DistributedError(message)
+    _buffers.unstage(tensor, buffer)
+    return statuses[0].Get_source() if statuses else src
+
+
+def send(
+    tensor: Tensor,
+    dst: int | None = None,
+    group: ProcessGroup | None = None,
+    tag: int = 0,
+) -> None:
+    """Send a tensor to rank `dst`; see `isend`.
+
+    Returns when the tensor may change; large ones wait for the receiver.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is of the wrong kind.
+    ArgumentError
+        If there is no group, no rank `dst`, or `dst` is this rank.
+    DistributedError
+        If this process is alone, or the receiver does not come in time.
+    """
+    _isend("send", tensor, dst, group, tag).wait()
+
+
+def recv(
+    tensor: Tensor,
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    tag: int = 0,
+) -> int:
+    """Receive what rank `src` sends, and return which rank sent it; see `irecv`.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is of the wrong kind.
+    ArgumentError
+        If there is no group, no rank `src`, or `src` is this rank.
+    DistributedError
+        If this process is alone, nothing comes in time, or a tensor of another size.
+    """
+    work = _irecv("recv", tensor, src, group, tag)
+    work.wait()
+    return work.source_rank()
+
+
+def _other(where: str, name: str, rank: Any, group: ProcessGroup) -> int:
+    found = check_rank(where, name, rank, group)
+    if found == group.rank():
+        message = f"{where}: `{name}` is {found}, this rank itself; give another one."
+        raise ArgumentError(message)
+    return found
+
+
+def _tag(where: str, tag: Any) -> int:
+    found = as_int(where, "tag", tag)
+    if not 0 <= found <= _mpi.LAST_TAG:
+        message = f"{where}: `tag` is {found}; it must lie in 0 to {_mpi.LAST_TAG}."
+        raise ArgumentError(message)
+    return found

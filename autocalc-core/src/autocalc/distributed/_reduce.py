@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: MIT
+"""Collectives that combine the tensors of all ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc._ops.filled import empty
+from autocalc._ops.joining import cat
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import sequence
+from autocalc.distributed import _mpi, _ordered
+from autocalc.distributed._agreement import check_same
+from autocalc.distributed._buffers import (
+    check_op,
+    check_tensor,
+    check_written,
+    memory,
+    messages,
+    staged,
+    summed_in,
+    unstage,
+)
+from autocalc.distributed._group import check_rank, require
+from autocalc.distributed._process_group import ProcessGroup
+from autocalc.distributed._reduce_op import ReduceOp
+from autocalc.distributed._run import is_recorded, record, run
+from autocalc.distributed._work import Steps, Work
+from autocalc.errors import ShapeError
+
+
+def all_reduce(
+    tensor: Tensor,
+    op: ReduceOp = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Combine the tensors of all ranks, element by element; all get the result.
+
+    Parameters
+    ----------
+    tensor
+        This rank's own, of any shape, which becomes the result; of the same shape and
+        dtype on all ranks.  float16 and bfloat16 are combined in float32 and rounded
+        once.
+    op
+        How elements are combined.
+    group
+        None, the group of all.
+    async_op
+        Return at once, a `Work` to wait for.
+
+    Notes
+    -----
+    After `use_deterministic_algorithms` sums and products are made in the order of the
+    ranks; else in one that the MPI library chooses.
+
+    Raises
+    ------
+    DTypeError
+        If `tensor` or `op` is of the wrong kind.
+    ArgumentError
+        If there is no group.
+    DistributedError
+        If the ranks' calls do not fit together or one does not come in time.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> import autocalc.distributed as dist
+    >>> dist.init_process_group()
+    >>> total = ac.tensor([1.0, 2.0])
+    >>> dist.all_reduce(total, op=dist.ReduceOp.SUM)
+    >>> total /= dist.get_world_size()
+    >>> total
+    tensor([1., 2.])
+    >>> dist.destroy_process_group()
+    """
+    where = "all_reduce"
+    check_op(where, op, check_written(where, "tensor", tensor))
+    ranks = require(where, group)
+    if is_recorded(where, async_op):
+        record(all_reduce, [tensor], [tensor], op=op)
+        return None
+    check_same(where, ranks, op.name, tensor=tensor)
+    return run(where, ranks, all_reduce_steps(ranks, ranks.comm, tensor, op), async_op)
+
+
+def all_reduce_steps(
+    group: ProcessGroup, comm: Any, tensor: Tensor, op: ReduceOp
+) -> Steps:
+    """Combine the tensors of all ranks over a communicator of theirs."""
+    if group.size() == 1:
+        return
+    buffer = staged(tensor, summed_in(tensor.dtype))
+    if _ordered.order_matters(op, buffer):
+        yield from _ordered.all_reduce(group, buffer.reshape(-1), op)
+    else:
+        place, how = _mpi.in_place(), _mpi.op_of(op)
+        yield [comm.Iallreduce(place, m, how) for m in messages(memory(buffer))]
+    _finish(group, op, tensor, buffer)
+
+
+def _finish(group: ProcessGroup, op: ReduceOp, tensor: Tensor, buffer: Tensor) -> None:
+    if op is ReduceOp.AVG:
+        buffer.div_(group.size())
+    unstage(tensor, buffer)
+
+
+def reduce(
+    tensor: Tensor,
+    dst: int,
+    op: ReduceOp = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Combine the tensors of all ranks in that of rank `dst`; see `all_reduce`.
+
+    The tensors of other ranks stay as they are.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is of the wrong kind.
+    ArgumentError
+        If there is no group or no rank `dst`.
+    DistributedError
+        If the ranks' calls do not fit together or one does not come in time.
+    """
+    where = "reduce"
+    check_op(where, op, check_written(where, "tensor", tensor))
+    ranks = require(where, group)
+    check_rank(where, "dst", dst, ranks)
+    if is_recorded(where, async_op):
+        record(reduce, [tensor], [tensor], dst=dst, op=op)
+        return None
+    check_same(where, ranks, f"{op.name}, dst={dst}", tensor=tensor)
+    return run(where, ranks, _reduce_steps(ranks, tensor, dst, op), async_op)
+
+
+def _reduce_steps(group: ProcessGroup, tensor: Tensor, dst: int, op: ReduceOp) -> Steps:
+    if group.size() == 1:
+        return
+    buffer = staged(tensor, summed_in(tensor.dtype))
+    here = group.rank() == dst
+    if _ordered.order_matters(op, buffer):
+        copy = buffer if here else buffer.clone()
+        yield from _ordered.all_reduce(group, copy.reshape(-1), op)
+    else:
+        place, how = _mpi.in_place(), _mpi.op_of(op)
+        yield [
+            group.comm.Ireduce(*((place, m) if here else (m, None)), how, dst)
+            for m in messages(memory(buffer))
+        ]
+    if here:
+        _finish(group, op, tensor, buffer)
+
+
+def reduce_scatter(
+    output: Tensor,
+    input_list: Sequence[Tensor],
+    op: ReduceOp = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Combine the r-th tensors of all ranks' lists and give the result to rank r.
+
+    Parameters
+    ----------
+    output
+        What this rank gets.
+    input_list
+        A tensor for each rank, of the shape and dtype of `output`.
+    op, group, async_op
+        Those of `all_reduce`.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is of the wrong kind.
+    ShapeError
+        If the list has not one tensor of that shape for each rank.
+    ArgumentError
+        If there is no group.
+    DistributedError
+        If the ranks' calls do not fit together or one does not come in time.
+    """
+    where = "reduce_scatter"
+    check_written(where, "output", output)
+    ranks = require(where, group)
+    check_list(where, "input_list", input_list, output, ranks)
+    joined = cat([x.detach().reshape(1, *x.shape) for x in input_list])
+    return _reduce_scatter(where, output, joined, op, ranks, async_op)
+
+
+def reduce_scatter_tensor(
+    output: Tensor,
+    input: Tensor,
+    op: ReduceOp = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Combine the tensors of all ranks; each rank gets its part of the result.
+
+    Parameters
+    ----------
+    output
+        What this rank gets.
+    input
+        The parts of all ranks, joined or stacked along the first dimension.
+    op, group, async_op
+        Those of `all_reduce`.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is of the wrong kind, or the dtypes differ.
+    ShapeError
+        If `input` has not as many elements as all parts.
+    ArgumentError
+        If there is no group.
+    DistributedError
+        If the ranks' calls do not fit together or one does not come in time.
+    """
+    where = "reduce_scatter_tensor"
+    check_written(where, "output", output)
+    check_tensor(where, "input", input)
+    ranks = require(where, group)
+    if (input.numel(), input.dtype) != (ranks.size() * output.numel(), output.dtype):
+        message = (
+            f"{where}: `input` has shape {input.shape} and dtype {input.dtype.name}, "
+            f"`output` {output.shape} and {output.dtype.name}; for {ranks.size()} "
+            f"ranks `input` must have {ranks.size()} times as many elements, of that "
+            f"dtype."
+        )
+        raise ShapeError(message)
+    return _reduce_scatter(where, output, input, op, ranks, async_op)
+
+
+def _reduce_scatter(
+    where: str,
+    output: Tensor,
+    joined: Tensor,
+    op: ReduceOp,
+    ranks: ProcessGroup,
+    async_op: bool,
+) -> Work | None:
+    check_op(where, op, output)
+    if is_recorded(where, async_op):
+        record(_scatter_now, [output, joined], [output], op=op)
+        return None
+    check_same(where, ranks, op.name, output=output)
+    return run(where, ranks, _scatter_steps(ranks, output, joined, op), async_op)
+
+
+def _scatter_now(output: Tensor, joined: Tensor, op: ReduceOp) -> None:
+    reduce_scatter_tensor(output, joined, op)
+
+
+def _scatter_steps(
+    group: ProcessGroup, output: Tensor, joined: Tensor, op: ReduceOp
+) -> Steps:
+    dtype = summed_in(output.dtype)
+    source = staged(joined, dtype).reshape(group.size(), -1)
+    if group.size() == 1:
+        output.detach().copy_(source.reshape(output.shape))
+        return
+    buffer = empty(output.shape, dtype=dtype)
+    if _ordered.order_matters(op, buffer):
+        parts = [source[r] for r in range(group.size())]
+        parts[group.rank()] = parts[group.rank()].clone()  # it is written
+        yield from _ordered.reduce_own(group, parts, op, group.next_tags()[0])
+        buffer.copy_(parts[group.rank()].reshape(output.shape))
+    else:
+        how = _mpi.op_of(op)
+        inputs, outputs = memory(source), memory(buffer)
+        yield [group.comm.Ireduce_scatter_block(inputs, outputs, how)]
+    _finish(group, op, output, buffer)
+
+
+def check_list(
+    where: str, name: str, values: Any, like: Tensor, group: ProcessGroup
+) -> list[Tensor]:
+    """Return one tensor for each rank, like the rank's own."""
+    found = sequence(where, name, values)
+    for one in found:
+        check_tensor(where, name, one)
+    shapes = [(tuple(x.shape), x.dtype.name) for x in found]
+    if shapes != [(tuple(like.shape), like.dtype.name)] * group.size():
+        message = (
+            f"{where}: `{name}` has tensors of shapes {shapes}; it must have "
+            f"{'one' if group.size() == 1 else group.size()} of shape {like.shape} and "
+            f"dtype {like.dtype.name}, one for each rank."
+        )
+        raise ShapeError(message)
+    return found

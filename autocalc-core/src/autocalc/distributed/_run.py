@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Starting a call: at once, as `Work`, or at its place in a compiled step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from autocalc._dispatch._state import recorder
+from autocalc._ops.callback import callback
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag
+from autocalc.distributed._process_group import ProcessGroup
+from autocalc.distributed._work import Steps, Work
+from autocalc.errors import CompileError
+
+
+def run(
+    where: str, group: ProcessGroup, steps: Steps, async_op: bool = False
+) -> Work | None:
+    """Start a call; wait for its end unless it is asynchronous."""
+    check_flag(where, "async_op", async_op)
+    work = Work(where, group, steps)
+    if async_op:
+        return work
+    work.wait()
+    return None
+
+
+def is_recorded(where: str, async_op: Any) -> bool:
+    """Return whether `ac.compile` records the call; raise if it cannot."""
+    if recorder() is None:
+        return False
+    if async_op:
+        message = (
+            f"{where}: `async_op` is True in a compiled step, where nobody would wait "
+            f"in a replay. Leave it out: replays start a call as soon as its tensors "
+            f"are complete. Or start and await it in two functions of ac.callback."
+        )
+        raise CompileError(message)
+    return True
+
+
+def record(
+    function: Callable[..., Any],
+    read: Sequence[Tensor],
+    written: Sequence[Tensor],
+    **words: Any,
+) -> None:
+    """Let each replay of the compiled step make the call ``function(*read)``."""
+    callback(partial(function, **words), *read, mutates=list(written))

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""Collectives that copy tensors from rank to rank, of any dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autocalc._tensor import Tensor
+from autocalc.distributed import _buffers
+from autocalc.distributed._agreement import check_same
+from autocalc.distributed._buffers import check_tensor, check_written
+from autocalc.distributed._group import check_rank, require
+from autocalc.distributed._process_group import ProcessGroup
+from autocalc.distributed._reduce import check_list
+from autocalc.distributed._run import is_recorded, record, run
+from autocalc.distributed._work import Steps, Work
+from autocalc.errors import ShapeError
+
+
+def barrier(group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
+    """Wait until all ranks are here.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no group.
+    DistributedError
+        If a rank does not come in time.
+    """
+    where = "barrier"
+    ranks = require(where, group)
+    if is_recorded(where, async_op):
+        record(barrier, [], [])
+        return None
+    check_same(where, ranks)
+    return run(where, ranks, _barrier_steps(ranks), async_op)
+
+
+def _barrier_steps(group: ProcessGroup) -> Steps:
+    if group.size() > 1:
+        yield [group.comm.Ibarrier()]
+
+
+def broadcast(
+    tensor: Tensor,
+    src: int,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Give all ranks the tensor of rank `src`.
+
+    Parameters
+    ----------
+    tensor
+        What is sent, or written: of the same shape and dtype on all ranks.
+    src
+        The rank that has it.
+    group, async_op
+        Those of `all_reduce`.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is of the wrong kind.
+    ArgumentError
+        If there is no group or no rank `src`.
+    DistributedError
+        If the ranks' calls do not fit together or one does not come in time.
+    """
+    where = "broadcast"
+    check_written(where, "tensor", tensor)
+    ranks = require(where, group)
+    check_rank(where, "src", src, ranks)
+    if is_recorded(where, async_op):
+        record(broadcast, [tensor], [tensor], src=src)
+        return None
+    check_same(where, ranks, f"src={src}", tensor=tensor)
+    return run(where, ranks, _broadcast_steps(ranks, tensor, src), async_op)
+
+
+def _broadcast_steps(group: ProcessGroup, tensor: Tensor, src: int) -> Steps:
+    if group.size() == 1:
+        return
+    buffer = _buffers.staged(tensor)
+    parts = _buffers.messages(_buffers.raw(buffer))
+    yield [group.comm.Ibcast(part, src) for part in parts]
+    if group.rank() != src:
+        _buffers.unstage(tensor, buffer)
+
+
+def all_gather(
+    tensor_list: Sequence[Tensor],
+    tensor: Tensor,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Write the tensors of all ranks into a list of tensors, in the order of ranks.
+
+    Parameters
+    ----------
+    tensor_list
+        A tensor for each rank, which is written; of the shape and dtype of `tensor`.
+    tensor
+        This rank's own.
+    group, async_op
+        Those of `all_reduce`.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is of the wrong kind.
+    ShapeError
+        If the list has not one tensor of that shape for each rank.
+    ArgumentError
+        If there is no group.
+    DistributedError
+        If the ranks' calls do not fit together or one does not come in time.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> import autocalc.distributed as dist
+    >>> dist.init_process_group()
+    >>> parts = [ac.zeros(2) for _ in range(dist.get_world_size())]
+    >>> dist.all_gather(parts, ac.tensor([1.0, 2.0]))
+    >>> parts
+    [tensor([1., 2.])]
+    >>> dist.destroy_process_group()
+    """
+    where = "all_gather"
+    check_tensor(where, "tensor", tensor)
+    ranks = require(where, group)
+    parts = check_list(where, "tensor_list", tensor_list, tensor, ranks)
+    for part in parts:
+        check_written(where, "tensor_list", part)
+    if is_recorded(where, async_op):
+        record(_gather_now, [*parts, tensor], parts)
+        return None
+    check_same(where, ranks, tensor=tensor)
+    return run(where, ranks, _gather_steps(ranks, parts, tensor), async_op)
+
+
+def _gather_now(*tensors: Tensor) -> None:
+    all_gather(tensors[:-1], tensors[-1])
+
+
+def _gather_steps(group: ProcessGroup, parts: list[Tensor], tensor: Tensor) -> Steps:
+    """Let each rank send its tensor to all: nothing is copied on the way."""
+    parts[group.rank()].detach().copy_(tensor.detach())
+    if group.size() == 1:
+        return
+    buffers = [_buffers.staged(part) for part in parts]
+    yield [
+        group.comm.Ibcast(message, rank)
+        for rank, buffer in enumerate(buffers)
+        for message in _buffers.messages(_buffers.raw(buffer))
+    ]
+    for part, buffer in zip(parts, buffers, strict=True):
+        _buffers.unstage(part, buffer)
+
+
+def all_gather_into_tensor(
+    output_tensor: Tensor,
+    input_tensor: Tensor,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Write the tensors of all ranks into one, in the order of ranks.
+
+    Parameters
+    ----------
+    output_tensor
+        What is written: the tensors joined or stacked along the first dimension.
+    input_tensor
+        This rank's own.
+    group, async_op
+        Those of `all_reduce`.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is of the wrong kind.
+    ShapeError
+        If the output does not have the elements of all ranks, of that dtype.
+    ArgumentError
+        If there is no group.
+    DistributedError
+        If the ranks' calls do not fit together or one does not come in time.
+    """
+    where = "all_gather_into_tensor"
+    output = check_written(where, "output_tensor", output_tensor)
+    own = check_tensor(where, "input_tensor", input_tensor)
+    ranks = require(where, group)
+    if (output.numel(), output.dtype) != (ranks.size() * own.numel(), own.dtype):
+        message = (
+            f"{where}: `output_tensor` has shape {output.shape} and dtype "
+            f"{output.dtype.name}, `input_tensor` {own.shape} and {own.dtype.name}; "
+            f"for {ranks.size()} ranks the output must have {ranks.size()} times as "
+            f"many elements, of that dtype."
+        )
+        raise ShapeError(message)
+    if is_recorded(where, async_op):
+        record(all_gather_into_tensor, [output, own], [output])
+        return None
+    check_same(where, ranks, input_tensor=own)
+    return run(where, ranks, _gather_into_steps(ranks, output, own), async_op)
+
+
+def _gather_into_steps(group: ProcessGroup, output: Tensor, own: Tensor) -> Steps:
+    if group.size() == 1:
+        output.detach().copy_(own.detach().reshape(output.shape))
+        return
+    buffer = _buffers.staged(output)
+    source = _buffers.staged(own)
+    yield [group.comm.Iallgather(_buffers.raw(source), _buffers.raw(buffer))]
+    _buffers.unstage(output, buffer)

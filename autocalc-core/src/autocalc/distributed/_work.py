@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""`Work`: communication under way, which is asked, waited for and never lost."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator
+from datetime import timedelta
+from typing import Any
+
+from autocalc._dispatch._state import enter, leave
+from autocalc._tensor.checks import number
+from autocalc.distributed import _mpi
+from autocalc.distributed._process_group import ProcessGroup
+from autocalc.errors import ArgumentError, DistributedError
+
+#: Rounds of asking before a wait begins to sleep, and the longest sleep in seconds.
+_ROUNDS, _LONGEST_SLEEP = 200, 5e-4
+
+#: Seconds of waiting after which a wait looks whether somebody has left, and how long
+#: it goes on for a rank that has.
+_LOOK_AFTER, _GRACE = 1.0, 5.0
+
+#: What a call does, step by step: it yields the requests that the next step needs, and
+#: is sent their statuses.  It returns the rank that it received from, if it did.
+Steps = Generator[list[Any], Any, Any]
+
+
+class Work:
+    """A call that was made with ``async_op=True``: it goes on while others compute.
+
+    It moves on when it is asked; tensors that it reads or writes must not be touched
+    before it is complete.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> import autocalc.distributed as dist
+    >>> dist.init_process_group()
+    >>> total = ac.tensor([1.0, 2.0])
+    >>> work = dist.all_reduce(total, async_op=True)
+    >>> work.wait()
+    True
+    >>> total
+    tensor([1., 2.])
+    >>> dist.destroy_process_group()
+    """
+
+    def __init__(self, where: str, group: ProcessGroup, steps: Steps) -> None:
+        self._where = where
+        self._group = group
+        self._steps = steps
+        self._pending: list[Any] = []
+        self._done = False
+        self._source: int | None = None
+        group.outstanding.add(self)
+        self._advance()
+
+    def is_completed(self) -> bool:
+        """Return whether the call has ended; never wait."""
+        while not self._done:
+            statuses = self._completed()
+            if statuses is None:
+                return False
+            self._advance(statuses)
+        return True
+
+    def wait(self, timeout: timedelta | float | None = None) -> bool:
+        """Wait until the call has ended; return True.
+
+        Parameters
+        ----------
+        timeout
+            A time, or seconds; by default the group's.
+
+        Raises
+        ------
+        DistributedError
+            If that takes longer than `timeout`, a rank has left, or MPI reports an
+            error.  The group cannot be used any more then.
+        """
+        limit = self._group.timeout if timeout is None else seconds("wait", timeout)
+        started, rounds, left_at = time.monotonic(), 0, None
+        while not self.is_completed():
+            rounds += 1
+            _pause(rounds)
+            waited = time.monotonic() - started
+            if waited > limit:
+                self._fail(f"has waited {limit:g} s", _STUCK)
+            if waited > _LOOK_AFTER and left_at is None:
+                left_at = waited if self._group.someone_left() else None
+            if left_at is not None and waited - left_at > _GRACE:
+                ranks = ", ".join(map(str, sorted(self._group.left)))
+                self._fail(f"waits for rank {ranks}, whose program has ended", _LEFT)
+        return True
+
+    def source_rank(self) -> int:
+        """Return which rank the tensor came from, of a call of `irecv` that has ended.
+
+        Raises
+        ------
+        DistributedError
+            If it has not, or the call received nothing.
+        """
+        if self._source is None:
+            message = f"source_rank: {self._where} has received nothing yet."
+            raise DistributedError(message)
+        return self._source
+
+    def _completed(self) -> list[Any] | None:
+        """Return the statuses of the requests if all are complete."""
+        try:
+            return _mpi.completed(self._pending)
+        except Exception as error:
+            raise self._translated(error) from error
+
+    def _advance(self, statuses: list[Any] | None = None) -> None:
+        token = enter(grad=False)
+        try:
+            self._pending = self._steps.send(statuses)
+        except StopIteration as end:
+            self._source = end.value
+            self._done, self._pending = True, []
+            self._group.outstanding.discard(self)
+        except Exception as error:
+            raise self._translated(error) from error
+        finally:
+            leave(token)
+
+    def _translated(self, error: Exception) -> Exception:
+        """Return MPI's error as ours; others stay."""
+        if not _mpi.is_error(error):
+            return error
+        return self._error(f"was told by MPI: {error}", _TOLD)
+
+    def _fail(self, what: str, advice: str) -> None:
+        raise self._error(what, advice)
+
+    def _error(self, what: str, advice: str) -> DistributedError:
+        group = self._group
+        return DistributedError(
+            f"{self._where}: rank {group.rank()} of {group.size()} {what}. {advice}"
+        )
+
+
+_STUCK = (
+    "A rank is stopped, waits for something else, or calls other functions; "
+    "AUTOCALC_DISTRIBUTED_DEBUG=detail finds calls that differ, and `timeout` of "
+    "init_process_group says how long to wait."
+)
+_LEFT = "All ranks must make the same calls."
+_TOLD = (
+    "Do all ranks give tensors of one shape and dtype? "
+    "AUTOCALC_DISTRIBUTED_DEBUG=detail says which do not."
+)
+
+
+def _pause(rounds: int) -> None:
+    """Let others run: at first at once again, then after a sleep."""
+    if rounds > _ROUNDS:
+        time.sleep(min(_LONGEST_SLEEP, 1e-6 * rounds))
+    elif hasattr(os, "sched_yield"):
+        os.sched_yield()
+
+
+def seconds(where: str, timeout: Any) -> float:
+    """Return a time as seconds above 0."""
+    if isinstance(timeout, timedelta):
+        timeout = timeout.total_seconds()
+    result = number(where, "timeout", timeout)
+    if not result > 0:
+        message = f"{where}: `timeout` is {result:g} s; it must be above 0."
+        raise ArgumentError(message)
+    return result

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""Ranks with fewer batches than others: they go on with empty hands until all end."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from autocalc import distributed
+from autocalc._ops.filled import zeros
+from autocalc._tensor.dtypes import int32
+from autocalc.errors import DistributedError
+
+
+class Turn(NamedTuple):
+    """Who takes part in a step: the ranks with data, and whether they average."""
+
+    active: list[int]
+    syncs: bool
+
+
+def take_turn(active: bool, syncs: bool) -> Turn:
+    """Tell all ranks whether this one has data and averages; learn of the others."""
+    size = distributed.get_world_size()
+    flags = zeros(size + 1, dtype=int32)
+    if active:
+        flags[distributed.get_rank()] = 1
+        flags[size] = int(syncs)
+    distributed.all_reduce(flags)
+    counts = flags.tolist()
+    return Turn([r for r in range(size) if counts[r]], counts[size] > 0)
+
+
+def check_all_active(where: str, turn: Turn) -> None:
+    """Raise on all ranks if one has no data any more."""
+    size = distributed.get_world_size()
+    gone = [r for r in range(size) if r not in turn.active]
+    if gone:
+        message = (
+            f"{where}: rank {', '.join(map(str, gone))} has no more data, and "
+            f"throw_on_early_termination is True. Give all ranks as many batches, or "
+            f"leave it out."
+        )
+        raise DistributedError(message)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Normalising by mean and variance of the batches of all ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc import distributed
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.filled import full
+from autocalc._ops.joining import cat
+from autocalc._tensor import Tensor
+from autocalc.autograd._function import Function
+from autocalc.errors import ShapeError
+
+
+class SumOverRanks(Function):
+    """The sum of a tensor over all ranks; its cotangents are summed, too."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        """Return the sum."""
+        del ctx
+        return _sum(x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Tensor:
+        """Return the sum of what all ranks want."""
+        del ctx
+        return _sum(g)
+
+
+def _sum(x: Tensor) -> Tensor:
+    total = x.detach().clone()
+    distributed.all_reduce(total)
+    return total
+
+
+def sync_batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    momentum: float,
+    eps: float,
+) -> Tensor:
+    """Normalise each channel by the batches of all ranks; see `nn.SyncBatchNorm`.
+
+    The variance is the mean of squared distances from the mean, in two passes: two sums
+    over the ranks in forward and two in backward.
+    """
+    x = input.float() if input.dtype.is_half else input
+    channels = x.shape[1]
+    others = [d for d in range(x.ndim) if d != 1]
+    shape = [1, channels] + [1] * (x.ndim - 2)
+    elements = full((1,), x.numel() // max(channels, 1), dtype=x.dtype)
+    sums = SumOverRanks.apply(cat([x.sum(others), elements]))
+    count = sums[channels].detach()
+    _check_count(input, count)
+    mean = sums[:channels] / count
+    centered = x - mean.reshape(shape)
+    var = SumOverRanks.apply((centered * centered).sum(others)) / count
+    _move(running_mean, mean, momentum)
+    _move(running_var, var * (count / (count - 1)), momentum)
+    y = centered * (var + eps).rsqrt().reshape(shape)
+    if weight is not None:
+        y = y * weight.reshape(shape)
+    if bias is not None:
+        y = y + bias.reshape(shape)
+    result: Tensor = y.to(input.dtype)
+    return result
+
+
+def _check_count(input: Tensor, count: Tensor) -> None:
+    """Raise on all ranks if they have one value in each channel together."""
+    if distributed.get_world_size() > 1 and input.numel() > input.shape[1]:
+        return  # this rank alone has more: nothing to read
+    if count.item() < 2:
+        message = (
+            f"SyncBatchNorm: all ranks have {count.item():g} value in each channel "
+            f"together, the input of rank {distributed.get_rank()} shape "
+            f"{input.shape}; training needs 2 or more."
+        )
+        raise ShapeError(message)
+
+
+def _move(running: Tensor | None, value: Tensor, share: float) -> None:
+    """Move a running statistic towards that of the batch."""
+    if running is None:
+        return
+    with no_grad():
+        value = value.detach().to(running.dtype)
+        running.mul_(1 - share).add_(value * share)

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: MIT
+"""An optimizer whose state is divided among the ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from typing import Any
+
+from autocalc import distributed
+from autocalc._graph._grad_mode import enable_grad, no_grad
+from autocalc._io.files import load, save
+from autocalc._ops.callback import callback
+from autocalc._ops.creation import frombuffer, tensor
+from autocalc._ops.filled import empty
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import short
+from autocalc._tensor.dtypes import int64, uint8
+from autocalc.distributed._group import current_group
+from autocalc.errors import ArgumentError, DTypeError
+from autocalc.optim._lbfgs import LBFGS
+from autocalc.optim._optimizer import Optimizer, Params
+
+
+class ZeroRedundancyOptimizer(Optimizer):
+    """Lets each rank update a part of the parameters, and keep their state alone.
+
+    The optimizer's state, two tensors like the parameters for Adam, needs 1/n of the
+    memory on each of n ranks; all ranks send each other what they have updated.
+    Gradients must be the same on all ranks, as those of `DistributedDataParallel` are:
+    then the parameters become what one optimizer would make of them.
+    Rajbhandari et al., "ZeRO" (SC 2020), stage 1.
+
+    Parameters
+    ----------
+    params
+        Tensors or groups, the same on all ranks.
+    optimizer_class
+        A class such as `AdamW`, which updates each parameter by itself.
+    process_group
+        None, the group of all.
+    parameters_as_bucket_view, overlap_with_ddp
+        Without effect.
+    **defaults
+        The arguments of `optimizer_class`.
+
+    Attributes
+    ----------
+    optim
+        The optimizer of that class.
+
+    Raises
+    ------
+    DTypeError
+        If `optimizer_class` is no class of optimizers, or `LBFGS`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.Linear(3, 2)
+    >>> optimizer = ac.optim.ZeroRedundancyOptimizer(
+    ...     layer.parameters(), ac.optim.AdamW, lr=0.01
+    ... )
+    >>> layer(ac.ones(1, 3)).sum().backward()
+    >>> optimizer.step()
+    >>> optimizer.consolidate_state_dict()
+    >>> sorted(optimizer.state_dict()["state"][0])
+    ['exp_avg', 'exp_avg_sq', 'step']
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        optimizer_class: Callable[..., Optimizer],
+        process_group: Any = None,
+        parameters_as_bucket_view: bool = False,
+        overlap_with_ddp: bool = False,
+        **defaults: Any,
+    ) -> None:
+        del process_group, parameters_as_bucket_view, overlap_with_ddp
+        kind: Any = optimizer_class
+        fits = isinstance(kind, type) and issubclass(kind, Optimizer)
+        if not fits or issubclass(kind, LBFGS):  # which looks at all parameters at once
+            message = (
+                f"{self._name}: `optimizer_class` is {short(kind)}; give a class of "
+                f"optimizers that update each parameter by itself, ac.optim.AdamW for "
+                f"example."
+            )
+            raise DTypeError(message)
+        self.optim = optimizer_class(params, **defaults)
+        self.defaults = self.optim.defaults
+        self.param_groups = self.optim.param_groups
+        self.state = self.optim.state
+        self._cells = {}
+        self._whole: dict[str, Any] | None = None
+        self._assign()
+
+    def add_param_group(self, param_group: Any) -> None:
+        """Add parameters with settings of their own; on all ranks alike.
+
+        Raises
+        ------
+        ArgumentError
+            If a setting is impossible, or a parameter has a history or is there.
+        """
+        self.optim.add_param_group(param_group)
+        self._assign()
+
+    def _assign(self) -> None:
+        """Give each parameter to a rank, the largest first, to who has the least."""
+        group = current_group()
+        self._rank, size = (0, 1) if group is None else (group.rank(), group.size())
+        params = [p for g in self.param_groups for p in g["params"]]
+        loads = [0] * size
+        self._owners: list[int] = [0] * len(params)
+        for i in sorted(range(len(params)), key=lambda i: -params[i].numel()):
+            owner = loads.index(min(loads))
+            self._owners[i] = owner
+            loads[owner] += params[i].numel()
+
+    def _owned(self) -> list[tuple[int, Tensor]]:
+        """Return all parameters, each with the rank that updates it."""
+        params = (p for g in self.param_groups for p in g["params"])
+        return list(zip(self._owners, params, strict=True))
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update the parameters; all ranks call it.
+
+        Parameters
+        ----------
+        closure
+            Computes the loss and its gradients anew; called first.
+
+        Returns
+        -------
+        The closure's result, or None.
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        self._whole = None
+        hidden = [
+            (p._edge, p._edge.grad)
+            for owner, p in self._owned()
+            if owner != self._rank and p._edge is not None
+        ]
+        for edge, _ in hidden:
+            edge.grad = None
+        try:
+            self.optim.step()
+        finally:
+            for edge, gradient in hidden:
+                edge.grad = gradient
+        if len(set(self._owners)) > 1:
+            params = [p for _, p in self._owned()]
+            with no_grad():
+                callback(self._exchange, *params, mutates=params)
+        return loss
+
+    def _exchange(self, *params: Tensor) -> None:
+        """Give all ranks each parameter as its owner has it."""
+        works = [
+            distributed.broadcast(p, owner, async_op=True)
+            for owner, p in zip(self._owners, params, strict=True)
+        ]
+        for work in works:
+            if work is not None:
+                work.wait()
+
+    # ---- state -----------------------------------------------------------------------
+
+    def consolidate_state_dict(self, to: int = 0) -> None:
+        """Bring the state of all ranks to rank `to`; all ranks call it.
+
+        Afterwards `state_dict` works there, until the next step.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no rank `to`.
+        """
+        own = self.optim.state_dict()
+        size = 1 if current_group() is None else distributed.get_world_size()
+        if not 0 <= to < size:
+            last = size - 1
+            message = f"consolidate_state_dict: `to` is {to}; ranks are 0 to {last}."
+            raise ArgumentError(message)
+        if self._rank != to:
+            _send(own["state"], to)
+            return
+        parts = [own["state"], *(_receive(r) for r in range(size) if r != to)]
+        states = {i: state for part in parts for i, state in part.items()}
+        self._whole = {**own, "state": dict(sorted(states.items()))}
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of all parameters, as the inner optimizer has it.
+
+        The file of one rank goes on with any number of ranks, and without this class.
+
+        Raises
+        ------
+        ArgumentError
+            If `consolidate_state_dict` has not brought it here since the last step.
+        """
+        if self._whole is None and len(set(self._owners)) == 1:
+            return self.optim.state_dict()
+        if self._whole is None:
+            message = (
+                f"{self._name}.state_dict: rank {self._rank} has a part of the state; "
+                f"let all ranks call consolidate_state_dict(to={self._rank}) first."
+            )
+            raise ArgumentError(message)
+        return self._whole
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from the state of all parameters, keeping that of this rank's.
+
+        Raises
+        ------
+        ArgumentError
+            If the groups or the shapes do not fit; nothing is changed then.
+        """
+        self.optim.load_state_dict(state_dict)
+        self.param_groups = self.optim.param_groups
+        self.state = self.optim.state
+        self._whole = None
+        for owner, param in self._owned():
+            if owner != self._rank:
+                self.state.pop(param, None)
+
+
+def _send(state: dict[int, Any], to: int) -> None:
+    """Send the state of some parameters, as the bytes of a file."""
+    file = BytesIO()
+    save({str(i): values for i, values in state.items()}, file)
+    data = frombuffer(bytearray(file.getvalue()), dtype=uint8)
+    distributed.send(tensor([data.numel()], dtype=int64), to)
+    distributed.send(data, to)
+
+
+def _receive(source: int) -> dict[int, Any]:
+    size = empty(1, dtype=int64)
+    distributed.recv(size, source)
+    data = empty(int(size.item()), dtype=uint8)
+    distributed.recv(data, source)
+    found = load(BytesIO(data.numpy().tobytes()))
+    return {int(i): values for i, values in found.items()}
