@@ -11,6 +11,7 @@
 #include "cpu.hpp"
 #include "library.hpp"
 #include "pool.hpp"
+#include "record.hpp"
 #include "replay/executor.hpp"
 
 namespace py = pybind11;
@@ -28,6 +29,15 @@ py::dict stats() {
     result["reused"] = now.reused;
     result["workspace"] = now.workspace;
     return result;
+}
+
+// As (tasks, runs, work_ns, longest_ns, passed_ns).
+py::list job_records() {
+    py::list records;
+    for (const autocalc::runtime::JobRecord& job : autocalc::runtime::job_records())
+        records.append(py::make_tuple(job.tasks, job.runs, job.work_ns, job.longest_ns,
+                                      job.passed_ns));
+    return records;
 }
 
 py::dict load(const std::string& isa, const std::string& family) {
@@ -53,6 +63,14 @@ PYBIND11_MODULE(_core, m) {
     m.def("cpu_runs", &autocalc::runtime::cpu_runs, py::arg("isa"));
     m.def("set_num_threads", &autocalc::runtime::set_num_threads, py::arg("count"));
     m.def("num_threads", &autocalc::runtime::num_threads);
+    m.def("set_team_limit", &autocalc::runtime::set_team_limit, py::arg("threads"),
+          "Let so many threads work at most; 0: as many as there are processors.");
+    m.def(
+        "record_jobs", &autocalc::runtime::record_jobs, py::arg("threads"),
+        "Record jobs as those of so many threads, one run after another; 0: no more.");
+    m.def("job_records", &job_records);
+    m.def("hand_off_ns", &autocalc::runtime::hand_off_ns, py::arg("jobs"),
+          "How long an empty job takes, the median of so many.");
     m.def("measure_waiting", &autocalc::runtime::measure_waiting, py::arg("on"));
     m.def("waited_ns", &autocalc::runtime::waited_ns,
           "What threads of measured jobs have waited, in nanoseconds.");

@@ -72,13 +72,16 @@ class PoolAllocator:
 
 
 class _PoolClock:
-    """How long the threads of the pool wait."""
+    """How long the threads of the pool wait, and records of what they share."""
 
     def __init__(self) -> None:
         from autocalc_kernels_simd import _core
 
         self.measure = _core.measure_waiting
         self.waited = _core.waited_ns
+        self.record_jobs = _core.record_jobs
+        self.job_records = _core.job_records
+        self.hand_off_ns = _core.hand_off_ns
 
 
 #: Images of fewer channels are rearranged at little cost: those a network is given.
