@@ -38,6 +38,7 @@ constexpr int spin_limit = 2000;
 // before; spinning as long without yielding, it costs a third more (Zen 4).
 constexpr int yield_limit = 2000;
 constexpr std::size_t cache_line = 64;
+constexpr std::uint64_t jobs_unguarded = 16;
 constexpr int most_threads = (1 << 12) - 1;
 
 void pause_briefly() {
@@ -55,6 +56,9 @@ void pause_briefly() {
 // the tests then hung.
 class Waiter {
   public:
+    // `sleepers` counts those that sleep, if it is given.
+    explicit Waiter(std::atomic<int>* sleepers = nullptr) : sleepers_(sleepers) {}
+
     template <class Ready>
     void wait(bool spins, Ready ready) {
         for (int i = 0; spins && i < spin_limit + yield_limit; ++i) {
@@ -65,9 +69,11 @@ class Waiter {
                 std::this_thread::yield();
         }
         std::unique_lock<std::mutex> lock(mutex_);
+        if (sleepers_ != nullptr) sleepers_->fetch_add(1);
         sleeping_.exchange(true);
         condition_.wait(lock, ready);
         sleeping_.store(false);
+        if (sleepers_ != nullptr) sleepers_->fetch_sub(1);
     }
     // The lock is let go before the sleeper needs it: otherwise it would sleep again.
     void wake() {
@@ -82,6 +88,7 @@ class Waiter {
     std::mutex mutex_;
     std::condition_variable condition_;
     std::atomic<bool> sleeping_{false};
+    std::atomic<int>* const sleepers_;
 };
 
 struct Job {
@@ -157,7 +164,9 @@ class alignas(cache_line) Run {
 };
 
 struct alignas(cache_line) Worker {
-    int part = 0;
+    Worker(int part_, std::atomic<int>* sleepers) : part(part_), waiter(sleepers) {}
+
+    const int part;
     Waiter waiter;
     std::atomic<int> thread{-1};
     std::atomic<int> processor{-1};  // where it waits for its next run
@@ -182,6 +191,8 @@ class Gate {
 // What waiting workers look at: the newest job's number and how many threads it wants.
 class Notice {
   public:
+    std::atomic<int> sleepers{0};  // of the workers
+
     void post(std::uint64_t job, int team) {
         state_.exchange(job * radix + static_cast<std::uint64_t>(team));
     }
@@ -316,10 +327,9 @@ bool Pool::acquire(int runs, int workers) {
 }
 
 void Pool::hire() {
-    workers_.push_back(std::make_unique<Worker>());
-    Worker& worker = *workers_.back();
-    worker.part = static_cast<int>(workers_.size());
-    begin(worker);
+    const int part = static_cast<int>(workers_.size()) + 1;
+    workers_.push_back(std::make_unique<Worker>(part, &notice_.sleepers));
+    begin(*workers_.back());
 }
 
 // A worker for which the system has no thread or no memory left never begins, and the
@@ -336,15 +346,17 @@ void Pool::begin(Worker& worker) {
 // or a quick worker would have it.
 void Pool::publish() {
     run(0).take(job_.number, 1);
-    to_help_.store(0, std::memory_order_relaxed);
+    to_help_.store(1, std::memory_order_relaxed);
     gate_.open();
     notice_.post(job_.number, job_.team);
     wake_children(0);
 }
 
 // Workers wake each other as a tree, so that none waits for more than log2 of their
-// number, and the caller wakes two.
+// number, and the caller wakes two. While none sleeps, looking where they are costs the
+// caller a miss of its caches each, and is done now and then.
 void Pool::wake_children(int part) {
+    if (notice_.sleepers.load() == 0 && job_.number % jobs_unguarded != 0) return;
     const int last = std::min(2 * part + 2, job_.team - 1);
     for (int child = 2 * part + 1; child <= last; ++child) {
         Worker& next = worker(child);
@@ -368,9 +380,10 @@ void Pool::await() {
 // threads end at about the same time.
 void Pool::take_part(int part) {
     take_pieces(part, 0);
-    while (to_help_.load() < job_.runs) {
-        const int other = to_help_.fetch_add(1);
-        if (other >= job_.runs) return;
+    while (to_help_.load() <= job_.runs) {
+        const int ticket = to_help_.fetch_add(1);
+        if (ticket > job_.runs) return;
+        const int other = ticket % job_.runs;  // the caller's last: it began first
         const bool begun = other < job_.team && run(other).begun(job_.number);
         take_pieces(other, begun ? 1 : 0);
     }
