@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from autocalc._kernels.spec import Array, DType, Shape
 
@@ -133,6 +133,27 @@ class PoolClock(Protocol):
 
         A job that n threads share for the time t adds n * t less what they worked.
         """
+
+
+@runtime_checkable
+class JobRecorder(Protocol):
+    """What a `PoolClock` may do besides: record jobs, to predict many threads.
+
+    A job is work that threads share.  While jobs are recorded they are cut as for a
+    number of threads, and their parts run one after another.
+    """
+
+    def record_jobs(self, threads: int, /) -> None:
+        """Forget all records, and record jobs as those of `threads`; 0: no longer."""
+
+    def job_records(self) -> Sequence[tuple[int, int, int, int, int]]:
+        """Return tasks, parts, and nanoseconds of each job.
+
+        These are of all parts, of the longest, and from its beginning to its end.
+        """
+
+    def hand_off_ns(self, jobs: int, /) -> int:
+        """Return how long an empty job takes, the median of so many."""
 
 
 class ExecutorCall(NamedTuple):
@@ -313,6 +334,8 @@ class KernelSet:
         AutoCalc's own calls kernels in a Python loop.  It runs the calls of all sets.
     pool_clock
         Gives, when it is first needed, what tells the profiler how long threads wait.
+        Where it also has ``record_jobs``, ``job_records`` and ``hand_off_ns``,
+        ``autocalc bench scaling`` predicts what more threads would gain.
     fuser
         Gives, when it is first needed, what makes one kernel of a chain of the set's
         elementwise kernels; without it each of them is a call of its own.

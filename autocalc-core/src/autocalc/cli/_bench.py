@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from autocalc.cli._bench_kernels import bench_kernels_command
+from autocalc.cli._bench_scaling import bench_scaling_command
 from autocalc.cli._common import choose_machine, machine_options
 from autocalc.cli._text_screen import perplexity
 from autocalc.cli._train_text import check_sizes, choice_option, size_options
@@ -55,12 +56,14 @@ def bench_command() -> None:
     Examples:
       autocalc bench kernels --kernels simd
       autocalc bench lm
+      autocalc bench scaling
       autocalc bench lm --sweep
       autocalc bench lm --seq-len 256 --layers 12 --kernels reference
     """
 
 
 bench_command.add_command(bench_kernels_command)
+bench_command.add_command(bench_scaling_command)
 
 
 @bench_command.command("lm", short_help="Steps of transformers.")

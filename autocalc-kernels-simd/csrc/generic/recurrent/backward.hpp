@@ -215,12 +215,19 @@ bool weight_gradient(const Backward<T, Cell>& job, const GradientBlocks& blocks,
         Strided<T>{lines, layer.features + layer.hidden, 1}, out, T(0), context);
 }
 
+constexpr int64_t turned_rows = 64;  // of a task
+
 // A gradient of [rows][columns] from its transpose.
 template <class T>
-void turn_back(const T* turned, int64_t rows, int64_t columns, T* to) {
-    transpose_block<T>(reinterpret_cast<char*>(to), bytes_of<T>(columns),
-                       reinterpret_cast<const char*>(turned), bytes_of<T>(rows), rows,
-                       columns);
+void turn_back(const T* turned, int64_t rows, int64_t columns, T* to,
+               ac_context* context) {
+    parallel_range(context, rows, turned_rows, rows * columns > serial_work,
+                   [&](int64_t begin, int64_t end) {
+                       transpose_block<T>(reinterpret_cast<char*>(to + begin * columns),
+                                          bytes_of<T>(columns),
+                                          reinterpret_cast<const char*>(turned + begin),
+                                          bytes_of<T>(rows), end - begin, columns);
+                   });
 }
 
 // Where both weights have the same gradients of sums, one product serves both, of which
@@ -251,8 +258,8 @@ bool both_turned(const Backward<T, Cell>& job, const T* lines, T* both,
                         Strided<T>{lines, 1, line}, Strided<T>{job.d, row, 1},
                         Written<T>{both, row}, T(0), context))
         return false;
-    turn_back(both, row, layer.features, job.to.dw_ih);
-    turn_back(both + layer.features * row, row, layer.hidden, job.to.dw_hh);
+    turn_back(both, row, layer.features, job.to.dw_ih, context);
+    turn_back(both + layer.features * row, row, layer.hidden, job.to.dw_hh, context);
     return true;
 }
 
@@ -338,9 +345,12 @@ bool run_backward(Backward<T, Cell>& job, ac_context* context) {
     if (job.w_hh.column == 1) {
         pack_as_rows(job.w_hh.data, job.w_hh.row, depth, layer.hidden, job.packed);
     } else {
-        for (int64_t i = 0; i < panels.count; ++i)
-            pack_panel(depth, panels.at(i), job.w_hh.data, job.w_hh.row,
-                       job.w_hh.column, job.packed);
+        parallel(context, panels.count, depth * layer.hidden > serial_work,
+                 [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i)
+                         pack_panel(depth, panels.at(i), job.w_hh.data, job.w_hh.row,
+                                    job.w_hh.column, job.packed);
+                 });
     }
     const int64_t together = units_together<T>(job.row_elements() + 2 * job.width);
     const bool ran = for_units<T, BackwardWorkspace<T, Cell>>(

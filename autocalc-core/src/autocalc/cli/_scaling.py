@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""How work gains from threads: measured on those there are, predicted for others.
+
+A prediction runs the work on one core.  Each job that threads would share is cut as for
+n threads, its parts run one after another and are timed, and
+
+::
+
+    T_n = serial + sum over jobs (longest part + hand-off of n threads)
+
+is the critical path: what ran outside of jobs, and each job's longest part.  It takes
+each of n cores for as fast as one alone: neither do clocks fall nor do caches and
+memory run short.  The hand-off grows with the depth of the tree in which threads wake
+each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+
+from autocalc._dispatch._select import first_of
+from autocalc._dispatch._state import current
+from autocalc._dispatch._thread_budget import chosen_budget
+from autocalc._dispatch._threads import apply_budget
+from autocalc._kernels.kernel_set import JobRecorder
+
+Work = Callable[[], object]
+
+#: Seconds of a turn, in which one number of threads is timed.
+TURN = 0.02
+
+#: How often jobs are recorded: of each the least times count.
+RECORDINGS = 5
+
+#: Of an empty job, where no second core is there to measure it.
+USUAL_HAND_OFF = 2e-6
+
+
+@dataclass(frozen=True)
+class Point:
+    """What work takes with a number of threads."""
+
+    threads: int
+    seconds: float
+    predicted: bool = False
+    #: Of a prediction: jobs, tasks of the median job, seconds outside of jobs.
+    jobs: int = 0
+    tasks: float = 0
+    serial: float = 0.0
+
+
+def measured(work: Work, threads: Sequence[int], seconds: float) -> list[Point]:
+    """Time `work` with each number of threads; they take turns."""
+    before = chosen_budget()
+    times: dict[int, list[float]] = {n: [] for n in threads}
+    try:
+        repeats = _repeats(work)
+        end = perf_counter() + seconds
+        while not all(times.values()) or perf_counter() < end:
+            for n in threads:
+                apply_budget(n)
+                work()  # threads wake, scratch memory is there
+                times[n].append(_seconds(work, repeats))
+    finally:
+        apply_budget(before)
+    return [Point(n, median(times[n])) for n in threads]
+
+
+def _repeats(work: Work) -> int:
+    work()
+    return max(1, round(TURN / max(_seconds(work, 1), 1e-7)))
+
+
+def _seconds(work: Work, repeats: int) -> float:
+    started = perf_counter()
+    for _ in range(repeats):
+        work()
+    return (perf_counter() - started) / repeats
+
+
+def job_recorder() -> JobRecorder | None:
+    """Return what records the jobs of the kernels in use, if they have a pool."""
+    clock = first_of(current().selection, "pool_clock")
+    return clock if isinstance(clock, JobRecorder) else None
+
+
+def hand_off(recorder: JobRecorder, cores: int) -> float:
+    """Return what each level of the tree of threads takes, in seconds."""
+    if cores < 2:
+        return USUAL_HAND_OFF
+    before = chosen_budget()
+    try:
+        apply_budget(cores)
+        return recorder.hand_off_ns(2000) / 1e9 / math.log2(cores)
+    finally:
+        apply_budget(before)
+
+
+def predicted(work: Work, recorder: JobRecorder, threads: int, level: float) -> Point:
+    """Return the critical path of `work` for `threads`; `level` is of the hand-off."""
+    passes = [_recorded(work, recorder, threads) for _ in range(RECORDINGS)]
+    jobs = _least([records for records, _ in passes])
+    serial = min(outside for _, outside in passes)
+    shared = [longest for tasks, longest in jobs if tasks > 1]
+    path = serial + sum(longest for _, longest in jobs)
+    path += len(shared) * level * math.log2(threads)
+    tasks = median(tasks for tasks, _ in jobs) if jobs else 0
+    return Point(threads, path, True, len(jobs), tasks, serial)
+
+
+def _recorded(
+    work: Work, recorder: JobRecorder, threads: int
+) -> tuple[list[tuple[int, float]], float]:
+    """Return tasks and longest part of each job, and the seconds outside of jobs."""
+    recorder.record_jobs(threads)
+    try:
+        work()  # memory is there
+        recorder.record_jobs(threads)
+        started = perf_counter()
+        work()
+        passed = perf_counter() - started
+        records = recorder.job_records()
+    finally:
+        recorder.record_jobs(0)
+    inside = sum(record[4] for record in records) / 1e9
+    return [(tasks, ns / 1e9) for tasks, _, _, ns, _ in records], passed - inside
+
+
+def _least(passes: list[list[tuple[int, float]]]) -> list[tuple[int, float]]:
+    """Return each job's least time, of the passes that agree on the jobs."""
+    tasks = [n for n, _ in passes[-1]]
+    alike = [jobs for jobs in passes if [n for n, _ in jobs] == tasks]
+    return [(n, min(jobs[i][1] for jobs in alike)) for i, n in enumerate(tasks)]
+
+
+def serial_share(one: Point, many: Point) -> float:
+    """Return the serial share s of Amdahl's law, T_n = T_1 (s + (1 - s) / n).
+
+    It is what speed-up S leaves (Karp, Flatt 1990): (1 / S - 1 / n) / (1 - 1 / n).
+    """
+    n = many.threads
+    return (many.seconds / one.seconds - 1 / n) / (1 - 1 / n)
