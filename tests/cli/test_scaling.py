@@ -14,7 +14,6 @@ from autocalc.cli._scaling import (
     job_recorder,
     measured,
     predicted,
-    serial_share,
 )
 
 MS = 1_000_000
@@ -50,32 +49,33 @@ class Pool:
 
 def test_a_prediction_is_the_critical_path():
     pool = Pool()
-    point = predicted(lambda: None, pool, 16, 1e-3)
+    (point,) = predicted(lambda: None, pool, [16], 1e-3)
     # the serial part is next to nothing; 4 levels of 1 ms wake 16 threads, once
     assert point.seconds == pytest.approx(0.004 + 0.005 + 0.004, abs=1e-3)
     assert (point.threads, point.predicted, point.jobs) == (16, True, 2)
+    assert point.alone == pytest.approx(0.064 + 0.005, abs=1e-3)
+    assert point.speed_up == point.alone / point.seconds
     assert pool.asked[-1] == 0  # recorded no longer
-    assert set(pool.asked) == {16, 0}
+    assert set(pool.asked) == {16, 1, 0}
 
 
 def test_recording_ends_where_the_work_fails():
     pool = Pool()
     with pytest.raises(ZeroDivisionError):
-        predicted(lambda: 1 / 0, pool, 8, 0.0)
+        predicted(lambda: 1 / 0, pool, [8], 0.0)
     assert pool.asked[-1] == 0
 
 
 def test_what_runs_outside_of_jobs_is_serial():
-    point = predicted(lambda: time.sleep(0.02), Pool(), 64, 0.0)
+    (point,) = predicted(lambda: time.sleep(0.02), Pool(), [64], 0.0)
     assert point.serial >= 0.02
     assert point.seconds >= 0.02 + 0.006
 
 
 def test_serial_share_is_amdahls():
-    one = Point(1, 1.0)
     for share in (0.0, 0.1, 1.0):
-        many = Point(8, share + (1 - share) / 8)
-        assert serial_share(one, many) == pytest.approx(share)
+        many = Point(8, share + (1 - share) / 8, alone=1.0)
+        assert many.serial_share == pytest.approx(share)
 
 
 def test_numbers_of_threads_take_turns_and_the_budget_stays():

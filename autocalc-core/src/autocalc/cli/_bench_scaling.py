@@ -21,16 +21,15 @@ from autocalc.cli._scaling import (
     job_recorder,
     measured,
     predicted,
-    serial_share,
 )
 from autocalc.cli._scaling_steps import STEPS, kernels
 from autocalc.cli._words import Number
 
 ASSUMPTIONS = """\
 * predicted, not measured: the longest part of each job, run on one core, and what ran
-  outside of jobs. Assumed: {n} cores each as fast as one alone, with caches and memory
-  of its own; a hand-off of {level:.1f} us for each level of the tree of threads.
-  Products of large operands and elementwise kernels share memory: they gain less."""
+  outside of jobs, the least of 5 times, beside the least of one thread. Assumed: {n}
+  cores, each as fast as one alone, with caches and memory of its own; a hand-off of
+  {level:.1f} us for each level of the tree of threads. What needs memory gains less."""
 
 _KINDS = (".png", ".svg", ".pdf")
 
@@ -114,7 +113,7 @@ def bench_scaling_command(
         work = make()
         points = measured(work, counts, seconds)
         if recorder is not None:
-            points += [predicted(work, recorder, n, level) for n in predict]
+            points += predicted(work, recorder, predict, level)
         found[name] = points
         click.echo(_json(name, points) if as_json else "\n".join(_lines(name, points)))
     if recorder is not None and not as_json:
@@ -130,23 +129,20 @@ def _usual() -> Iterable[int]:
 
 
 def _lines(name: str, points: list[Point]) -> list[str]:
-    one = points[0]
     lines = [f"\n{name}", "  threads        ms  speed-up  efficiency"]
     for p in points:
-        speed_up = one.seconds / p.seconds
         told = (
             f"  {p.jobs} jobs, {p.tasks:g} tasks in the median" if p.predicted else ""
         )
         lines.append(
             f"  {p.threads:5}{' *' if p.predicted else '  '}{1e3 * p.seconds:10.3f}"
-            f"{speed_up:10.2f}{speed_up / p.threads:12.2f}{told}"
+            f"{p.speed_up:10.2f}{p.speed_up / p.threads:12.2f}{told}"
         )
     many = [p for p in points if p.threads > 1 and not p.predicted]
     if many:
-        share = serial_share(one, many[-1])
         lines.append(
             f"  serial share by Amdahl's law, from {many[-1].threads} threads: "
-            f"{share:.3f}"
+            f"{many[-1].serial_share:.3f}"
         )
     return lines
 
@@ -175,11 +171,9 @@ def _draw(found: dict[str, list[Point]], path: Path) -> None:
     for name, points in found.items():
         seen = [p for p in points if not p.predicted]
         rest = seen[-1:] + [p for p in points if p.predicted]
-        speed_up = [points[0].seconds / p.seconds for p in seen]
-        (line,) = axes.plot([p.threads for p in seen], speed_up, "o-", label=name)
+        (line,) = axes.plot(*_speed_ups(seen), "o-", label=name)
         axes.plot(
-            [p.threads for p in rest],
-            [points[0].seconds / p.seconds for p in rest],
+            *_speed_ups(rest),
             *("o--",),
             color=line.get_color(),
             markerfacecolor="none",
@@ -195,3 +189,7 @@ def _draw(found: dict[str, list[Point]], path: Path) -> None:
     axes.legend(fontsize="x-small")
     figure.savefig(path)
     say(f"Speed-ups drawn into {path}.")
+
+
+def _speed_ups(points: list[Point]) -> tuple[list[int], list[float]]:
+    return [p.threads for p in points], [p.speed_up for p in points]

@@ -46,15 +46,30 @@ class Point:
 
     threads: int
     seconds: float
+    #: On one thread, measured alike.
+    alone: float
     predicted: bool = False
     #: Of a prediction: jobs, tasks of the median job, seconds outside of jobs.
     jobs: int = 0
     tasks: float = 0
     serial: float = 0.0
 
+    @property
+    def speed_up(self) -> float:
+        """How many times as fast as one thread."""
+        return self.alone / self.seconds
+
+    @property
+    def serial_share(self) -> float:
+        """The serial share s of Amdahl's law, T_n = T_1 (s + (1 - s) / n).
+
+        It is what speed-up S leaves (Karp, Flatt 1990): (1 / S - 1 / n) / (1 - 1 / n).
+        """
+        return (1 / self.speed_up - 1 / self.threads) / (1 - 1 / self.threads)
+
 
 def measured(work: Work, threads: Sequence[int], seconds: float) -> list[Point]:
-    """Time `work` with each number of threads; they take turns."""
+    """Time `work` with each number of threads, 1 first; they take turns."""
     before = chosen_budget()
     times: dict[int, list[float]] = {n: [] for n in threads}
     try:
@@ -67,7 +82,8 @@ def measured(work: Work, threads: Sequence[int], seconds: float) -> list[Point]:
                 times[n].append(_seconds(work, repeats))
     finally:
         apply_budget(before)
-    return [Point(n, median(times[n])) for n in threads]
+    seconds_of = {n: median(times[n]) for n in threads}
+    return [Point(n, seconds_of[n], seconds_of[threads[0]]) for n in threads]
 
 
 def _repeats(work: Work) -> int:
@@ -100,8 +116,20 @@ def hand_off(recorder: JobRecorder, cores: int) -> float:
         apply_budget(before)
 
 
-def predicted(work: Work, recorder: JobRecorder, threads: int, level: float) -> Point:
-    """Return the critical path of `work` for `threads`; `level` is of the hand-off."""
+def predicted(
+    work: Work, recorder: JobRecorder, threads: Sequence[int], level: float
+) -> list[Point]:
+    """Return the critical path of `work` for each number of threads.
+
+    `level` is what the hand-off takes for each level of the tree.
+    """
+    alone = _path(work, recorder, 1, level, 0.0).seconds
+    return [_path(work, recorder, n, level, alone) for n in threads]
+
+
+def _path(
+    work: Work, recorder: JobRecorder, threads: int, level: float, alone: float
+) -> Point:
     passes = [_recorded(work, recorder, threads) for _ in range(RECORDINGS)]
     jobs = _least([records for records, _ in passes])
     serial = min(outside for _, outside in passes)
@@ -109,7 +137,7 @@ def predicted(work: Work, recorder: JobRecorder, threads: int, level: float) -> 
     path = serial + sum(longest for _, longest in jobs)
     path += len(shared) * level * math.log2(threads)
     tasks = median(tasks for tasks, _ in jobs) if jobs else 0
-    return Point(threads, path, True, len(jobs), tasks, serial)
+    return Point(threads, path, alone, True, len(jobs), tasks, serial)
 
 
 def _recorded(
@@ -135,12 +163,3 @@ def _least(passes: list[list[tuple[int, float]]]) -> list[tuple[int, float]]:
     tasks = [n for n, _ in passes[-1]]
     alike = [jobs for jobs in passes if [n for n, _ in jobs] == tasks]
     return [(n, min(jobs[i][1] for jobs in alike)) for i, n in enumerate(tasks)]
-
-
-def serial_share(one: Point, many: Point) -> float:
-    """Return the serial share s of Amdahl's law, T_n = T_1 (s + (1 - s) / n).
-
-    It is what speed-up S leaves (Karp, Flatt 1990): (1 / S - 1 / n) / (1 - 1 / n).
-    """
-    n = many.threads
-    return (many.seconds / one.seconds - 1 / n) / (1 - 1 / n)

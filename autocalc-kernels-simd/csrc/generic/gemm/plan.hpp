@@ -24,7 +24,7 @@ constexpr int64_t task_target = 32;     // at least, and ...
 constexpr int64_t tasks_each = 16;  // ... for each thread: then threads help each other
 // Rows of a thread that are worth packing the columns of b which it takes them through:
 // with more threads than there are such blocks of rows, the columns are cut, too.
-constexpr int64_t packing_rows = 32;
+constexpr int64_t packing_rows = 64;
 constexpr int64_t serial_work = 200000;  // less costs more to share than to do
 // Of one product. In a loop of nothing else two threads gain from 100000 on (64 cubed:
 // 1.4 times as fast), but within a step, where operands lie in the caller's caches, a
