@@ -38,7 +38,6 @@ constexpr int spin_limit = 2000;
 // before; spinning as long without yielding, it costs a third more (Zen 4).
 constexpr int yield_limit = 2000;
 constexpr std::size_t cache_line = 64;
-constexpr std::uint64_t jobs_unguarded = 16;
 constexpr int most_threads = (1 << 12) - 1;
 
 void pause_briefly() {
@@ -56,9 +55,6 @@ void pause_briefly() {
 // the tests then hung.
 class Waiter {
   public:
-    // `sleepers` counts those that sleep, if it is given.
-    explicit Waiter(std::atomic<int>* sleepers = nullptr) : sleepers_(sleepers) {}
-
     template <class Ready>
     void wait(bool spins, Ready ready) {
         for (int i = 0; spins && i < spin_limit + yield_limit; ++i) {
@@ -69,11 +65,9 @@ class Waiter {
                 std::this_thread::yield();
         }
         std::unique_lock<std::mutex> lock(mutex_);
-        if (sleepers_ != nullptr) sleepers_->fetch_add(1);
         sleeping_.exchange(true);
         condition_.wait(lock, ready);
         sleeping_.store(false);
-        if (sleepers_ != nullptr) sleepers_->fetch_sub(1);
     }
     // The lock is let go before the sleeper needs it: otherwise it would sleep again.
     void wake() {
@@ -88,7 +82,6 @@ class Waiter {
     std::mutex mutex_;
     std::condition_variable condition_;
     std::atomic<bool> sleeping_{false};
-    std::atomic<int>* const sleepers_;
 };
 
 struct Job {
@@ -164,7 +157,14 @@ class alignas(cache_line) Run {
 };
 
 struct alignas(cache_line) Worker {
-    Worker(int part_, std::atomic<int>* sleepers) : part(part_), waiter(sleepers) {}
+    explicit Worker(int part_) : part(part_) {}
+
+    // Written when it changes only: whoever wakes the worker then has it in its cache.
+    void note_processor() {
+        const int now = this_processor();
+        if (processor.load(std::memory_order_relaxed) != now)
+            processor.store(now, std::memory_order_relaxed);
+    }
 
     const int part;
     Waiter waiter;
@@ -191,8 +191,6 @@ class Gate {
 // What waiting workers look at: the newest job's number and how many threads it wants.
 class Notice {
   public:
-    std::atomic<int> sleepers{0};  // of the workers
-
     void post(std::uint64_t job, int team) {
         state_.exchange(job * radix + static_cast<std::uint64_t>(team));
     }
@@ -328,7 +326,7 @@ bool Pool::acquire(int runs, int workers) {
 
 void Pool::hire() {
     const int part = static_cast<int>(workers_.size()) + 1;
-    workers_.push_back(std::make_unique<Worker>(part, &notice_.sleepers));
+    workers_.push_back(std::make_unique<Worker>(part));
     begin(*workers_.back());
 }
 
@@ -353,10 +351,8 @@ void Pool::publish() {
 }
 
 // Workers wake each other as a tree, so that none waits for more than log2 of their
-// number, and the caller wakes two. While none sleeps, looking where they are costs the
-// caller a miss of its caches each, and is done now and then.
+// number, and the caller wakes two.
 void Pool::wake_children(int part) {
-    if (notice_.sleepers.load() == 0 && job_.number % jobs_unguarded != 0) return;
     const int last = std::min(2 * part + 2, job_.team - 1);
     for (int child = 2 * part + 1; child <= last; ++child) {
         Worker& next = worker(child);
@@ -420,7 +416,7 @@ void Pool::work(Worker& worker) {
     worker.thread.store(this_thread());
     for (std::uint64_t last = 0;;) {
         worker.waiter.wait(spins_.load(std::memory_order_relaxed), [&] {
-            worker.processor.store(this_processor(), std::memory_order_relaxed);
+            worker.note_processor();
             return notice_.calls(worker.part, last);
         });
         last = notice_.job();
