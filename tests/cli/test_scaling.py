@@ -40,7 +40,7 @@ class Pool:
     def job_records(self):
         """Return a job of 64 ms and one of 5 ms."""
         n = self.threads
-        return [(64, n, 64 * MS, 64 * MS // n, 0), (1, 1, 5 * MS, 5 * MS, 0)]
+        return [(64, [64 * MS // n] * n, 0), (1, [5 * MS], 0)]
 
     def hand_off_ns(self, jobs):
         """Return 3 us."""
@@ -56,7 +56,7 @@ def test_a_prediction_is_the_critical_path():
     assert point.alone == pytest.approx(0.064 + 0.005, abs=1e-3)
     assert point.speed_up == point.alone / point.seconds
     assert pool.asked[-1] == 0  # recorded no longer
-    assert set(pool.asked) == {16, 1, 0}
+    assert set(pool.asked) == {16, 8, 0}
 
 
 def test_recording_ends_where_the_work_fails():

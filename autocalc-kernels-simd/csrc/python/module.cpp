@@ -31,12 +31,14 @@ py::dict stats() {
     return result;
 }
 
-// As (tasks, runs, work_ns, longest_ns, passed_ns).
+// As (tasks, nanoseconds of each part, from beginning to end).
 py::list job_records() {
     py::list records;
-    for (const autocalc::runtime::JobRecord& job : autocalc::runtime::job_records())
-        records.append(py::make_tuple(job.tasks, job.runs, job.work_ns, job.longest_ns,
-                                      job.passed_ns));
+    for (const autocalc::runtime::JobRecord& job : autocalc::runtime::job_records()) {
+        py::list parts;
+        for (const std::uint64_t ns : job.runs_ns) parts.append(ns);
+        records.append(py::make_tuple(job.tasks, parts, job.passed_ns));
+    }
     return records;
 }
 

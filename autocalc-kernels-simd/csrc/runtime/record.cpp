@@ -6,8 +6,11 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
+#include <utility>
 
 #include "pool.hpp"
 
@@ -52,12 +55,23 @@ std::uint64_t time_run(ac_task_fn task, void* arg, std::int64_t begin,
     return took;
 }
 
-void keep(const JobRecord& record) {
+// Room for a record; null where there is none.
+std::unique_ptr<JobRecord> new_record(std::size_t runs) {
+    try {
+        auto record = std::make_unique<JobRecord>();
+        record->runs_ns.reserve(runs);
+        return record;
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
+void keep(JobRecord&& record) {
     const std::lock_guard<std::mutex> lock(mutex);
     if (records.size() >= most_records) return;
     try {
-        records.push_back(record);
-    } catch (const std::exception&) {  // without memory there is no record
+        records.push_back(std::move(record));
+    } catch (const std::bad_alloc&) {
         return;
     }
 }
@@ -91,17 +105,17 @@ std::uint64_t hand_off_ns(int jobs) {
 
 void run_recorded(std::int64_t count, ac_task_fn task, void* arg, int threads) {
     const std::uint64_t begin = nanoseconds();
-    JobRecord record = {};
-    record.tasks = count;
-    record.runs = std::min<std::int64_t>(threads, count);
-    for (std::int64_t i = 0; i < record.runs; ++i) {
+    const std::int64_t runs = std::min<std::int64_t>(threads, count);
+    const auto record = new_record(static_cast<std::size_t>(runs));
+    for (std::int64_t i = 0; i < runs; ++i) {
         const std::uint64_t took =
-            time_run(task, arg, count * i / record.runs, count * (i + 1) / record.runs);
-        record.work_ns += took;
-        record.longest_ns = std::max(record.longest_ns, took);
+            time_run(task, arg, count * i / runs, count * (i + 1) / runs);
+        if (record != nullptr) record->runs_ns.push_back(took);
     }
-    record.passed_ns = nanoseconds() - begin;
-    keep(record);
+    if (record == nullptr) return;
+    record->tasks = count;
+    record->passed_ns = nanoseconds() - begin;
+    keep(std::move(*record));
 }
 
 }  // namespace autocalc::runtime

@@ -14,10 +14,8 @@ namespace autocalc::runtime {
 
 struct JobRecord {
     std::int64_t tasks;
-    std::int64_t runs;
-    std::uint64_t work_ns;     // of all runs
-    std::uint64_t longest_ns;  // of the longest run
-    std::uint64_t passed_ns;   // from the job's beginning to its end
+    std::vector<std::uint64_t> runs_ns;
+    std::uint64_t passed_ns;  // from the job's beginning to its end
 };
 
 // Jobs are recorded from now on as those of so many threads; 0: no longer. What was

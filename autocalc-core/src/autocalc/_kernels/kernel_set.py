@@ -146,10 +146,10 @@ class JobRecorder(Protocol):
     def record_jobs(self, threads: int, /) -> None:
         """Forget all records, and record jobs as those of `threads`; 0: no longer."""
 
-    def job_records(self) -> Sequence[tuple[int, int, int, int, int]]:
-        """Return tasks, parts, and nanoseconds of each job.
+    def job_records(self) -> Sequence[tuple[int, Sequence[int], int]]:
+        """Return of each job its tasks, and the nanoseconds of each part and of all.
 
-        These are of all parts, of the longest, and from its beginning to its end.
+        The last counts from its beginning to its end.
         """
 
     def hand_off_ns(self, jobs: int, /) -> int:

@@ -27,9 +27,10 @@ from autocalc.cli._words import Number
 
 ASSUMPTIONS = """\
 * predicted, not measured: the longest part of each job, run on one core, and what ran
-  outside of jobs, the least of 5 times, beside the least of one thread. Assumed: {n}
-  cores, each as fast as one alone, with caches and memory of its own; a hand-off of
-  {level:.1f} us for each level of the tree of threads. What needs memory gains less."""
+  outside of jobs, each the least of 5 times. One thread is the sum of all parts, as cut
+  for 8. Assumed: {n} cores, each as fast as one alone, with caches and memory of its
+  own; a hand-off of {level:.1f} us for each level of the tree of threads. What needs
+  memory, as long vectors do, gains less."""
 
 _KINDS = (".png", ".svg", ".pdf")
 

@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
+from typing import NamedTuple
 
 from autocalc._dispatch._select import first_of
 from autocalc._dispatch._state import current
@@ -33,11 +34,15 @@ Work = Callable[[], object]
 #: Seconds of a turn, in which one number of threads is timed.
 TURN = 0.02
 
-#: How often jobs are recorded: of each the least times count.
+#: How often jobs are recorded: of each part the least time counts.
 RECORDINGS = 5
 
-#: Of an empty job, where no second core is there to measure it.
-USUAL_HAND_OFF = 2e-6
+#: Parts of a job whose sum is its time on one thread: short ones run undisturbed.
+FINE = 8
+
+#: Seconds for a level of the tree, at least: where a worker had no core to come from,
+#: an empty job takes next to nothing.
+LEAST_LEVEL = 0.5e-6
 
 
 @dataclass(frozen=True)
@@ -107,11 +112,12 @@ def job_recorder() -> JobRecorder | None:
 def hand_off(recorder: JobRecorder, cores: int) -> float:
     """Return what each level of the tree of threads takes, in seconds."""
     if cores < 2:
-        return USUAL_HAND_OFF
+        return LEAST_LEVEL
     before = chosen_budget()
     try:
         apply_budget(cores)
-        return recorder.hand_off_ns(2000) / 1e9 / math.log2(cores)
+        level = recorder.hand_off_ns(2000) / 1e9 / math.log2(cores)
+        return max(level, LEAST_LEVEL)
     finally:
         apply_budget(before)
 
@@ -123,27 +129,52 @@ def predicted(
 
     `level` is what the hand-off takes for each level of the tree.
     """
-    alone = _path(work, recorder, 1, level, 0.0).seconds
+    jobs, serial = _recorded(work, recorder, FINE)
+    alone = serial + sum(sum(job.parts) for job in jobs)
     return [_path(work, recorder, n, level, alone) for n in threads]
 
 
 def _path(
     work: Work, recorder: JobRecorder, threads: int, level: float, alone: float
 ) -> Point:
-    passes = [_recorded(work, recorder, threads) for _ in range(RECORDINGS)]
-    jobs = _least([records for records, _ in passes])
-    serial = min(outside for _, outside in passes)
-    shared = [longest for tasks, longest in jobs if tasks > 1]
-    path = serial + sum(longest for _, longest in jobs)
-    path += len(shared) * level * math.log2(threads)
-    tasks = median(tasks for tasks, _ in jobs) if jobs else 0
+    jobs, serial = _recorded(work, recorder, threads)
+    shared = sum(job.tasks > 1 for job in jobs)
+    path = serial + sum(max(job.parts) for job in jobs)
+    path += shared * level * math.log2(threads)
+    tasks = median(job.tasks for job in jobs) if jobs else 0
     return Point(threads, path, alone, True, len(jobs), tasks, serial)
+
+
+class _Job(NamedTuple):
+    """Tasks of a job, and the seconds of each part."""
+
+    tasks: int
+    parts: tuple[float, ...]
 
 
 def _recorded(
     work: Work, recorder: JobRecorder, threads: int
-) -> tuple[list[tuple[int, float]], float]:
-    """Return tasks and longest part of each job, and the seconds outside of jobs."""
+) -> tuple[list[_Job], float]:
+    """Return the jobs, and the seconds outside of them; the least of several times."""
+    passes = [_recorded_once(work, recorder, threads) for _ in range(RECORDINGS)]
+    alike = [jobs for jobs, _ in passes if _cuts(jobs) == _cuts(passes[-1][0])]
+    jobs = [
+        _Job(
+            same[0].tasks,
+            tuple(map(min, zip(*(job.parts for job in same), strict=True))),
+        )
+        for same in zip(*alike, strict=True)
+    ]
+    return jobs, min(outside for _, outside in passes)
+
+
+def _cuts(jobs: list[_Job]) -> list[tuple[int, int]]:
+    return [(job.tasks, len(job.parts)) for job in jobs]
+
+
+def _recorded_once(
+    work: Work, recorder: JobRecorder, threads: int
+) -> tuple[list[_Job], float]:
     recorder.record_jobs(threads)
     try:
         work()  # memory is there
@@ -154,12 +185,6 @@ def _recorded(
         records = recorder.job_records()
     finally:
         recorder.record_jobs(0)
-    inside = sum(record[4] for record in records) / 1e9
-    return [(tasks, ns / 1e9) for tasks, _, _, ns, _ in records], passed - inside
-
-
-def _least(passes: list[list[tuple[int, float]]]) -> list[tuple[int, float]]:
-    """Return each job's least time, of the passes that agree on the jobs."""
-    tasks = [n for n, _ in passes[-1]]
-    alike = [jobs for jobs in passes if [n for n, _ in jobs] == tasks]
-    return [(n, min(jobs[i][1] for jobs in alike)) for i, n in enumerate(tasks)]
+    inside = sum(whole for _, _, whole in records) / 1e9
+    jobs = [_Job(n, tuple(ns / 1e9 for ns in parts)) for n, parts, _ in records]
+    return jobs, passed - inside
