@@ -42,7 +42,7 @@ class Counts(click.types.StringParamType):
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, ...]:
+    ) -> Any:
         """Return the numbers of a text, ascending."""
         if isinstance(value, tuple):
             return value
