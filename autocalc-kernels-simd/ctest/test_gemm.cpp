@@ -195,7 +195,7 @@ Strategy check_product(int64_t m, int64_t n, int64_t k, Storage order_a,
     CHECK(wrong == 0);
     CHECK(c.guards() == before.guards());
     tidy_strides(p);
-    return make_plan(p).strategy;
+    return make_plan(p, nullptr).strategy;
 }
 
 }  // namespace
@@ -306,7 +306,7 @@ TEST_CASE_TEMPLATE("few rows pack b on their way to the same bits", T, AC_TYPES)
             p.c = c.data();
             p.alpha = 1;
             CHECK(rows_aligned(p.b, p.b_row) == (shift == 0));
-            CHECK(make_plan(p).strategy == Strategy::packed);
+            CHECK(make_plan(p, nullptr).strategy == Strategy::packed);
             REQUIRE(multiply_typed(p, autocalc::runtime::kernel_context()));
             CHECK(std::abs(c[index(m * n - 1)]) < T(guard));
         }

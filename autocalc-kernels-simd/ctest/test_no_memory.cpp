@@ -94,8 +94,9 @@ TEST_CASE("the allocator and scratch memory need no operator new") {
 
 TEST_CASE("a job is done by the threads that there is memory for") {
     runtime::set_num_threads(4);
+    runtime::set_team_limit(4);
     int most = 0;
-    for (int allocations = 0; allocations < 12; ++allocations) {
+    for (int allocations = 0; allocations < 64; ++allocations) {
         Runs runs;
         run(runs, allocations);
         CHECK(runs.tasks == 12);

@@ -32,5 +32,17 @@ def set_threads():
 
 
 @pytest.fixture
+def set_team(set_threads):
+    """Set how many threads work, also where there are fewer processors."""
+
+    def set_both(count):
+        set_threads(count)
+        _core.set_team_limit(count)
+
+    yield set_both
+    _core.set_team_limit(0)
+
+
+@pytest.fixture
 def rng():
     return np.random.default_rng(20)

@@ -166,7 +166,7 @@ def test_threads_and_streams(isa, fuse, rng, set_threads, size):
     inputs = [rng.random(size, dtype="f4") - 0.5 for _ in range(3)]
     want = written((size,), F4, False)
     run_apart(kernels, want, inputs, STEPS, [F4] * 4)
-    for threads in (1, 2, 5):
+    for threads in (1, 2, 5, 64):
         set_threads(threads)
         have = written((size,), F4, False)
         run(fuse, have, inputs, STEPS, [F4] * 4)

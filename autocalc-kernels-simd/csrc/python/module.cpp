@@ -15,6 +15,7 @@
 #include "library.hpp"
 #include "phases.hpp"
 #include "pool.hpp"
+#include "record.hpp"
 #include "replay/executor.hpp"
 
 namespace autocalc::python {
@@ -55,6 +56,47 @@ PyObject* set_num_threads(PyObject*, PyObject* count) {
 
 PyObject* num_threads(PyObject*, PyObject*) {
     return PyLong_FromLong(runtime::num_threads());
+}
+
+PyObject* set_team_limit(PyObject*, PyObject* count) {
+    int threads;
+    if (!PyArg_Parse(count, "i:set_team_limit", &threads)) return nullptr;
+    runtime::set_team_limit(threads);
+    return none();
+}
+
+PyObject* record_jobs(PyObject*, PyObject* count) {
+    int threads;
+    if (!PyArg_Parse(count, "i:record_jobs", &threads)) return nullptr;
+    runtime::record_jobs(threads);
+    return none();
+}
+
+PyObject* job_record(const runtime::JobRecord& job) {
+    eager::Ref parts(PyList_New(0));
+    if (!parts) return nullptr;
+    for (const std::uint64_t ns : job.runs_ns) {
+        eager::Ref value(PyLong_FromUnsignedLongLong(ns));
+        if (!value || PyList_Append(parts.get(), value.get()) < 0) return nullptr;
+    }
+    return Py_BuildValue("LOK", static_cast<long long>(job.tasks), parts.get(),
+                         static_cast<unsigned long long>(job.passed_ns));
+}
+
+PyObject* job_records(PyObject*, PyObject*) {
+    eager::Ref records(PyList_New(0));
+    if (!records) return nullptr;
+    for (const runtime::JobRecord& job : runtime::job_records()) {
+        eager::Ref record(job_record(job));
+        if (!record || PyList_Append(records.get(), record.get()) < 0) return nullptr;
+    }
+    return records.release();
+}
+
+PyObject* hand_off_ns(PyObject*, PyObject* count) {
+    int jobs;
+    if (!PyArg_Parse(count, "i:hand_off_ns", &jobs)) return nullptr;
+    return PyLong_FromLongLong(runtime::hand_off_ns(jobs));
 }
 
 PyObject* measure_waiting(PyObject*, PyObject* on) {
@@ -142,6 +184,18 @@ PyMethodDef methods[] = {
      "set_num_threads($module, count, /)\n--\n\nSet how many threads a job may use."},
     {"num_threads", num_threads, METH_NOARGS,
      "num_threads($module, /)\n--\n\nReturn how many threads a job may use."},
+    {"set_team_limit", set_team_limit, METH_O,
+     "set_team_limit($module, threads, /)\n--\n\nLet so many threads work at most; 0: "
+     "as many as there are processors."},
+    {"record_jobs", record_jobs, METH_O,
+     "record_jobs($module, threads, /)\n--\n\nRecord jobs as those of so many threads, "
+     "one run after another; 0: no more."},
+    {"job_records", job_records, METH_NOARGS,
+     "job_records($module, /)\n--\n\nWhat was recorded of each job: its tasks, "
+     "nanoseconds of each part, and from beginning to end."},
+    {"hand_off_ns", hand_off_ns, METH_O,
+     "hand_off_ns($module, jobs, /)\n--\n\nReturn how long an empty job takes, the "
+     "median of so many."},
     {"measure_waiting", measure_waiting, METH_O,
      "measure_waiting($module, on, /)\n--\n\nTime the threads of jobs from now on."},
     {"waited_ns", waited_ns, METH_NOARGS,

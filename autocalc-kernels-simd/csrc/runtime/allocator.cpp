@@ -2,7 +2,6 @@
 #include "allocator.hpp"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include <new>
 
 #include "arena.hpp"
+#include "limits.hpp"
 
 namespace autocalc::runtime {
 namespace {
@@ -63,13 +63,10 @@ Header* header_of(const void* block) {
                                      sizeof(Header));
 }
 
+// A quarter of what the machine, or the control group of a container, has.
 std::uint64_t default_limit() {
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    const long page = sysconf(_SC_PAGESIZE);
-    if (pages > 0 && page > 0) {
-        return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) / 4;
-    }
-    return std::uint64_t{1} << 30;
+    const std::uint64_t memory = usable_memory();
+    return memory == 0 ? std::uint64_t{1} << 30 : memory / 4;
 }
 
 class Cache {

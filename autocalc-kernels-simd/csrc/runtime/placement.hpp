@@ -7,6 +7,8 @@
 // 128 x 128 x 128 at 64 GFLOP/s, and at 190 with the worker kept away.
 #pragma once
 
+#include <vector>
+
 #if defined(__linux__)
 #include <sched.h>
 #endif
@@ -18,17 +20,41 @@ namespace autocalc::runtime {
 int this_processor();
 int this_thread();
 
-// Keeps one worker off its caller's processor, free to run on every other one that it
-// was given.
+// Which processors are hardware threads of one core.
+class Topology {
+  public:
+    explicit Topology(const char* folder = "/sys/devices/system/cpu") noexcept;
+
+    // The first processor of its core; itself where nothing is known.
+    [[nodiscard]] int core_of(int processor) const;
+    // Of those that the process may use.
+    [[nodiscard]] int cores() const { return cores_; }
+
+  private:
+    std::vector<int> core_of_;
+    int cores_ = 0;
+};
+
+// The processors of one worker: the first workers have a core each, so that none shares
+// one with another while there are cores left, and none stays beside its caller. They
+// are free to move among all that fit.
 class AffinityGuard {
   public:
-    // Called by the caller, when it finds the worker on its own processor.
-    void part(int workers_thread, int processor);
+    // Called by the worker before its first run.
+    void spread(const Topology& topology, int part);
+    // Whether the worker is on the caller's processor, or on its core where it has one.
+    [[nodiscard]] bool beside(int workers_processor, int processor,
+                              const Topology& topology) const;
+    // Called by who wakes the worker, when it finds it beside the caller.
+    void keep_off(int workers_thread, int processor, const Topology& topology);
 
 #if defined(__linux__)
   private:
+    void choose(int thread, const cpu_set_t& processors);
+
     cpu_set_t given_{};   // what the worker may use, but for ourselves
     cpu_set_t chosen_{};  // what we made of it; anything else was set by others
+    bool has_core_ = false;
 #endif
 };
 

@@ -71,8 +71,8 @@ class PoolAllocator:
         self._core.trim()
 
 
-class _PhaseClock:
-    """How long the threads of the pool wait, and what they work on."""
+class _PoolClock:
+    """How long threads wait, what they work on, and records of what they share."""
 
     def __init__(self) -> None:
         from autocalc_kernels_simd import _core
@@ -80,6 +80,9 @@ class _PhaseClock:
         self._core = _core
         self.waited = _core.waited_ns
         self.phases = _core.take_phases
+        self.record_jobs = _core.record_jobs
+        self.job_records = _core.job_records
+        self.hand_off_ns = _core.hand_off_ns
 
     def measure(self, on: bool) -> None:
         """Measure from now on, or no longer."""
@@ -217,7 +220,7 @@ def autocalc_kernel_sets() -> list[KernelSet]:
             key_of=_key_of,
             executor=_executor,
             fuser=partial(_fuser, isa.name),
-            pool_clock=_PhaseClock,
+            pool_clock=_PoolClock,
             set_num_threads=_set_num_threads,
             info=_info,
         )

@@ -148,6 +148,27 @@ class PhaseClock(PoolClock, Protocol):
         """
 
 
+@runtime_checkable
+class JobRecorder(Protocol):
+    """What a `PoolClock` may do besides: record jobs, to predict many threads.
+
+    A job is work that threads share.  While jobs are recorded they are cut as for a
+    number of threads, and their parts run one after another.
+    """
+
+    def record_jobs(self, threads: int, /) -> None:
+        """Forget all records, and record jobs as those of `threads`; 0: no longer."""
+
+    def job_records(self) -> Sequence[tuple[int, Sequence[int], int]]:
+        """Return of each job its tasks, and the nanoseconds of each part and of all.
+
+        The last counts from its beginning to its end.
+        """
+
+    def hand_off_ns(self, jobs: int, /) -> int:
+        """Return how long an empty job takes, the median of so many."""
+
+
 class ExecutorCall(NamedTuple):
     """One call of a program that an executor runs.
 
@@ -326,7 +347,9 @@ class KernelSet:
         AutoCalc's own calls kernels in a Python loop.  It runs the calls of all sets.
     pool_clock
         Gives, when it is first needed, what tells the profiler how long threads wait,
-        and if it is a `PhaseClock` how the time of the set's kernels divides.
+        and if it is a `PhaseClock` how the time of the set's kernels divides.  Where it
+        also has ``record_jobs``, ``job_records`` and ``hand_off_ns``, ``autocalc bench
+        scaling`` predicts what more threads would gain.
     fuser
         Gives, when it is first needed, what makes one kernel of a chain of the set's
         elementwise kernels; without it each of them is a call of its own.

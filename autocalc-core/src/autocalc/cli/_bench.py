@@ -15,6 +15,7 @@ import click
 
 from autocalc.cli._bench_distributed import bench_distributed_command
 from autocalc.cli._bench_kernels import bench_kernels_command
+from autocalc.cli._bench_scaling import bench_scaling_command
 from autocalc.cli._common import choose_machine, machine_options
 from autocalc.cli._text_screen import perplexity
 from autocalc.cli._train_text import check_sizes, choice_option, size_options
@@ -56,6 +57,7 @@ def bench_command() -> None:
     Examples:
       autocalc bench kernels --kernels simd
       autocalc bench lm
+      autocalc bench scaling
       autocalc bench lm --sweep
       mpirun -n 2 autocalc bench distributed
       autocalc bench lm --seq-len 256 --layers 12 --kernels reference
@@ -64,6 +66,7 @@ def bench_command() -> None:
 
 bench_command.add_command(bench_kernels_command)
 bench_command.add_command(bench_distributed_command)
+bench_command.add_command(bench_scaling_command)
 
 
 @bench_command.command("lm", short_help="Steps of transformers.")

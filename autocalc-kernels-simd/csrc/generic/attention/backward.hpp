@@ -15,6 +15,10 @@ enum { slot_workspace = 0, slot_delta = 5, slot_copies = 6 };
 constexpr int64_t query_block = 128;
 constexpr int64_t key_block = 128;
 constexpr int64_t tasks_wanted = 16;
+// Of long sequences more tasks are wanted: a range of so many blocks of keys repays the
+// copy of dq that it adds to. Ranges follow from the shape, for dq is a sum over them.
+constexpr int64_t many_tasks_wanted = 64;
+constexpr int64_t worthy_range = 4;
 
 template <class T>
 struct Backward {
@@ -44,8 +48,13 @@ struct Backward {
           copies(nullptr),
           queries(dims_.queries, query_block),
           keys(dims_.keys, key_block),
-          ranges(smaller(keys.count,
-                         ceil_div(tasks_wanted, dims_.batch * dims_.groups))) {}
+          ranges(range_count(keys.count, dims_.batch * dims_.groups)) {}
+
+    static int64_t range_count(int64_t blocks, int64_t heads) {
+        const int64_t few = ceil_div(tasks_wanted, heads);
+        const int64_t many = ceil_div(many_tasks_wanted, heads);
+        return smaller(blocks, larger(few, smaller(many, blocks / worthy_range)));
+    }
 
     // Where a range adds its part of dq.
     [[nodiscard]] Heads<T> dq_of(int64_t range) const {

@@ -98,8 +98,16 @@ void run_task(void* arg, int64_t begin, int64_t end) {
     (*static_cast<F*>(arg))(begin, end);
 }
 
-// f(begin, end) over `tasks`, on several threads if it is `worthwhile`. The tasks must
-// follow from the shape alone, so that the bits do not depend on the number of threads.
+// How many tasks to cut work into whose results do not depend on the cuts: some for
+// each thread, which few threads need not have more of than `enough`. (None is counted
+// where a call is only described.)
+AC_INLINE int64_t tasks_for(const ac_context* context, int64_t enough, int64_t each) {
+    return context == nullptr ? enough : larger(enough, each * context->num_threads);
+}
+
+// f(begin, end) over `tasks`, on several threads if it is `worthwhile`. Where results
+// depend on the cuts, the tasks must follow from the shape alone, so that the bits do
+// not depend on the number of threads.
 template <class F>
 AC_INLINE void parallel(ac_context* context, int64_t tasks, bool worthwhile, F&& f) {
     using Body = typename Bare<F>::type;

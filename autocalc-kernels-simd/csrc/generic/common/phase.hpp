@@ -33,7 +33,8 @@ class Phase {
 };
 
 // f() within a phase, f calling what is not inlined: a Phase in the same function takes
-// registers from it, and a product of 8 x 8 then took 9 of 230 ns more without a profile.
+// registers from it, and a product of 8 x 8 then took 9 of 230 ns more without a
+// profile.
 template <class F>
 AC_INLINE auto in_phase(const ac_context* context, ac_phase what, F&& f) {
     const ac_phases* clock = ac_phases_of(context);

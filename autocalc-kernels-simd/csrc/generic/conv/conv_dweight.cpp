@@ -241,10 +241,15 @@ bool sum_weights(const DweightCall<T>& call) {
     job.dots = 4 * w.outs <= lanes;
     job.row = job.dots ? w.outs : round_up(w.outs, lanes);
     job.parts = larger<int64_t>(1, smaller(w.batch, most_parts));
-    const int64_t wanted = ceil_div(most_parts, job.parts * w.groups);
-    job.blocks = larger<int64_t>(1, smaller(wanted, w.ins / fewest_channels));
+    const auto blocks = [&](int64_t tasks) {
+        const int64_t wanted = ceil_div(tasks, job.parts * w.groups);
+        return larger<int64_t>(1, smaller(wanted, w.ins / fewest_channels));
+    };
+    // The bands, in which sums are made, follow from the shape. Blocks of channels have
+    // sums of their own: threads may have more of them.
+    choose_bands(job, ceil_div(w.ins, blocks(most_parts)));
+    job.blocks = blocks(tasks_for(job.context, most_parts, 1));
     const int64_t channels = ceil_div(w.ins, job.blocks);
-    choose_bands(job, channels);
     const int64_t count = w.groups * w.ins * w.taps() * job.row;
     T* sums = scratch_of<T>(job.context, slot_sums, job.parts * count);
     int64_t* distances =

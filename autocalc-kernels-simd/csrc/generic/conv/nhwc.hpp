@@ -291,7 +291,7 @@ int64_t choose_last_panel(int64_t outs, int64_t columns) {
     return best;
 }
 
-constexpr int64_t nhwc_tasks = 16;  // at least, where there are lines enough
+constexpr int64_t nhwc_tasks = 16;  // at least, where lines and threads are enough
 
 template <class T>
 void cut_last(NhwcJob<T>& job) {
@@ -301,7 +301,8 @@ void cut_last(NhwcJob<T>& job) {
     const int64_t bytes = larger<int64_t>(1, bytes_of<T>(band.step_y * band.line));
     const int64_t spare = l2_bytes() / 2 - bytes_of<T>(band.size(1));
     const int64_t fitting = 1 + larger<int64_t>(0, spare / bytes);
-    const int64_t even = ceil_div(places, ceil_div(nhwc_tasks, images));
+    const int64_t even =
+        ceil_div(places, ceil_div(tasks_for(job.context, nhwc_tasks, 2), images));
     job.bands = ceil_div(places, smaller(fitting, even));
     job.lines = ceil_div(places, job.bands);
     job.bands = ceil_div(places, job.lines);

@@ -16,9 +16,10 @@ namespace autocalc::simd::AC_ISA {
 namespace {
 
 enum { nhwc_tap_sums = 0 };
-constexpr int64_t tap_parts = 8;
-constexpr int64_t tap_block = 4;   // windows that are added together
-constexpr int64_t tap_kernel = 3;  // and how many taps across there is code for
+constexpr int64_t tap_parts = 8;      // of the lines
+constexpr int64_t tap_registers = 4;  // of channels in a task, where threads are many
+constexpr int64_t tap_block = 4;      // windows that are added together
+constexpr int64_t tap_kernel = 3;     // and how many taps across there is code for
 
 template <class T>
 struct NhwcTapSums {
@@ -32,7 +33,8 @@ template <class T>
 struct TapLine {
     const T *x, *g;  // the image, the line
     int64_t y;
-    T* sums;  // [tap][wide]
+    T* sums;             // [tap][wide]
+    int64_t first, end;  // channels
 };
 
 // Window `p`, `some` channels from number `c` on.
@@ -107,7 +109,6 @@ template <class T, bool block>
 AC_NOINLINE void add_channels(const NhwcTapSums<T>& job, const TapLine<T>& line,
                               int64_t p) {
     constexpr int64_t lanes = vec<T>::lanes;
-    const int64_t channels = job.windows.groups;
     const auto add = [&](int64_t c, const auto& some) AC_INLINE_LAMBDA {
         if constexpr (block) {
             add_block(job, line, p, c, some);
@@ -115,26 +116,33 @@ AC_NOINLINE void add_channels(const NhwcTapSums<T>& job, const TapLine<T>& line,
             add_window(job, line, p, c, some);
         }
     };
-    int64_t c = 0;
-    for (; c + lanes <= channels; c += lanes) add(c, AllLanes<T>{});
-    if (c < channels) add(c, FirstLanes<T>{channels - c});
+    int64_t c = line.first;
+    for (; c + lanes <= line.end; c += lanes) add(c, AllLanes<T>{});
+    if (c < line.end) add(c, FirstLanes<T>{line.end - c});
 }
 
-// Lines `begin` to `end`, counted through the images, into sums[tap][wide].
+// Lines `begin` to `end`, counted through the images, into sums[tap][wide], of channels
+// `first` to `last`.
 template <class T>
-void add_tap_lines(const NhwcTapSums<T>& job, int64_t begin, int64_t end, T* sums) {
+void add_tap_lines(const NhwcTapSums<T>& job, int64_t begin, int64_t end, int64_t first,
+                   int64_t last, T* sums) {
     const Windows& w = job.windows;
     const Axis& across = w.x;
     const bool known =
         across.kernel == tap_kernel && across.stride == 1 && across.dilation == 1;
     const int64_t inside =
         known ? smaller(across.out, across.in + across.padding - tap_kernel + 1) : 0;
-    clear_run(sums, w.taps() * job.wide);
+    const int64_t width = round_up(last - first, vec<T>::lanes);
+    for (int64_t k = 0; k < w.taps(); ++k)
+        clear_run(sums + k * job.wide + first, width);
     for (int64_t t = begin; t < end; ++t) {
         const int64_t image = t / w.y.out, y = t % w.y.out;
         const TapLine<T> line = {job.x.data + image * job.x.image,
-                                 job.g.data + image * job.g.image + y * job.g.row, y,
-                                 sums};
+                                 job.g.data + image * job.g.image + y * job.g.row,
+                                 y,
+                                 sums,
+                                 first,
+                                 last};
         for (int64_t p = 0; p < across.out;) {
             if (p >= across.padding && p + tap_block <= inside) {
                 add_channels<T, true>(job, line, p);
@@ -144,6 +152,22 @@ void add_tap_lines(const NhwcTapSums<T>& job, int64_t begin, int64_t end, T* sum
                 ++p;
             }
         }
+    }
+}
+
+// Of channel `c`, from sums[part][tap][wide].
+template <class T>
+void write_tap_sums(const DweightCall<T>& call, const T* sums, int64_t wide,
+                    int64_t c) {
+    const Windows& w = call.windows;
+    const Images<T>& to = call.to;
+    for (int64_t k = 0; k < w.taps(); ++k) {
+        T total = 0;
+        for (int64_t p = 0; p < tap_parts; ++p)
+            total += sums[(p * w.taps() + k) * wide];
+        T* place = to.data + c * to.image + k / w.x.kernel * to.row +
+                   k % w.x.kernel * to.column;
+        *place = call.accumulate ? *place + total : total;
     }
 }
 
@@ -157,7 +181,6 @@ AC_INLINE bool is_nhwc_depthwise_dweight(const DweightCall<T>& call) {
 template <class T>
 bool sum_nhwc_depthwise_dweight(const DweightCall<T>& call) {
     const Windows& w = call.windows;
-    const Images<T>& to = call.to;
     const int64_t wide = round_up(w.groups, vec<T>::lanes);
     const int64_t size = w.taps() * wide;
     T* sums = scratch_of<T>(call.context, nhwc_tap_sums, tap_parts * size);
@@ -165,21 +188,27 @@ bool sum_nhwc_depthwise_dweight(const DweightCall<T>& call) {
     const NhwcTapSums<T> job = {w, call.x, call.g, wide};
     const Shares parts(w.batch * w.y.out, tap_parts);
     const int64_t work = w.batch * w.y.out * w.x.out * w.groups * w.taps();
-    parallel(call.context, tap_parts, work > serial_work,
+    const int64_t registers = wide / vec<T>::lanes;
+    const int64_t blocks =
+        smaller(ceil_div(tasks_for(call.context, tap_parts, 1), tap_parts),
+                ceil_div(registers, tap_registers));
+    const Shares channels(registers, blocks);
+    const auto channel = [&](int64_t block) {
+        return smaller(w.groups, channels.at(block) * vec<T>::lanes);
+    };
+    parallel(call.context, tap_parts * blocks, work > serial_work,
              [&](int64_t begin, int64_t end) {
-                 for (int64_t p = begin; p < end; ++p)
-                     add_tap_lines(job, parts.at(p), parts.at(p + 1), sums + p * size);
+                 for (int64_t t = begin; t < end; ++t) {
+                     const int64_t p = t / blocks, block = t % blocks;
+                     add_tap_lines(job, parts.at(p), parts.at(p + 1), channel(block),
+                                   channel(block + 1), sums + p * size);
+                 }
              });
-    for (int64_t c = 0; c < w.groups; ++c) {
-        for (int64_t k = 0; k < w.taps(); ++k) {
-            T total = 0;
-            for (int64_t p = 0; p < tap_parts; ++p)
-                total += sums[p * size + k * wide + c];
-            T* place = to.data + c * to.image + k / w.x.kernel * to.row +
-                       k % w.x.kernel * to.column;
-            *place = call.accumulate ? *place + total : total;
-        }
-    }
+    parallel(call.context, w.groups, tap_parts * size > serial_work,
+             [&](int64_t begin, int64_t end) {
+                 for (int64_t c = begin; c < end; ++c)
+                     write_tap_sums(call, sums + c, wide, c);
+             });
     return true;
 }
 

@@ -288,6 +288,10 @@ void cut_last_weights(NhwcWeights<T>& job) {
         job.together = larger<int64_t>(1, smaller(most, room / image));
     job.units = ceil_div(w.batch, job.together) * job.bands;
     job.parts = larger<int64_t>(1, smaller(job.units, tasks));
+    // Taps have sums of their own: more threads may have more blocks of them.
+    const int64_t enough = ceil_div(tasks_for(job.context, 1, 1), job.parts * w.groups);
+    if (job.near != 0)
+        job.blocks = larger(job.blocks, smaller(enough, job.taps() / job.near));
 }
 
 template <class T>

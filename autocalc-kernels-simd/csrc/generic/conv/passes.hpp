@@ -266,7 +266,8 @@ void choose_tasks(ConvJob<T>& job, int64_t reach, int64_t taps, int64_t written,
                                        job.planes.slots_x * job.planes.width));
     const int64_t fitting = larger<int64_t>(1, l2_bytes() / 2 / line - reach);
     const int64_t full = ceil_div(tile_vectors * lanes, job.planes.width);
-    const int64_t even = ceil_div(job.rows, ceil_div(enough_tasks, images));
+    const int64_t enough = tasks_for(job.context, enough_tasks, 2);
+    const int64_t even = ceil_div(job.rows, ceil_div(enough, images));
     job.band = smaller(smaller(job.rows, fitting), larger(full, even));
     job.bands = ceil_div(job.rows, job.band);
     job.band = ceil_div(job.rows, job.bands);
@@ -276,7 +277,7 @@ void choose_tasks(ConvJob<T>& job, int64_t reach, int64_t taps, int64_t written,
     job.vectors = smaller<int64_t>(tile_vectors, ceil_div(columns, lanes));
     job.height = rows_for(static_cast<int>(job.vectors));
     const int64_t most = larger<int64_t>(1, job.outs / fewest_rows);
-    job.blocks = smaller(most, ceil_div(enough_tasks / 2, images * job.bands));
+    job.blocks = smaller(most, ceil_div(enough / 2, images * job.bands));
 }
 
 template <class T>

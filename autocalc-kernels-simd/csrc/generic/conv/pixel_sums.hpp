@@ -190,7 +190,8 @@ bool dweight_by_pixel_sums(const DweightCall<T>& call) {
     const int64_t depth = smaller(sums_depth, larger(sums_windows, fits));
     job.cuts = ceil_div(job.windows, depth);
     job.together = job.cuts > 1 ? 1 : depth / job.windows;
-    job.parts = smaller(job.tiles().tiles, ceil_div(sums_tasks, job.blocks));
+    const int64_t enough = tasks_for(call.context, sums_tasks, 1);
+    job.parts = smaller(job.tiles().tiles, ceil_div(enough, job.blocks));
     const int64_t work = w.batch * job.windows * w.ins * w.outs;
     return try_parallel(
         call.context, job.blocks * job.parts, work >= gemm_serial_work,

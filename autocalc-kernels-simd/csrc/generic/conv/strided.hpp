@@ -211,7 +211,8 @@ constexpr int64_t strided_tasks = 8;
 template <class Job>
 AC_INLINE int64_t strided_parts(const Job& job, int64_t panels) {
     const int64_t tasks = job.windows.batch * job.windows.groups * job.bands;
-    return smaller(panels, ceil_div(strided_tasks, larger<int64_t>(1, tasks)));
+    const int64_t enough = tasks_for(job.context, strided_tasks, 1);
+    return smaller(panels, ceil_div(enough, larger<int64_t>(1, tasks)));
 }
 
 template <class T>

@@ -23,8 +23,9 @@ enum { slot_data = 0, slot_gradients = 1, slot_pixels = 2, slot_sums = 3 };
 enum { out_dweight, out_dbias, in_g, in_x };
 enum { at_kernel, at_stride, at_padding, at_dilation, at_groups, at_accumulate };
 
-constexpr int64_t wino_parts = 8;   // of tiles, times blocks of channels
-constexpr int64_t wino_block = 64;  // channels of x in a task
+constexpr int64_t wino_parts = 8;         // of tiles, times blocks of channels
+constexpr int64_t wino_block = 64;        // channels of x in a task, ...
+constexpr int64_t wino_least_block = 16;  // ... or fewer, where threads are many
 // The tiles of a batch. All sums of a task are read and written once for each batch: 32
 // tiles take 1.03 of the time of 64, 16 tiles 1.25 to 1.6, 128 tiles 0.97 to 1.04.
 constexpr int64_t wino_batch = wino_most_tiles;
@@ -204,19 +205,28 @@ AC_INLINE int64_t gradient_parts(const Windows& w, int64_t batches) {
     return smaller(batches, ceil_div(wino_parts, gradient_blocks(w) * w.groups));
 }
 
+// Channels have sums of their own: more threads may have more blocks of them, though
+// each transforms the gradients anew.
+AC_INLINE int64_t threads_blocks(const GradientJob& job) {
+    const Windows& w = job.windows;
+    const int64_t wanted = ceil_div(tasks_for(job.context, 1, 1), job.parts * w.groups);
+    const int64_t most = ceil_div(w.ins, wino_least_block);
+    return larger(gradient_blocks(w), smaller(wanted, most));
+}
+
 template <int out>
 bool sum_tiles(GradientJob& job, const Images<float>& to, bool accumulate) {
     const Windows& w = job.windows;
     job.places = Wino<out>::places;
-    job.blocks = gradient_blocks(w);
+    job.segments = segments_of(w.batch, w.y.out, w.x.out, out, wino_batch);
+    job.parts = gradient_parts(w, job.segments.tasks);
+    job.blocks = threads_blocks(job);
     job.data_row = wino_row(ceil_div(w.ins, job.blocks));
     job.gradient_row = wino_row(job.wide());
-    job.segments = segments_of(w.batch, w.y.out, w.x.out, out, wino_batch);
     const int64_t most = job.segments.most_tiles();
     job.data_step = wino_step(most, job.data_row);
     job.gradient_step = wino_step(most, job.gradient_row);
     job.sum_step = wino_step(w.ins, job.wide());
-    job.parts = gradient_parts(w, job.segments.tasks);
     const int64_t sums = job.parts * w.groups * job.places * job.sum_step;
     job.sums = scratch_of<float>(job.context, slot_sums, sums);
     if (job.sums == nullptr) return false;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// How a product is cut into blocks and tasks. Everything here follows from shapes,
-// strides and the size of L2, never from the number of threads, and sums always run
-// along k in one order: the result has the same bits for any number of threads.
+// How a product is cut into blocks and tasks. Sums always run along k in one order, cut
+// as shapes and strides have it, whatever the blocks of rows and columns are. Only the
+// number of these follows from the number of threads, so that the result has the same
+// bits for any of them.
 #pragma once
 
 #include <unistd.h>
 
+#include "common/call.hpp"
 #include "gemm/gemm.hpp"
 #include "microkernel.hpp"
 #include "tuning.hpp"
@@ -18,7 +20,11 @@ namespace {
 constexpr bool wide_tiles = tile_vectors == 4;
 constexpr int64_t k_block_limit = 1024;
 constexpr int64_t task_work = 1 << 20;  // multiply-adds of a task: some 15 microseconds
-constexpr int64_t task_target = 32;
+constexpr int64_t task_target = 32;     // at least, and ...
+constexpr int64_t tasks_each = 16;  // ... for each thread: then threads help each other
+// Rows of a thread that are worth packing the columns of b which it takes them through:
+// with more threads than there are such blocks of rows, the columns are cut, too.
+constexpr int64_t packing_rows = 64;
 constexpr int64_t serial_work = 200000;  // less costs more to share than to do
 // Of one product. In a loop of nothing else two threads gain from 100000 on (64 cubed:
 // 1.4 times as fast), but within a step, where operands lie in the caller's caches, a
@@ -27,7 +33,8 @@ constexpr int64_t gemm_serial_work = 600000;
 // Rows this far apart compete for the same sets of L1, which holds eight of them.
 constexpr int64_t bad_stride_bytes = 2048;
 constexpr int64_t bad_stride_rows = 7;
-constexpr int64_t vector_columns = 1024;     // of a task: 4 or 8 KiB of c
+constexpr int64_t vector_columns = 1024;  // of a task, at most: 4 or 8 KiB of c
+constexpr int64_t least_vector_columns = 256;
 constexpr int64_t vector_work = 1 << 18;     // elements of b that are worth two threads
 constexpr int64_t steps_ahead = 8;           // of k, for which b is asked for early
 constexpr int64_t packing_steps_ahead = 24;  // the same, into L2: rows compete in L1
@@ -189,8 +196,24 @@ AC_INLINE int64_t common_multiple(int64_t a, int64_t b) {
     return multiple;
 }
 
+AC_INLINE int64_t vector_tasks(int64_t columns, const Plan& plan,
+                               const ac_context* context) {
+    const int64_t share = ceil_div(columns, tasks_for(context, 1, 1));
+    const int64_t block = larger(least_vector_columns, smaller(vector_columns, share));
+    return ceil_div(plan.n_units, larger<int64_t>(1, block / plan.n_unit));
+}
+
+// Into how many blocks of whole panels threads share the columns.
+AC_INLINE int64_t packing_columns(int64_t rows, const Plan& plan, int64_t wanted,
+                                  const ac_context* context) {
+    const int64_t threads = ceil_div(tasks_for(context, 1, 1), plan.batch);
+    const int64_t down = larger<int64_t>(1, rows / packing_rows);
+    const int64_t panels = plan.n_units / (wide_tiles ? plan.panel : 1);
+    return smaller(smaller(wanted, panels), ceil_div(threads, down));
+}
+
 template <class T>
-void choose_tasks(const Gemm<T>& p, Plan& plan) {
+void choose_tasks(const Gemm<T>& p, Plan& plan, const ac_context* context) {
     constexpr int lanes = vec<T>::lanes;
     plan.m_units = ceil_div(p.m, plan.tile_m);
     // In registers. Of two across a tile, a panel with one would load as much as it
@@ -202,8 +225,7 @@ void choose_tasks(const Gemm<T>& p, Plan& plan) {
     plan.n_tasks = 1;
     const int64_t work = p.m * p.n * larger<int64_t>(p.k, 1);
     if (plan.strategy == Strategy::vector) {
-        if (work >= vector_work)
-            plan.n_tasks = ceil_div(plan.n_units, vector_columns / plan.n_unit);
+        if (work >= vector_work) plan.n_tasks = vector_tasks(p.n, plan, context);
         return;
     }
     if (work < gemm_serial_work && p.k <= k_block_limit && p.n <= 512) return;
@@ -212,8 +234,12 @@ void choose_tasks(const Gemm<T>& p, Plan& plan) {
     const int64_t most = smaller<int64_t>(larger(plan.panel, fits), 512 / lanes);
     plan.n_tasks = ceil_div(plan.n_units, most / unit);
     int64_t wanted = work < gemm_serial_work ? 1 : 2;  // powers of two share well
-    while (wanted < task_target && wanted * task_work < work) wanted *= 2;
+    const int64_t most_wanted = tasks_for(context, task_target, tasks_each);
+    while (wanted < most_wanted && wanted * task_work < work) wanted *= 2;
     wanted = ceil_div(wanted, plan.batch);
+    if (plan.strategy == Strategy::packed)
+        plan.n_tasks =
+            larger(plan.n_tasks, packing_columns(p.m, plan, wanted, context));
     if (plan.strategy ==
         Strategy::dots)  // few rows: a task takes b through all of them
         plan.n_tasks = larger(plan.n_tasks, smaller(plan.n_units, wanted));
@@ -227,7 +253,7 @@ void choose_tasks(const Gemm<T>& p, Plan& plan) {
 
 // May exchange the roles of a and b in `p`.
 template <class T>
-Plan make_plan(Gemm<T>& p) {
+Plan make_plan(Gemm<T>& p, const ac_context* context) {
     constexpr int lanes = vec<T>::lanes;
     Plan plan;
     plan.strategy = choose_strategy(p);
@@ -266,7 +292,7 @@ Plan make_plan(Gemm<T>& p) {
     }
     plan.batch = 1;
     for (int d = 0; d < p.batch_dims; ++d) plan.batch *= p.batch[d];
-    choose_tasks(p, plan);
+    choose_tasks(p, plan, context);
     return plan;
 }
 

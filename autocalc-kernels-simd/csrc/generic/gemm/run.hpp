@@ -230,7 +230,7 @@ struct Prepared {
         tasks = 0;
         worthwhile = false;
         if (elements == 0) return;
-        job = {&product, make_plan(product), context, nullptr, next_number()};
+        job = {&product, make_plan(product, context), context, nullptr, next_number()};
         tasks = job.plan.batch * job.plan.m_tasks * job.plan.n_tasks;
         worthwhile = elements * product.k >= serial_work && tasks > 1;
     }

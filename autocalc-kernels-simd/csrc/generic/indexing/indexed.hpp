@@ -56,7 +56,8 @@ struct ColumnPlan {
     ColumnSteps along;
 };
 
-constexpr int64_t columns_of_task = 128;
+constexpr int64_t columns_of_task = 128;       // at most
+constexpr int64_t least_columns_of_task = 16;  // some lines of the cache
 
 inline void plan_columns(ColumnPlan& plan, ac_array out, ac_array index, ac_array src,
                          int64_t axis, IndexReader indices) {
@@ -156,6 +157,14 @@ void write_columns(const ColumnPlan& plan, const char* index, const char* src,
     }
 }
 
+// Each thread gets some, where there are few rows of them.
+inline int64_t columns_of(const ac_context* context, const Nest& nest) {
+    const int64_t row = nest.size[nest.dims - 1];
+    const int64_t parts = ceil_div(tasks_for(context, 1, 1), nest.total / row);
+    const int64_t share = round_up(ceil_div(row, parts), least_columns_of_task);
+    return smaller(columns_of_task, share);
+}
+
 // Op has the size `item` of an element, one(out, src) for an element and run(out, src,
 // n) for a row.
 template <class Op>
@@ -163,14 +172,14 @@ void write_indexed(ac_context* context, const ColumnPlan& plan) {
     const Nest& nest = plan.columns;
     if (nest.total == 0 || plan.along.count == 0) return;
     const int inner = nest.dims - 1;
-    const int64_t chunks = ceil_div(nest.size[inner], columns_of_task);
+    const int64_t chunk = columns_of(context, nest);
+    const int64_t chunks = ceil_div(nest.size[inner], chunk);
     const int64_t tasks = nest.total / nest.size[inner] * chunks;
     parallel(context, tasks, nest.total * plan.along.count >= 16384,
              [&](int64_t begin, int64_t end) {
                  for (int64_t task = begin; task < end; ++task) {
-                     const int64_t column = task % chunks * columns_of_task;
-                     const int64_t n =
-                         smaller(columns_of_task, nest.size[inner] - column);
+                     const int64_t column = task % chunks * chunk;
+                     const int64_t n = smaller(chunk, nest.size[inner] - column);
                      Position at;
                      start_at(nest, task / chunks * nest.size[inner], at);
                      write_columns<Op>(plan, at.row[1] + column * nest.stride[1][inner],

@@ -99,12 +99,13 @@ bool make_columns(ac_context* context, int slot, const ac_array* out, bool accum
 }
 
 template <class T>
-void finish_columns(const Columns<T>& columns, int64_t tiles, int64_t width) {
+void finish_columns(const Columns<T>& columns, int64_t tiles, int64_t width,
+                    int64_t begin, int64_t end) {
     if (columns.out == nullptr) return;
     T* sums = columns.partial;
-    combine_tiles<T, SumOp>(sums, tiles, width);
+    combine_columns<T, SumOp>(sums, tiles, width, begin, end);
     const int64_t stride = columns.out->strides[0];
-    for (int64_t i = 0; i < width; ++i) {
+    for (int64_t i = begin; i < end; ++i) {
         T* to = reinterpret_cast<T*>(data<char>(columns.out) + i * stride);
         const T value = tiles > 0 ? sums[i] : T(0);
         *to = columns.accumulate ? *to + value : value;
@@ -179,8 +180,10 @@ void norm_backward(const ac_call* call, ac_context* context, ac_status* status) 
             return in_turns(context, AC_PHASE_STATISTICS, AC_PHASE_NORMALISE, tiles_in);
         });
     if (!finished) return no_memory(status);
-    finish_columns(dweight, tiles, width);
-    finish_columns(dbias, tiles, width);
+    for_columns(context, tiles, width, [&](int64_t begin, int64_t end) {
+        finish_columns(dweight, tiles, width, begin, end);
+        finish_columns(dbias, tiles, width, begin, end);
+    });
 }
 
 template <Norm norm>

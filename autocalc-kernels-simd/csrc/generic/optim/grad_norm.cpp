@@ -86,7 +86,7 @@ void grad_norm_floats(const ac_call* call, ac_context* context, ac_status* statu
                                    squares_of_tile<T>(grads.arrays[i], first, last);
                            });
              });
-    combine_tiles<double, SumOp>(partial, size.tiles, 1);
+    combine_columns<double, SumOp>(partial, size.tiles, 1, 0, 1);
     *data<T>(operand(call, 0)) = T(__builtin_sqrt(partial[0]));
     done(status);
 }

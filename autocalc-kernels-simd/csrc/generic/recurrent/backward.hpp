@@ -220,12 +220,19 @@ bool weight_gradient(const Backward<T, Cell>& job, const GradientBlocks& blocks,
         Strided<T>{lines, layer.features + layer.hidden, 1}, out, T(0), context);
 }
 
+constexpr int64_t turned_rows = 64;  // of a task
+
 // A gradient of [rows][columns] from its transpose.
 template <class T>
-void turn_back(const T* turned, int64_t rows, int64_t columns, T* to) {
-    transpose_block<T>(reinterpret_cast<char*>(to), bytes_of<T>(columns),
-                       reinterpret_cast<const char*>(turned), bytes_of<T>(rows), rows,
-                       columns);
+void turn_back(const T* turned, int64_t rows, int64_t columns, T* to,
+               ac_context* context) {
+    parallel_range(context, rows, turned_rows, rows * columns > serial_work,
+                   [&](int64_t begin, int64_t end) {
+                       transpose_block<T>(reinterpret_cast<char*>(to + begin * columns),
+                                          bytes_of<T>(columns),
+                                          reinterpret_cast<const char*>(turned + begin),
+                                          bytes_of<T>(rows), end - begin, columns);
+                   });
 }
 
 // Where both weights have the same gradients of sums, one product serves both, of which
@@ -256,8 +263,8 @@ bool both_turned(const Backward<T, Cell>& job, const T* lines, T* both,
                         Strided<T>{lines, 1, line}, Strided<T>{job.d, row, 1},
                         Written<T>{both, row}, T(0), context))
         return false;
-    turn_back(both, row, layer.features, job.to.dw_ih);
-    turn_back(both + layer.features * row, row, layer.hidden, job.to.dw_hh);
+    turn_back(both, row, layer.features, job.to.dw_ih, context);
+    turn_back(both + layer.features * row, row, layer.hidden, job.to.dw_hh, context);
     return true;
 }
 
@@ -327,13 +334,20 @@ void empty_gradients(const Backward<T, Cell>& job) {
 // The weights of the states.
 template <class T, class Cell>
 void pack_states(const Backward<T, Cell>& job) {
-    const Phase phase(job.context, AC_PHASE_PACK);
     const Sequence<T>& w = job.w_hh;
     const int64_t hidden = job.layer.hidden, depth = Cell::gates * hidden;
     const Panels<T> panels(hidden, tile_vectors);
-    if (w.column == 1) return pack_as_rows(w.data, w.row, depth, hidden, job.packed);
-    for (int64_t i = 0; i < panels.count; ++i)
-        pack_panel(depth, panels.at(i), w.data, w.row, w.column, job.packed);
+    if (w.column == 1) {
+        const Phase phase(job.context, AC_PHASE_PACK);
+        return pack_as_rows(w.data, w.row, depth, hidden, job.packed);
+    }
+    parallel(job.context, panels.count, depth * hidden > serial_work,
+             [&](int64_t begin, int64_t end) {
+                 const Phase phase(job.context, AC_PHASE_PACK);
+                 for (int64_t i = begin; i < end; ++i)
+                     pack_panel(depth, panels.at(i), w.data, w.row, w.column,
+                                job.packed);
+             });
 }
 
 // job has all but its memory.

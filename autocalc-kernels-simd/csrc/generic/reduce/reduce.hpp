@@ -281,21 +281,35 @@ AC_NOINLINE void reduce_down(const Nest& nest, int64_t offset, int64_t begin,
 
 // ---- the whole reduction
 
-// Combines partial[t][outputs] over t, in pairs, into partial[0].
+// Combines columns `begin` to `end` of partial[t][outputs] over t, in pairs, into
+// partial[0].
 template <class T, class Op>
-AC_INLINE void combine_tiles(T* partial, int64_t tiles, int64_t outputs) {
+AC_INLINE void combine_columns(T* partial, int64_t tiles, int64_t outputs,
+                               int64_t begin, int64_t end) {
+    const int64_t columns = end - begin;
+    partial += begin;
     for (; tiles > 1; tiles = (tiles + 1) / 2) {
         for (int64_t t = 0; t < tiles / 2; ++t) {
             T* to = partial + t * outputs;
             const T* a = partial + 2 * t * outputs;
             const T* b = a + outputs;
-            for (int64_t i = 0; i < outputs; ++i) to[i] = Op::scalar(a[i], b[i]);
+            for (int64_t i = 0; i < columns; ++i) to[i] = Op::scalar(a[i], b[i]);
         }
         if (tiles % 2) {
             memmove(partial + tiles / 2 * outputs, partial + (tiles - 1) * outputs,
-                    static_cast<size_t>(outputs) * sizeof(T));
+                    static_cast<size_t>(columns) * sizeof(T));
         }
     }
+}
+
+constexpr int64_t combined_columns = 64;      // of a task
+constexpr int64_t combined_enough = 1 << 16;  // partial results, for several threads
+
+// f(begin, end) over columns of `tiles` partial results each.
+template <class F>
+AC_INLINE void for_columns(ac_context* context, int64_t tiles, int64_t columns, F&& f) {
+    parallel_range(context, columns, combined_columns,
+                   tiles * columns >= combined_enough, f);
 }
 
 template <class T>
@@ -383,8 +397,11 @@ bool reduce_values(ac_context* context, const ReducePlan& plan, const T* paramet
         });
     }
     if (tiles > 1) {
-        combine_tiles<T, Op>(partial, tiles, outputs);
-        memcpy(values, partial, static_cast<size_t>(outputs) * sizeof(T));
+        for_columns(context, tiles, outputs, [&](int64_t begin, int64_t end) {
+            combine_columns<T, Op>(partial, tiles, outputs, begin, end);
+            memcpy(values + begin, partial + begin,
+                   static_cast<size_t>(end - begin) * sizeof(T));
+        });
     }
     return true;
 }

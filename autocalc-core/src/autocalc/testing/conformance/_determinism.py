@@ -10,11 +10,11 @@ from autocalc.testing.conformance._checks import is_large, samples
 from autocalc.testing.conformance._subject import Inapplicable, Refused, Subject
 
 #: Numbers of threads whose bits must agree; each runs twice, for tasks may be stolen.
-THREADS = (1, 2, 3)
+THREADS = (1, 2, 3, 5, 8, 16, 64)
 
 
 def check_determinism(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """The same bits in each run and, if the set says so, for 1, 2 and 3 threads."""
+    """The same bits in each run and, if the set says so, for any `THREADS`."""
     level = subject.kernel_set.determinism
     counts = THREADS if level == "threads" and subject.has_threads else (None,)
     calls = 0
