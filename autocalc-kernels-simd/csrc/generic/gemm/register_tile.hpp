@@ -109,7 +109,6 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
     const char* b = reinterpret_cast<const char*>(t.b);
     T* copy = t.packed;
     const T* next = t.next;
-    const int64_t next_row = bytes_of<T>(t.next_row);
     const int64_t b_ahead = bytes_of<T>(t.b_ahead);
     // In bytes: needs no scaling.
     int64_t b_row = bytes_of<T>(packed ? vectors * lanes : t.b_row);
@@ -177,10 +176,12 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
     for (int64_t run = 1;; ++run) {
         for (int64_t groups = t.k / steps_together; groups > 0;) {
             if (next != nullptr) {  // a line of each of the rows
+                const Tile<T>* tile = &t;
+                hide_origin(tile);  // read here, the distance takes no register below
+                const int64_t next_row = bytes_of<T>(tile->next_row);
+                const char* from = reinterpret_cast<const char*>(next);
 #pragma GCC unroll 16
-                for (int i = 0; i < rows; ++i)
-                    __builtin_prefetch(reinterpret_cast<const char*>(next) +
-                                       i * next_row);
+                for (int i = 0; i < rows; ++i) __builtin_prefetch(from + i * next_row);
                 next += line;
             }
             const int64_t now = smaller<int64_t>(groups, line / steps_together);
