@@ -31,8 +31,6 @@ READ = frozenset(
         "ac.masked_scatter(x,MASK,y)",
         "ac.masked_select(x,MASK)",
         "F.one_hot(LABELS)*x[0,:2]",
-        "ac.pdist(x)",
-        "ac.pdist(x,3.0)",
         'F.embedding_bag(PLACES[:,:2],x.T,mode="max")',
         "ac.matrix_exp(x)",
         "linalg.lstsq(x[:,:2],y)[0]",

@@ -42,6 +42,7 @@ WITHOUT = frozenset(
         "erfinv",
         "fmax",
         "fmin",
+        "gcd",
         "hypot",
         "igamma",
         "igammac",

@@ -1315,7 +1315,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def gcd(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the greatest common divisor, 0 or more, by Euclid's algorithm."""
+        """Return the greatest common divisor, 0 or more."""
         ...
 
     def gcd_(self, other: TensorT) -> TensorT:

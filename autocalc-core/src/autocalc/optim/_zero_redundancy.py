@@ -14,7 +14,7 @@ from autocalc._ops.callback import callback
 from autocalc._ops.creation import frombuffer, tensor
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import short
+from autocalc._tensor.checks import check_switches, short
 from autocalc._tensor.dtypes import int64, uint8
 from autocalc.distributed._group import current_group
 from autocalc.errors import ArgumentError, DTypeError
@@ -77,7 +77,12 @@ class ZeroRedundancyOptimizer(Optimizer):
         overlap_with_ddp: bool = False,
         **defaults: Any,
     ) -> None:
-        del process_group, parameters_as_bucket_view, overlap_with_ddp
+        check_switches(
+            self._name,
+            parameters_as_bucket_view=parameters_as_bucket_view,
+            overlap_with_ddp=overlap_with_ddp,
+        )
+        del process_group
         kind: Any = optimizer_class
         fits = isinstance(kind, type) and issubclass(kind, Optimizer)
         if not fits or issubclass(kind, LBFGS):  # which looks at all parameters at once
