@@ -96,7 +96,7 @@ PyObject* job_records(PyObject*, PyObject*) {
 PyObject* hand_off_ns(PyObject*, PyObject* count) {
     int jobs;
     if (!PyArg_Parse(count, "i:hand_off_ns", &jobs)) return nullptr;
-    return PyLong_FromLongLong(runtime::hand_off_ns(jobs));
+    return PyLong_FromUnsignedLongLong(runtime::hand_off_ns(jobs));
 }
 
 PyObject* measure_waiting(PyObject*, PyObject* on) {
@@ -253,6 +253,8 @@ bool add_parts(PyObject* module) {
 }  // namespace
 }  // namespace autocalc::python
 
+// Python asks for this name.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 PyMODINIT_FUNC PyInit__core() {
     PyObject* module = PyModule_Create(&autocalc::python::definition);
     if (module != nullptr && !autocalc::python::add_parts(module)) Py_CLEAR(module);

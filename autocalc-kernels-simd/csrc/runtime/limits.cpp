@@ -4,10 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdio>
 #include <cstdlib>
-#include <memory>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <thread>
 
@@ -16,16 +15,8 @@ namespace {
 
 // Empty where there is no such file.
 std::string text_of(const std::string& path) {
-    struct Close {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-    const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "r"));
-    std::string text;
-    if (file == nullptr) return text;
-    char part[512];
-    while (const std::size_t size = std::fread(part, 1, sizeof part, file.get()))
-        text.append(part, size);
-    return text;
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 bool names(const std::string& list, const std::string& controller) {
@@ -67,14 +58,16 @@ double quotient(long long quota, long long period) {
 
 // From `150000 100000`; words such as `max` are no quota.
 double quota_in(const std::string& text) {
-    long long quota = 0, period = 0;
-    const bool both = std::sscanf(text.c_str(), "%lld %lld", &quota, &period) == 2;
+    char *behind_quota, *behind_period;
+    const long long quota = std::strtoll(text.c_str(), &behind_quota, 10);
+    const long long period = std::strtoll(behind_quota, &behind_period, 10);
+    const bool both = behind_quota != text.c_str() && behind_period != behind_quota;
     return both ? quotient(quota, period) : no_quota;
 }
 
 // Version 1 writes a number near 2^63 where there is no limit.
 std::uint64_t bytes_in(const std::string& text) {
-    const long long bytes = std::atoll(text.c_str());
+    const long long bytes = std::strtoll(text.c_str(), nullptr, 10);
     return bytes > 0 && bytes < 1LL << 60 ? static_cast<std::uint64_t>(bytes)
                                           : no_limit;
 }

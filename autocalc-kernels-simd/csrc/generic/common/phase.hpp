@@ -14,7 +14,7 @@ namespace {
 class Phase {
   public:
     AC_INLINE Phase(const ac_context* context, ac_phase what)
-        : clock_(ac_phases_of(context)), before_(AC_PHASE_NONE) {
+        : clock_(ac_phases_of(context)) {
         if (__builtin_expect(clock_ != nullptr, 0)) before_ = clock_->enter(what);
     }
     AC_INLINE ~Phase() {
@@ -29,7 +29,7 @@ class Phase {
 
   private:
     const ac_phases* clock_;
-    int32_t before_;
+    int32_t before_ = AC_PHASE_NONE;
 };
 
 // f() within a phase, f calling what is not inlined: a Phase in the same function takes
@@ -58,11 +58,7 @@ class TimedTurns {
         : clock_(clock),
           before_(clock->enter(first)),
           second_(second),
-          turns_(0),
-          began_(clock->now()),
-          begin_(0),
-          middle_(0),
-          times_{0, 0} {}
+          began_(clock->now()) {}
     ~TimedTurns() {
         const double both = static_cast<double>(times_[0] + times_[1]);
         const double whole = static_cast<double>(clock_->now() - began_);
@@ -97,9 +93,9 @@ class TimedTurns {
     const ac_phases* clock_;
     int32_t before_;
     ac_phase second_;
-    int64_t turns_;
-    uint64_t began_, begin_, middle_;
-    uint64_t times_[2];
+    int64_t turns_ = 0;
+    uint64_t began_, begin_ = 0, middle_ = 0;
+    uint64_t times_[2] = {0, 0};
 };
 
 template <class F>

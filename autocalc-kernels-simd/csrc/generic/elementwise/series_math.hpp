@@ -36,14 +36,15 @@ constexpr double bessel_far = 40;  // from here on the asymptotic series is exac
 
 // (x / 2)^(2 k + order) / (k! (k + order)!), from the last term that counts.
 AC_INLINE f64 bessel_near(f64 x, const Bessel& of) {
-    const auto order = static_cast<double>(of.order);
     const f64 half = x * number(0.5), square = half * half, one = number(1);
     f64 total = one;
     // At 0, 5, 10, 20 and 40 the terms left out are below 1e-19 of the sum.
-    for (double k = __builtin_floor(14 + 1.15 * largest_lane(x)); k > 0; k -= 1) {
-        total = fma(total * square, number(1 / (k * (k + order))), one);
+    for (auto k = static_cast<int64_t>(14 + 1.15 * largest_lane(x)); k > 0; --k) {
+        const auto factors = static_cast<double>(k * (k + of.order));
+        total = fma(total * square, number(1 / factors), one);
     }
-    for (double k = 1; k <= order; k += 1) total = total * (half / number(k));
+    for (int64_t k = 1; k <= of.order; ++k)
+        total = total * (half / number(static_cast<double>(k)));
     return of.scaled ? total * exp(-x) : total;
 }
 
@@ -52,7 +53,7 @@ AC_INLINE f64 bessel_of_large(f64 x, const Bessel& of) {
     const auto order = static_cast<double>(of.order);
     const f64 z = number(1) / (number(8) * x), one = number(1);
     f64 total = one;
-    for (double k = 25; k > 0; k -= 1) {
+    for (int k = 25; k > 0; --k) {
         const double odd = 2 * k - 1;
         total = fma(total * z, number((odd * odd - 4 * order * order) / k), one);
     }
@@ -98,7 +99,7 @@ struct WholePower {
 };
 struct AnyPower {
     AC_INLINE f64 operator()(f64 base, f64 s) const { return pow(base, -s); }
-    AC_INLINE f64 before(f64 base, f64 s) const { return pow(base, number(1) - s); }
+    static AC_INLINE f64 before(f64 base, f64 s) { return pow(base, number(1) - s); }
 };
 
 template <class Power>
