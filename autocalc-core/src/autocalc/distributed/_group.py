@@ -160,14 +160,16 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
     if ending.size() > 1:
         for work in list(ending.outstanding):
             work.wait()
-        Work("destroy_process_group", ending, _meeting(ending)).wait()
+        Work("destroy_process_group", ending, meeting(ending)).wait()
         atexit.unregister(_at_exit)
         _failure.uninstall()
     _groups.clear()
 
 
-def _meeting(group: ProcessGroup) -> Steps:
-    yield [group.comm.Ibarrier()]
+def meeting(group: ProcessGroup) -> Steps:
+    """Wait until all ranks are here."""
+    if group.size() > 1:
+        yield [group.comm.Ibarrier()]
 
 
 def get_rank(group: ProcessGroup | None = None) -> int:

@@ -9,7 +9,7 @@ from autocalc._tensor import Tensor
 from autocalc.distributed import _buffers
 from autocalc.distributed._agreement import check_same
 from autocalc.distributed._buffers import check_tensor, check_written
-from autocalc.distributed._group import check_rank, require
+from autocalc.distributed._group import check_rank, meeting, require
 from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._reduce import check_list
 from autocalc.distributed._run import is_recorded, record, run
@@ -33,12 +33,7 @@ def barrier(group: ProcessGroup | None = None, async_op: bool = False) -> Work |
         record(barrier, [], [])
         return None
     check_same(where, ranks)
-    return run(where, ranks, _barrier_steps(ranks), async_op)
-
-
-def _barrier_steps(group: ProcessGroup) -> Steps:
-    if group.size() > 1:
-        yield [group.comm.Ibarrier()]
+    return run(where, ranks, meeting(ranks), async_op)
 
 
 def broadcast(
