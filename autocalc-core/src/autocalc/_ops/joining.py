@@ -377,8 +377,9 @@ def block_diag(*tensors: Tensor) -> Tensor:
     for x in parts:
         n, m = x.shape
         rest = width - start - m
-        sides = (x.new_zeros((n, size)) if size else None for size in (start, rest))
-        before, behind = sides
-        rows.append(cat([one for one in (before, x, behind) if one is not None], 1))
+        # No empty ones: no recipe can hold them.
+        before = [x.new_zeros((n, start))] if start else []
+        behind = [x.new_zeros((n, rest))] if rest else []
+        rows.append(cat([*before, x, *behind], 1))
         start += m
     return cat(rows, 0)
