@@ -12,6 +12,7 @@ no such setting.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -68,6 +69,24 @@ def started(command: list[str], environment: Mapping[str, str]) -> Iterator[Peer
         yield Peer(process)
         assert process.stdin is not None
         process.stdin.close()
+
+
+@contextmanager
+def pair(
+    cases: str,
+    ours: tuple[str, str],
+    theirs: tuple[str, str],
+    threads: int,
+    own: Mapping[str, str] | None = None,
+) -> Iterator[tuple[Peer, Peer]]:
+    """Start two workers, each of (interpreter, peer); `own` are variables of theirs."""
+    common = {**os.environ, **BOUND}
+    first = started(worker(ours[0], cases, ours[1], threads), common)
+    second = started(
+        worker(theirs[0], cases, theirs[1], threads), {**common, **(own or {})}
+    )
+    with first as mine, second as other:
+        yield mine, other
 
 
 def worker(python: str, cases: str, peer: str, threads: int) -> list[str]:

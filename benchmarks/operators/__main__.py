@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import statistics
 import sys
-from contextlib import ExitStack
 from typing import NamedTuple
 
 from benchmarks.operators.cases import ROWS, WALK
-from benchmarks.peers import BOUND, Peer, started, worker
+from benchmarks.peers import Peer, pair
 
 MODULE = "benchmarks.operators.cases"
 #: Seconds that a peer's turn takes, at least.
@@ -80,18 +78,9 @@ def main() -> None:
     wanted = [n for n in (*ROWS, *(WALK + n for n in ROWS)) if _named(n, options.rows)]
     if not wanted:
         parser.error(f"no row matches {options.rows}")
-    variables = {**os.environ, **BOUND}
     rows, absent = [], []
-    with ExitStack() as stack:
-        ours, theirs = (
-            stack.enter_context(
-                started(worker(python, MODULE, module, options.threads), variables)
-            )
-            for python, module in (
-                (sys.executable, "autocalc"),
-                (options.peer, options.module),
-            )
-        )
+    own, peer = (sys.executable, "autocalc"), (options.peer, options.module)
+    with pair(MODULE, own, peer, options.threads) as (ours, theirs):
         print(f"{ours.title} beside {theirs.title}, {options.elements} elements")
         for name in wanted:
             case = f"{options.elements} {name}"

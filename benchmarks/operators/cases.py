@@ -23,14 +23,11 @@ LEAVES = (
     *("image", "kernel", "window", "query", "keys"),
 )
 
-_state: dict[str, Any] = {}
-
 
 def start(peer: str, threads: int) -> str:
     """Import the peer and set its threads; return name and version."""
     module = importlib.import_module(peer)
     module.set_num_threads(threads)
-    _state["module"] = module
     return f"{peer} {module.__version__}"
 
 
@@ -83,23 +80,22 @@ def prepare(peer: str, case: str) -> Run | None:
     """Return a row's call, or None where the peer has no such thing."""
     side, _, name = case.partition(" ")
     walk = name.startswith(WALK)
-    module = _state["module"]
+    module = importlib.import_module(peer)
     module.manual_seed(0)
     names = operands(module, isqrt(int(side)))
     call = eval(f"lambda: {ROWS[name.removeprefix(WALK)]}", names)
     try:
         if walk:
-            return _with_walk(names, call)
+            return with_walk(names, call)
         call()
     except (AttributeError, TypeError, ValueError, RuntimeError, NotImplementedError):
         return None
     return call
 
 
-def _with_walk(names: dict[str, Any], call: Callable[[], Any]) -> Run | None:
+def with_walk(names: dict[str, Any], call: Callable[[], Any]) -> Run | None:
     """Return the call and the backward walk behind it."""
     leaves = [names[n] for n in LEAVES]
-    _state["leaves"] = leaves
     for leaf in leaves:
         leaf.requires_grad_()
     result = _first(call())

@@ -14,12 +14,10 @@ transformers.
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import sys
-from contextlib import ExitStack
 
-from benchmarks.peers import BOUND, Peer, started, worker
+from benchmarks.peers import Peer, pair
 from benchmarks.side_by_side.cases import CASES, COMPILED, Case
 from benchmarks.zoo.rows import ZOO
 
@@ -100,22 +98,10 @@ def main() -> None:
     if not names:
         known = ", ".join(ZOO if options.zoo else CASES)
         parser.error(f"no case matches {options.cases}; there are: {known}")
-    with ExitStack() as stack:
-        common = {**os.environ, **BOUND}
-        own = dict(pair.split("=", 1) for pair in options.peer_env)
-        ours, theirs = (
-            stack.enter_context(
-                started(worker(python, MODULE, peer, options.threads), variables)
-            )
-            for python, peer, variables in (
-                (sys.executable, _named("autocalc", options.compile), common),
-                (
-                    options.peer,
-                    _named(options.module, options.compile_peer),
-                    {**common, **own},
-                ),
-            )
-        )
+    variables = dict(each.split("=", 1) for each in options.peer_env)
+    own = sys.executable, _named("autocalc", options.compile)
+    peer = options.peer, _named(options.module, options.compile_peer)
+    with pair(MODULE, own, peer, options.threads, variables) as (ours, theirs):
         print(f"{ours.title} beside {theirs.title}, {options.threads} threads")
         print(
             f"{'case':44} {'ours':>9} {'theirs':>9} {'':8} {'faster':>7}"
