@@ -12,6 +12,8 @@ import importlib
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from benchmarks.kernels.cases import ROWS, arguments
 from benchmarks.worker import Run
 
@@ -36,12 +38,12 @@ def prepare(peer: str, case: str) -> Run | None:
 
 
 def converted(convert: Any, operand: Any) -> Any:
-    """Convert an array, each array of a list, or nothing."""
+    """Convert an array, each array of a list, a number as a scalar, or nothing."""
     if operand is None:
         return None
     if isinstance(operand, list):
         return [convert(array) for array in operand]
-    return convert(operand)
+    return convert(np.asarray(operand))
 
 
 def _module(peer: str) -> Any:
