@@ -53,8 +53,8 @@ class DistributedDataParallel(Module):
     process_group
         None, the group of all.
     bucket_cap_mb
-        Megabytes of gradients in a bucket; by default an eighth of all gradients, 0.25
-        at least and 25 at most.
+        Megabytes of gradients in a bucket; by default a 32nd of all gradients, 0.125 at
+        least and 25 at most.
     find_unused_parameters
         Let parameters be without gradient on some ranks, or on all: what a rank lacks
         counts as 0.  Otherwise that is an error.
