@@ -33,6 +33,8 @@ def fail(how, x):
         dist.all_reduce(ac.ones(7))
     if how == "other":
         dist.broadcast(x, 0)
+    if how == "group":
+        dist.new_group([1])
     if how == "absorb":
         # What is caught ends nobody.
         with contextlib.suppress(ac.errors.ArgumentError):
@@ -60,6 +62,8 @@ def main(how, path, timeout):
                 fail(how, ac.ones(3))
             elif how in ("shape", "other", "absorb"):
                 dist.all_reduce(ac.ones(3))
+            elif how == "group":
+                dist.new_group([0])
     dist.destroy_process_group()
 
 

@@ -128,8 +128,8 @@ def all_gather_object(
         return
     own = _pickled(obj)
     sizes = _sizes(where, ranks, len(own))
-    parts = [np.frombuffer(own, np.uint8) if r == ranks.rank() else _room(size)
-             for r, size in enumerate(sizes)]  # fmt: skip
+    parts = [_room(size) for size in sizes]
+    parts[ranks.rank()] = np.frombuffer(own, np.uint8)
 
     def exchange() -> Steps:
         yield [

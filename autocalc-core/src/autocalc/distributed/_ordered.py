@@ -49,7 +49,7 @@ def pays(group: ProcessGroup, op: ReduceOp, tensor: Tensor) -> bool:
     """Return whether messages between all pairs are a good way to add up a tensor."""
     if op not in (ReduceOp.SUM, ReduceOp.AVG) or group.size() > _FEW:
         return False
-    return tensor.numel() * tensor.dtype.itemsize >= _LARGE * group.size()
+    return int(tensor._array.nbytes) >= _LARGE * group.size()
 
 
 def reduce_own(

@@ -88,6 +88,10 @@ class ProcessGroup:
         """Return the number of processes."""
         return self._size
 
+    def __deepcopy__(self, memo: Any) -> ProcessGroup:
+        """Return the group itself: copies of what knows it talk to the same ranks."""
+        return self
+
     def __str__(self) -> str:
         """Return who this process is, for messages: its number among all ranks."""
         world = self.world

@@ -156,7 +156,8 @@ class Work:
         words += [f"rank {r} does not answer" for r in sorted(silent)]
         words += [f"the program of rank {r} has ended" for r in gone]
         text = "; ".join(words)
-        return f" {text[:1].upper()}{text[1:]}."
+        why = " It is stopped, cut off, or still computes." if silent else ""
+        return f" {text[:1].upper()}{text[1:]}.{why}"
 
     def _fail(self, what: str, advice: str) -> None:
         raise self._error(what, advice)
@@ -166,7 +167,6 @@ class Work:
 
 
 _STUCK = (
-    "Who does not answer is stopped, cut off, or still computes. "
     "AUTOCALC_DISTRIBUTED_DEBUG=detail finds calls that differ; `timeout` of "
     "init_process_group or AUTOCALC_DISTRIBUTED_TIMEOUT say how long to wait."
 )

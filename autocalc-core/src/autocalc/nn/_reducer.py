@@ -170,9 +170,10 @@ class Reducer:
         if not unused or self.find_unused:
             return
         names = [self._name(edge) for edge in reversed(unused)]  # in their own order
+        rank = self.group.world.rank()
         shown = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
         message = (
-            f"{_WHERE}: rank {self.group.rank()}: the loss does not depend on {shown}. "
+            f"{_WHERE}: rank {rank}: the loss does not depend on {shown}. "
             f"Use all parameters, freeze these with requires_grad_(False), or pass "
             f"find_unused_parameters=True."
         )
@@ -288,9 +289,10 @@ class Reducer:
     def prepare(self, sync: bool) -> None:
         """Begin a forward, whose backward will average or not."""
         if self._ready:
+            rank = self.group.world.rank()
             missing = [self._name(e) for e in self._leaves if e not in self._ready]
             message = (
-                f"{_WHERE}: rank {self.group.rank()}: the last backward has brought no "
+                f"{_WHERE}: rank {rank}: the last backward has brought no "
                 f"gradient of {', '.join(missing[:5])}, for which all ranks wait. "
                 f"Compute the loss from what the module returns, and pass "
                 f"find_unused_parameters=True if it may leave parameters out."

@@ -9,7 +9,8 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
-from autocalc.distributed._group import current_group
+from autocalc.distributed import ProcessGroup
+from autocalc.distributed._group import current_group, require
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn import functional
 from autocalc.nn._batch_norm import _BatchNorm
@@ -31,7 +32,7 @@ class SyncBatchNorm(_BatchNorm):
     num_features, eps, momentum, affine, track_running_stats, dtype, bias
         Those of `BatchNorm2d`.
     process_group
-        None, the group of all.
+        The ranks, as `distributed.new_group` made them; None: all.
 
     Attributes
     ----------
@@ -41,7 +42,7 @@ class SyncBatchNorm(_BatchNorm):
     Raises
     ------
     ArgumentError
-        If another process group is given.
+        In training, if this rank is not in `process_group` or it has ended.
     ShapeError
         If the input is not (N, C), (N, C, L), (N, C, H, W) or (N, C, D, H, W).
 
@@ -67,7 +68,6 @@ class SyncBatchNorm(_BatchNorm):
         *,
         bias: bool = True,
     ) -> None:
-        _check_group("SyncBatchNorm", process_group)
         super().__init__(
             num_features, eps, momentum, affine, track_running_stats, device, dtype,
             bias=bias,
@@ -77,8 +77,8 @@ class SyncBatchNorm(_BatchNorm):
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` normalised; in training, move the running statistics."""
         mean, var, weight, bias, by_batch, share, eps = self._arguments(input)
-        group = current_group()
-        if not by_batch or not self.training or group is None or group.size() == 1:
+        group = self._group() if by_batch and self.training else None
+        if group is None or group.size() == 1:
             return functional.batch_norm(
                 input, mean, var, weight, bias, by_batch, share, eps
             )
@@ -88,7 +88,13 @@ class SyncBatchNorm(_BatchNorm):
                 f"channels, the layer num_features={self.num_features}."
             )
             raise ShapeError(message)
-        return sync_batch_norm(input, mean, var, weight, bias, share, eps)
+        return sync_batch_norm(input, mean, var, weight, bias, share, eps, group)
+
+    def _group(self) -> ProcessGroup | None:
+        """Return the ranks whose batches count."""
+        if self.process_group is None:
+            return current_group()
+        return require("SyncBatchNorm", self.process_group)
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
@@ -100,14 +106,14 @@ class SyncBatchNorm(_BatchNorm):
             It is changed; if it is a batch norm itself, the new one is returned.
             Parameters and running statistics are taken over, not copied.
         process_group
-            None, the group of all.
+            The ranks, as `distributed.new_group` made them; None: all.
 
         Raises
         ------
         DTypeError
             If `module` is no Module.
         ArgumentError
-            If another process group is given, or a lazy norm has no parameters yet.
+            If a lazy norm has no parameters yet.
 
         Examples
         --------
@@ -117,27 +123,19 @@ class SyncBatchNorm(_BatchNorm):
         'SyncBatchNorm'
         """
         where = "convert_sync_batchnorm"
-        _check_group(where, process_group)
         if not isinstance(module, Module):
             message = f"{where}: `module` is {short(module)}; it must be a Module."
             raise DTypeError(message)
         if isinstance(module, _BatchNorm) and not isinstance(module, SyncBatchNorm):
-            return _converted(cls, module)
+            return _converted(cls, module, process_group)
         for name, child in module.named_children():
-            setattr(module, name, cls.convert_sync_batchnorm(child))
+            setattr(module, name, cls.convert_sync_batchnorm(child, process_group))
         return module
 
 
-def _check_group(where: str, group: Any) -> None:
-    if group is not None and group is not current_group():
-        message = (
-            f"{where}: `process_group` is {short(group)}; there is the group of all "
-            f"ranks, leave it None."
-        )
-        raise ArgumentError(message)
-
-
-def _converted(cls: type[SyncBatchNorm], norm: _BatchNorm) -> SyncBatchNorm:
+def _converted(
+    cls: type[SyncBatchNorm], norm: _BatchNorm, process_group: Any
+) -> SyncBatchNorm:
     """Return a norm with the tensors and settings of `norm`."""
     if any(map(is_lazy, (*norm.parameters(), *norm.buffers()))):
         message = (
@@ -151,6 +149,7 @@ def _converted(cls: type[SyncBatchNorm], norm: _BatchNorm) -> SyncBatchNorm:
         norm.momentum,
         norm.affine,
         norm.track_running_stats,
+        process_group,
         bias=norm.bias is not None,
     )
     for name in norm._names:
