@@ -43,7 +43,7 @@ def fail(how, x):
 
 
 def main(how, path, timeout):
-    dist.init_process_group(timeout=float(timeout))
+    dist.init_process_group(timeout=float(timeout) or None)  # 0: the environment's
     rank, n = dist.get_rank(), dist.get_world_size()
     tell(os.getpid())
     model = DDP(CharLM(), bucket_cap_mb=0.004)

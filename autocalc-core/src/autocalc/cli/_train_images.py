@@ -26,7 +26,7 @@ from autocalc.cli._follow import best_of, follow, kernel_rows
 from autocalc.cli._memory import resident_bytes
 from autocalc.cli._profile import check_profile, profile_option, profiled
 from autocalc.cli._progress import say
-from autocalc.cli._ranks import is_first, of_first, ranks
+from autocalc.cli._ranks import first_of_machine, is_first, of_first, ranks
 from autocalc.cli._recipes import (
     ADAMW_LR,
     MODELS,
@@ -177,6 +177,8 @@ def _train_images(
         check_profile(profile)
         choose_machine(ctx, threads, choices, locked)
         source = Source(folder, download)
+        if download:
+            first_of_machine(lambda: _download(data, source))
         training = _training(ctx, data, options, settings, source, workers)
         if compiled:
             training.compile()
@@ -188,6 +190,12 @@ def _train_images(
 
 
 _callback: Any = _train_images.callback
+
+
+def _download(data: str, source: Source) -> None:
+    """Get the files that are missing."""
+    for train in (True, False):
+        RECIPES[data].load(train, source)
 
 
 # ---- before --------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._ops.batch_norm_running import Activation
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
 from autocalc._tensor.device import Device
@@ -14,6 +15,7 @@ from autocalc.distributed._group import current_group, require
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn import functional
 from autocalc.nn._batch_norm import _BatchNorm
+from autocalc.nn._folding import applied
 from autocalc.nn._module import Module
 from autocalc.nn._sync_norm import sync_batch_norm
 from autocalc.nn._uninitialized import is_lazy
@@ -77,8 +79,8 @@ class SyncBatchNorm(_BatchNorm):
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` normalised; in training, move the running statistics."""
         mean, var, weight, bias, by_batch, share, eps = self._arguments(input)
-        group = self._group() if by_batch and self.training else None
-        if group is None or group.size() == 1:
+        group = self._group()
+        if not by_batch or group is None:
             return functional.batch_norm(
                 input, mean, var, weight, bias, by_batch, share, eps
             )
@@ -90,11 +92,22 @@ class SyncBatchNorm(_BatchNorm):
             raise ShapeError(message)
         return sync_batch_norm(input, mean, var, weight, bias, share, eps, group)
 
+    def _activated(
+        self, input: Tensor, activation: Activation, residual: Tensor | None = None
+    ) -> Tensor:
+        """Return ``activation(self(input) + residual)``, as `relu` does."""
+        if self._group() is None:
+            return super()._activated(input, activation, residual)
+        y = self(input)
+        return applied(activation, y if residual is None else y + residual)
+
     def _group(self) -> ProcessGroup | None:
-        """Return the ranks whose batches count."""
-        if self.process_group is None:
-            return current_group()
-        return require("SyncBatchNorm", self.process_group)
+        """Return the ranks whose batches count; None where these are not others."""
+        if not self.training:
+            return None
+        group = self.process_group
+        found = current_group() if group is None else require("SyncBatchNorm", group)
+        return None if found is None or found.size() == 1 else found
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
