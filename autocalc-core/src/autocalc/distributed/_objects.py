@@ -246,12 +246,12 @@ def scatter_object_list(
 
     def exchange() -> Steps:
         if ranks.size() == 1:
-            return None
+            return
         yield [ranks.checks.Ibcast(sizes, source)]
         others = [r for r in range(ranks.size()) if r != source]
         if here:
             yield from _messages(ranks, [], [(r, pickles[r]) for r in others])
-            return None
+            return
         room = _room(int(sizes[ranks.rank()]))
         yield from _messages(ranks, [(source, room)], [])
         scatter_object_output_list[0] = pickle.loads(room)
@@ -362,6 +362,8 @@ def _messages(
             for message in _buffers.messages(part)
         ]
 
+    if group.size() == 1:
+        return
     yield [
         *each(group.channel.comm.Irecv, incoming),
         *each(group.channel.comm.Isend, outgoing),

@@ -44,7 +44,7 @@ class SyncBatchNorm(_BatchNorm):
     Raises
     ------
     ArgumentError
-        In training, if this rank is not in `process_group` or it has ended.
+        If this rank is not in `process_group`, or it has ended.
     ShapeError
         If the input is not (N, C), (N, C, L), (N, C, H, W) or (N, C, D, H, W).
 
@@ -70,6 +70,7 @@ class SyncBatchNorm(_BatchNorm):
         *,
         bias: bool = True,
     ) -> None:
+        _check_group("SyncBatchNorm", process_group)
         super().__init__(
             num_features, eps, momentum, affine, track_running_stats, device, dtype,
             bias=bias,
@@ -126,7 +127,7 @@ class SyncBatchNorm(_BatchNorm):
         DTypeError
             If `module` is no Module.
         ArgumentError
-            If a lazy norm has no parameters yet.
+            If this rank is not in `process_group`, or a lazy norm has no parameters.
 
         Examples
         --------
@@ -136,6 +137,7 @@ class SyncBatchNorm(_BatchNorm):
         'SyncBatchNorm'
         """
         where = "convert_sync_batchnorm"
+        _check_group(where, process_group)
         if not isinstance(module, Module):
             message = f"{where}: `module` is {short(module)}; it must be a Module."
             raise DTypeError(message)
@@ -144,6 +146,12 @@ class SyncBatchNorm(_BatchNorm):
         for name, child in module.named_children():
             setattr(module, name, cls.convert_sync_batchnorm(child, process_group))
         return module
+
+
+def _check_group(where: str, group: Any) -> None:
+    """Raise if a group is given that this rank cannot take part in."""
+    if group is not None:
+        require(where, group)
 
 
 def _converted(
