@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -70,11 +71,37 @@ def test_ranks_train_as_one_process_and_one_of_them_tells(text, tmp_path):
     assert losses[:12] == together["losses"]
 
 
+def test_images_are_trained_on_by_ranks_and_one_of_them_tells(tmp_path):
+    """A file of ranks goes on in one process, and the other way round."""
+    saved, log = tmp_path / "x.safetensors", tmp_path / "x.jsonl"
+    files = ("--save", str(saved), "--log", str(log))
+    size = ("--epochs", "2", "--batch-size", "50")
+    done = autocalc(3, "train", "digits", *size, *files)
+    ends = re.findall(r"epoch \d/2  loss [\d.]+  test accuracy", done.stdout)
+    assert len(ends) == 2
+    assert done.stdout.count("samples/s  kernels") == 1
+    records = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [r["kind"] for r in records].count("result") == 1
+    done = autocalc(1, "train", "digits", "--resume", str(saved), "--epochs", "3")
+    assert "epoch 3/3 " in done.stdout
+    more = ("--resume", str(saved), "--epochs", "4", "--json")
+    done = autocalc(2, "train", "digits", *more)
+    assert json.loads(done.stdout)["step"] == 4 * 29
+    assert len(re.findall(r"epoch 4/4  loss [\d.]+  test", done.stderr)) == 1
+    whole = tmp_path / "whole.safetensors"
+    more = ("--epochs", "2", "--batch-size", "50", "--quiet", "--save", str(whole))
+    autocalc(1, "train", "digits", *more)
+    alone, together = (ac.load(x)["history"]["losses"] for x in (whole, saved))
+    assert together[:58] == pytest.approx(alone, rel=1e-4)
+
+
 def test_what_does_not_fit_ends_all_ranks(text):
     done = train(2, "--batch-size", "7", "--text", text, code=1)
     assert (
         "ends all ranks: ArgumentError: TextTraining: `batch_size` is 7" in done.stderr
     )
+    done = autocalc(2, "train", "mnist", "--data", text + ".absent", code=1)
+    assert "ends all ranks: DataError" in done.stderr
     done = train(2, "--heads", "3", "--text", text, code=1)
     assert "3 heads share the features of a position evenly" in done.stderr
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -121,8 +122,26 @@ def test_a_stopped_rank_ends_all_after_the_timeout(tmp_path):
             if is_alive(pid):
                 os.kill(pid, signal.SIGKILL)
     assert result.code != 0
-    assert "has waited 3 s. A rank is stopped, waits for something" in result.err
+    assert re.search(
+        r"rank \d of 3 has waited 3 s\. Rank \d waits as well, in \w+; rank 2 does not "
+        r"answer\. It is stopped, cut off, or still computes\. AUTOCALC_",
+        result.err,
+    ), result.err
     assert time.monotonic() - stopped < 3 + SOON
+
+
+def test_ranks_that_wait_for_each_other_are_told_where(tmp_path):
+    """The time is the environment's; a call that differs is named."""
+    result = run(3, "failing.py", "other", tmp_path / "x", 0,
+                 AUTOCALC_DISTRIBUTED_TIMEOUT="2")  # fmt: skip
+    assert result.code != 0
+    texts = re.findall(
+        r"DistributedError: \w+: rank \d of 3 has waited 2 s\..*", result.err
+    )
+    assert texts, result.err
+    assert "rank 1 waits as well, in broadcast" in texts[0].lower() or (
+        "broadcast: rank 1 of 3" in texts[0]
+    )
 
 
 def test_the_mpirun_of_another_mpi_is_named():

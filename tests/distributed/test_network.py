@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from tests.distributed.ending import SOON, assert_ended, pids_of
 from tests.distributed.launch import (
+    LIMIT,
     PROGRAMS,
     Result,
     environment,
@@ -140,6 +141,27 @@ def test_ranks_train_over_a_network(network):
         ).stdout
     )
     assert sent[0]["stats64"]["tx"]["bytes"] > 20 * 8 * 3000  # the gradients
+
+
+@pytest.mark.skipif(not shutil.which("chrt"), reason="needs chrt")
+def test_backward_hides_half_of_the_sums(network):
+    """The best of some runs, before what else the machine does; needs a core a rank."""
+    bench = [sys.executable, "-m", "autocalc", "bench", "distributed"]
+    hidden = []
+    for _ in range(3):
+        done = subprocess.run(
+            ["chrt", "-r", "10", *network, *bench, "--threads", "1", "--json"],
+            env=environment(UCX_TLS="tcp,self", FI_PROVIDER="tcp"),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=True,
+        )
+        hidden.append(json.loads(done.stdout)["overlap"])
+        if hidden[-1] >= 0.5:
+            break
+    assert max(hidden) >= 0.5, hidden
 
 
 def test_a_link_that_goes_down_ends_all_ranks(network, tmp_path):

@@ -38,6 +38,7 @@ VARIABLES = {
     "AUTOCALC_SHADOW": "set:share, re-run that share of calls and compare",
     "AUTOCALC_GUARD": "off: trust kernel sets from elsewhere without a self-test",
     "AUTOCALC_DISTRIBUTED_DEBUG": "detail: ranks compare calls, shapes and dtypes",
+    "AUTOCALC_DISTRIBUTED_TIMEOUT": "seconds that a rank waits for others: 1800",
     "AUTOCALC_LOG": "logging level: debug, info, warning",
 }
 
@@ -197,6 +198,19 @@ def _distributed_debug(name: str, value: str) -> str:
     return level
 
 
+def _seconds(name: str, value: str) -> float | None:
+    if not value.strip():
+        return None
+    try:
+        found = float(value)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < float("inf"):
+        message = f"{name}={value!r} is no time: use seconds, above 0."
+        raise ConfigError(message)
+    return found
+
+
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
@@ -248,6 +262,7 @@ class Settings:
     shadow: tuple[str, float] | None
     guard: bool
     distributed_debug: str
+    distributed_timeout: float | None
     log: str
 
 
@@ -287,6 +302,9 @@ def _parse(found: dict[str, str]) -> Settings:
         guard=_flag("AUTOCALC_GUARD", text("GUARD") or "on"),
         distributed_debug=_distributed_debug(
             "AUTOCALC_DISTRIBUTED_DEBUG", text("DISTRIBUTED_DEBUG")
+        ),
+        distributed_timeout=_seconds(
+            "AUTOCALC_DISTRIBUTED_TIMEOUT", text("DISTRIBUTED_TIMEOUT")
         ),
         log=_log_level("AUTOCALC_LOG", text("LOG")),
     )

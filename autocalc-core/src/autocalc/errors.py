@@ -109,6 +109,10 @@ class ConfigWarning(AutocalcWarning):
     """A setting that has no effect, probably misspelt, or that does harm."""
 
 
+class DistributedWarning(AutocalcWarning):
+    """A rank makes a call of a group that it is not in."""
+
+
 class CompileWarning(AutocalcWarning):
     """A compiled function that runs eagerly, or an effect that no replay repeats."""
 

@@ -33,6 +33,8 @@ def fail(how, x):
         dist.all_reduce(ac.ones(7))
     if how == "other":
         dist.broadcast(x, 0)
+    if how == "group":
+        dist.new_group([1])
     if how == "absorb":
         # What is caught ends nobody.
         with contextlib.suppress(ac.errors.ArgumentError):
@@ -41,7 +43,7 @@ def fail(how, x):
 
 
 def main(how, path, timeout):
-    dist.init_process_group(timeout=float(timeout))
+    dist.init_process_group(timeout=float(timeout) or None)  # 0: the environment's
     rank, n = dist.get_rank(), dist.get_world_size()
     tell(os.getpid())
     model = DDP(CharLM(), bucket_cap_mb=0.004)
@@ -60,6 +62,8 @@ def main(how, path, timeout):
                 fail(how, ac.ones(3))
             elif how in ("shape", "other", "absorb"):
                 dist.all_reduce(ac.ones(3))
+            elif how == "group":
+                dist.new_group([0])
     dist.destroy_process_group()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -49,6 +49,16 @@ def ranks() -> Iterator[None]:
             traceback.print_exc()
         _failure.end_all(group, type(error), error)
     distributed.destroy_process_group()
+
+
+def first_of_machine(work: Callable[[], None]) -> None:
+    """Let one rank of each machine do some work, while the others wait; or this one."""
+    if not are_several():
+        work()
+        return
+    if distributed.get_node_local_rank() == 0:
+        work()
+    distributed.barrier()
 
 
 def of_first(options: RunOptions) -> RunOptions:

@@ -26,6 +26,7 @@ from autocalc.cli._follow import best_of, follow, kernel_rows
 from autocalc.cli._memory import resident_bytes
 from autocalc.cli._profile import check_profile, profile_option, profiled
 from autocalc.cli._progress import say
+from autocalc.cli._ranks import first_of_machine, is_first, of_first, ranks
 from autocalc.cli._recipes import (
     ADAMW_LR,
     MODELS,
@@ -165,31 +166,56 @@ def _train_images(
       autocalc train fashion-mnist --finetune mnist.safetensors --lr 0.01
       autocalc train fashion-mnist --model lenet --augment --epochs 20
       autocalc train mnist --kernels reference --threads 1
+      mpirun -n 4 autocalc train mnist --data ~/data --save mnist.safetensors
+
+    Started several times by mpirun, all train together: --batch-size counts the images
+    of all ranks, and one of them prints and writes files.
     """
-    options = take_options(settings)
-    check_profile(profile)
-    choose_machine(ctx, threads, choices, locked)
-    source = Source(folder, download)
-    if options.saved is not None:
-        state, epochs = _saved_state(ctx, data, options.saved, settings)
-        training = checkpoint.resume(state, epochs, source, workers)
-    elif options.weights is not None:
-        training = _finetuned(ctx, data, options.weights, settings, source, workers)
-    else:
-        training = Training(_config(data, settings), source, workers)
-    if compiled:
-        training.compile()
-    if not options.quiet:
-        say(_headline(training), options.as_json)
-    screen = make_screen(training, options.quiet, options.as_json)
-    with profiled(profile, options.as_json):
-        follow(ctx, ImageRun(training, options), screen, screen, options)
+    with ranks():
+        options = of_first(take_options(settings, writes=is_first()))
+        profile = profile if is_first() else None
+        check_profile(profile)
+        choose_machine(ctx, threads, choices, locked)
+        source = Source(folder, download)
+        if download:
+            first_of_machine(lambda: _download(data, source))
+        training = _training(ctx, data, options, settings, source, workers)
+        if compiled:
+            training.compile()
+        if not options.quiet:
+            say(_headline(training), options.as_json)
+        screen = make_screen(training, options.quiet, options.as_json)
+        with profiled(profile, options.as_json):
+            follow(ctx, ImageRun(training, options), screen, screen, options)
 
 
 _callback: Any = _train_images.callback
 
 
+def _download(data: str, source: Source) -> None:
+    """Get the files that are missing."""
+    for train in (True, False):
+        RECIPES[data].load(train, source)
+
+
 # ---- before --------------------------------------------------------------------------
+
+
+def _training(
+    ctx: click.Context,
+    data: str,
+    options: RunOptions,
+    settings: dict[str, Any],
+    source: Source,
+    workers: int,
+) -> Training:
+    """Return what the options ask for: a training that goes on, or a new one."""
+    if options.saved is not None:
+        state, epochs = _saved_state(ctx, data, options.saved, settings)
+        return checkpoint.resume(state, epochs, source, workers)
+    if options.weights is not None:
+        return _finetuned(ctx, data, options.weights, settings, source, workers)
+    return Training(_config(data, settings), source, workers)
 
 
 def _config(data: str, settings: dict[str, Any]) -> Config:
@@ -327,7 +353,8 @@ class ImageRun:
 
     def save(self, path: Path) -> None:
         """Write the training to a file."""
-        checkpoint.save(self.training, path)
+        if is_first():
+            checkpoint.save(self.training, path)
 
     def new_file(self) -> Path:
         """Return a file that is not there."""

@@ -16,6 +16,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.generator import manual_seed
 from autocalc.cli._recipes import MODELS, OPTIMIZERS, RECIPES, Source
 from autocalc.data import DataLoader
+from autocalc.models import _ranks
 from autocalc.models._schedule import scheduled_rate
 from autocalc.nn import functional
 
@@ -83,6 +84,9 @@ class EpochEnd:
 class Training:
     """Trains by one step after the other; stops and goes on at any of them.
 
+    In a group of several ranks each draws the same batches and computes its part of
+    each: losses are those of one process but for rounding.
+
     Parameters
     ----------
     config
@@ -102,6 +106,7 @@ class Training:
         self.config = config
         self.model = MODELS[config.model](recipe)
         make_optimizer = OPTIMIZERS[config.optimizer]
+        self._trained = _ranks.shared(self.model)
         params = self.model.parameters()
         self.optimizer = make_optimizer(params, config.lr, config.momentum)
         self.loader = DataLoader(
@@ -119,11 +124,12 @@ class Training:
         self.epoch = 0
         #: Which kernels ran in the first step, by (kernel, set).
         self.calls: Counter[tuple[str, str]] = Counter()
-        self._train_step: Any = train_step
+        self._plain_step = train_step if _ranks.count() == 1 else train_part
+        self._train_step: Any = self._plain_step
 
     def compile(self) -> None:
         """Replay steps from now on: the same bits, without the interpreter."""
-        self._train_step = compile(train_step, exact=True, fallback=True)
+        self._train_step = compile(self._plain_step, exact=True, fallback=True)
 
     @property
     def steps_done(self) -> int:
@@ -156,7 +162,7 @@ class Training:
                 self.history.losses.append(loss)
                 self.history.samples += len(labels)
                 self.history.seconds += perf_counter() - started
-                yield Step(self.steps_done, loss, logits, labels)
+                yield Step(self.steps_done, loss, logits, _ranks.part(labels))
                 started = perf_counter()
             self._test()
             self.epoch += 1
@@ -165,12 +171,21 @@ class Training:
     def _step(self, images: Tensor, labels: Tensor) -> tuple[float, Tensor]:
         for group in self.optimizer.param_groups:
             group["lr"] = self.lr
+        _ranks.seed_step(self.config.seed, len(self.history.losses))
+        given = self._trained, self.optimizer, *self._part(images, labels)
         if self.calls:
-            step = self._train_step(self.model, self.optimizer, images, labels)
+            loss, logits = self._train_step(*given)
         else:
             with kernels.count() as self.calls:
-                step = train_step(self.model, self.optimizer, images, labels)
-        return step[0].item(), step[1]
+                loss, logits = self._plain_step(*given)
+        return _ranks.mean(loss).item(), logits
+
+    def _part(self, images: Tensor, labels: Tensor) -> tuple[Any, ...]:
+        """Return what this rank's step computes with."""
+        if _ranks.count() == 1:
+            return images, labels
+        weight = _ranks.count() / len(labels)
+        return _ranks.part(images), _ranks.part(labels), weight
 
     def _test(self) -> None:
         loss, accuracy = evaluate(self.model, self.test_loader)
@@ -190,17 +205,38 @@ def train_step(
     return loss.detach(), logits.detach()
 
 
+def train_part(
+    model: Any, optimizer: Any, images: Tensor, labels: Tensor, weight: float
+) -> tuple[Tensor, Tensor]:
+    """Do `train_step` with a rank's part of a batch, which may be empty.
+
+    `weight` is the number of ranks for each sample of the batch: the mean of all
+    ranks' results, and of their gradients, is that of the whole batch.
+    """
+    logits = model(images)
+    loss = functional.cross_entropy(logits, labels, reduction="sum") * weight
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.detach(), logits.detach()
+
+
 def evaluate(model: Any, loader: Any) -> tuple[float, float]:
-    """Return the mean loss and the share of right answers over a data set."""
+    """Return the mean loss and the share of right answers over a data set.
+
+    Ranks take turns with the batches.
+    """
     model.eval()
     loss, right, total = 0.0, 0, 0
     with no_grad():
-        for images, labels in loader:
+        for number, (images, labels) in enumerate(loader):
+            total += len(labels)
+            if not _ranks.is_mine(number):
+                continue
             logits = model(images)
             loss += functional.cross_entropy(logits, labels, reduction="sum").item()
             right += count_right(logits, labels)
-            total += len(labels)
-    return loss / total, right / total
+    return _ranks.total(loss) / total, _ranks.total(right) / total
 
 
 def count_right(logits: Tensor, labels: Tensor) -> int:

@@ -17,6 +17,7 @@ from autocalc.distributed._agreement import (
     set_debug_level,
 )
 from autocalc.distributed._group import (
+    GroupMember,
     destroy_process_group,
     get_backend,
     get_node_local_rank,
@@ -26,6 +27,12 @@ from autocalc.distributed._group import (
     is_available,
     is_initialized,
     is_mpi_available,
+)
+from autocalc.distributed._objects import (
+    all_gather_object,
+    broadcast_object_list,
+    gather_object,
+    scatter_object_list,
 )
 from autocalc.distributed._point_to_point import irecv, isend, recv, send
 from autocalc.distributed._process_group import ProcessGroup
@@ -42,34 +49,51 @@ from autocalc.distributed._spread import (
     barrier,
     broadcast,
 )
+from autocalc.distributed._subgroups import (
+    get_global_rank,
+    get_group_rank,
+    get_process_group_ranks,
+    group,
+    new_group,
+)
 from autocalc.distributed._work import Work
 
 __all__ = [
     "DebugLevel",
+    "GroupMember",
     "ProcessGroup",
     "ReduceOp",
     "Work",
     "all_gather",
     "all_gather_into_tensor",
+    "all_gather_object",
     "all_reduce",
     "barrier",
     "broadcast",
+    "broadcast_object_list",
     "destroy_process_group",
+    "gather_object",
     "get_backend",
     "get_debug_level",
+    "get_global_rank",
+    "get_group_rank",
     "get_node_local_rank",
+    "get_process_group_ranks",
     "get_rank",
     "get_world_size",
+    "group",
     "init_process_group",
     "irecv",
     "is_available",
     "is_initialized",
     "is_mpi_available",
     "isend",
+    "new_group",
     "recv",
     "reduce",
     "reduce_scatter",
     "reduce_scatter_tensor",
+    "scatter_object_list",
     "send",
     "set_debug_level",
 ]

@@ -69,15 +69,22 @@ def check_same(
         return
     words = [f"`{name}` {tuple(x.shape)} {x.dtype.name}" for name, x in tensors.items()]
     mine = f"{where}({', '.join([*words, *([settled] if settled else [])])})"
+    advice = "Shapes, dtypes and the order of calls must be the same on all ranks."
+    compare(where, group, mine, advice)
+
+
+def compare(where: str, group: ProcessGroup, mine: str, advice: str) -> None:
+    """Raise on all ranks if their calls differ."""
     calls = _calls(where, group, mine)
     if len(set(calls)) == 1:
         return
     usual = Counter(calls).most_common(1)[0][0]
-    others = "; ".join(f"rank {r}: {c}" for r, c in enumerate(calls) if c != usual)
-    first = calls.index(usual)
+    named = list(zip(group.ranks, calls, strict=True))
+    others = "; ".join(f"rank {r}: {c}" for r, c in named if c != usual)
+    first = group.ranks[calls.index(usual)]
     message = (
         f"{where}: ranks make different calls. Rank {first}: {usual}; {others}. "
-        f"Shapes, dtypes and the order of calls must be the same on all ranks."
+        f"{advice}"
     )
     raise DistributedError(message)
 

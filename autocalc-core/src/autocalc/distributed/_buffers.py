@@ -90,8 +90,8 @@ def raw(buffer: Tensor) -> Any:
     return memory(buffer).view(np.uint8)
 
 
-def messages(flat: Any) -> Iterator[Any]:
-    """Yield parts of a flat array that fit into a message of MPI."""
-    step = _mpi.MESSAGE_BYTES // flat.itemsize
+def messages(flat: Any, nbytes: int = _mpi.MESSAGE_BYTES) -> Iterator[Any]:
+    """Yield parts of a flat array of so many bytes, by default what MPI can count."""
+    step = nbytes // flat.itemsize
     for start in range(0, flat.size, step):
         yield flat[start : start + step]

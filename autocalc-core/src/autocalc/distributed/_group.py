@@ -1,25 +1,45 @@
 # SPDX-License-Identifier: MIT
-"""The group of all ranks: how it is made, asked and ended."""
+"""Groups of ranks: how that of all is made, and how any is asked and ended."""
 
 from __future__ import annotations
 
 import atexit
+import warnings
 from datetime import timedelta
 from typing import Any
 
-from autocalc._config import launched
+from autocalc._config import launched, settings
 from autocalc._tensor.checks import as_int, short
 from autocalc.distributed import _failure, _mpi, _placement
 from autocalc.distributed._launch import mpi_launch
 from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._work import Steps, Work, seconds
-from autocalc.errors import ArgumentError, DistributedError, DTypeError
+from autocalc.errors import (
+    ArgumentError,
+    DistributedError,
+    DistributedWarning,
+    DTypeError,
+)
 
 #: How long a call waits for other ranks by default, in seconds; as in PyTorch.
 TIMEOUT = 1800.0
 
-#: The group, if there is one.
+#: The group of all ranks, if there is one, and behind it those of some.
 _groups: list[ProcessGroup] = []
+
+
+class GroupMember:
+    """What a rank gets from `new_group` that is not among the group's ranks.
+
+    Examples
+    --------
+    >>> import autocalc.distributed as dist
+    >>> dist.get_rank(dist.GroupMember.NON_GROUP_MEMBER)
+    -1
+    """
+
+    #: In calls of its group the rank takes no part; they warn and return.
+    NON_GROUP_MEMBER: Any = object()
 
 
 def is_available() -> bool:
@@ -60,8 +80,10 @@ def init_process_group(
     init_method
         Without effect: MPI knows where the processes are.
     timeout
-        How long a call waits for other ranks, as a `timedelta` or in seconds; 30
-        minutes by default.  After it the call raises, and so ends all ranks.
+        How long a call waits for other ranks, as a `timedelta` or in seconds; by
+        default what ``AUTOCALC_DISTRIBUTED_TIMEOUT`` says, else 30 minutes.  After it
+        the call asks the others where they are, for 2 seconds, and raises with what
+        they say, and so ends all ranks.
     world_size, rank
         -1, or what the launcher says.
     **words
@@ -94,7 +116,7 @@ def init_process_group(
     if is_initialized():
         message = f"{where}: there is a group; destroy_process_group() ends it."
         raise ArgumentError(message)
-    limit = TIMEOUT if timeout is None else seconds(where, timeout)
+    limit = _usual_timeout() if timeout is None else seconds(where, timeout)
     launch = mpi_launch()
     several = launch is not None and launch.size > 1
     size, place = (launch.size, launch.rank) if several and launch else (1, 0)
@@ -105,6 +127,12 @@ def init_process_group(
     _groups.append(group)
     if several:
         _begin(group)
+
+
+def _usual_timeout() -> float:
+    """Return the seconds of the environment, or ours."""
+    chosen = settings().distributed_timeout
+    return TIMEOUT if chosen is None else chosen
 
 
 def _check_asked(
@@ -147,7 +175,9 @@ def _at_exit() -> None:
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """End the group; all ranks call it, and wait for each other.
+    """End a group, by default that of all and with it every group; all members call it.
+
+    They wait for each other.
 
     Raises
     ------
@@ -156,11 +186,20 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
     DistributedError
         If a rank does not come in time.
     """
-    ending = require("destroy_process_group", group)
+    where = "destroy_process_group"
+    if group is GroupMember.NON_GROUP_MEMBER:
+        return
+    ending = require(where, group)
+    ended = [*_groups] if ending is _groups[0] else [ending]
     if ending.size() > 1:
-        for work in list(ending.outstanding):
+        for work in [work for one in ended for work in one.outstanding]:
             work.wait()
-        Work("destroy_process_group", ending, meeting(ending)).wait()
+        Work(where, ending, meeting(ending)).wait()
+    if ending is not _groups[0]:
+        ending.free()
+        _groups.remove(ending)
+        return
+    if ending.size() > 1:
         atexit.unregister(_at_exit)
         _failure.uninstall()
     _groups.clear()
@@ -173,24 +212,28 @@ def meeting(group: ProcessGroup) -> Steps:
 
 
 def get_rank(group: ProcessGroup | None = None) -> int:
-    """Return the number of this process, from 0.
+    """Return the number of this process in a group, from 0; -1 if it is not in it.
 
     Raises
     ------
     ArgumentError
         If there is no group.
     """
+    if group is GroupMember.NON_GROUP_MEMBER:
+        return -1
     return require("get_rank", group).rank()
 
 
 def get_world_size(group: ProcessGroup | None = None) -> int:
-    """Return the number of processes.
+    """Return the number of processes of a group; -1 if this one is not in it.
 
     Raises
     ------
     ArgumentError
         If there is no group.
     """
+    if group is GroupMember.NON_GROUP_MEMBER:
+        return -1
     return require("get_world_size", group).size()
 
 
@@ -224,16 +267,33 @@ def get_backend(group: ProcessGroup | None = None) -> str:
 
 
 def require(where: str, group: Any) -> ProcessGroup:
-    """Return the group; raise if there is none, or another is meant."""
+    """Return the group that is meant; raise if it is none, or this rank is outside."""
     if not _groups:
         message = f"{where}: there is no group; init_process_group() makes it."
         raise ArgumentError(message)
-    if group is not None and group is not _groups[0]:
+    if group is None:
+        return _groups[0]
+    if group is GroupMember.NON_GROUP_MEMBER:
+        message = f"{where}: this rank, {_groups[0].rank()}, is not in the group."
+        raise ArgumentError(message)
+    if not any(group is one for one in _groups):
         message = (
-            f"{where}: `group` is {short(group)}; there is one group: leave it out."
+            f"{where}: `group` is {short(group)}; it must be one that new_group made "
+            f"and that has not ended, or None for all ranks."
         )
         raise ArgumentError(message)
-    return _groups[0]
+    found: ProcessGroup = group
+    return found
+
+
+def is_outside(where: str, group: Any) -> bool:
+    """Return whether this rank is not in the group; then warn, as PyTorch does."""
+    if group is not GroupMember.NON_GROUP_MEMBER or not _groups:
+        return False
+    rank = _groups[0].rank()
+    message = f"{where}: this rank, {rank}, is not in the group; nothing is done."
+    warnings.warn(message, DistributedWarning, stacklevel=3)
+    return True
 
 
 def are_several() -> bool:
@@ -241,19 +301,47 @@ def are_several() -> bool:
     return bool(_groups) and _groups[0].size() > 1
 
 
+def add_group(group: ProcessGroup) -> ProcessGroup:
+    """Let a group of some ranks be known."""
+    _groups.append(group)
+    return group
+
+
 def current_group() -> ProcessGroup | None:
-    """Return the group, or None."""
+    """Return the group of all ranks, or None."""
     return _groups[0] if _groups else None
 
 
 def check_rank(where: str, name: str, rank: Any, group: ProcessGroup) -> int:
-    """Return the number of a process; raise if there is none."""
+    """Return a member's number in the group, by its number among all ranks."""
     found = as_int(where, name, rank)
-    if not 0 <= found < group.size():
+    if found not in group.ranks:
         only = "the one process is number 0"
-        if group.size() > 1:
+        if group is not group.world:
+            only = f"ranks of the group are {', '.join(map(str, group.ranks))}"
+        elif group.size() > 1:
             only = f"ranks are 0 to {group.size() - 1}"
         message = f"{where}: `{name}` is {found}; {only}."
+        raise ArgumentError(message)
+    return group.ranks.index(found)
+
+
+def member(where: str, name: str, rank: Any, number: Any, group: ProcessGroup) -> int:
+    """Return a member's number, by the one among all or by the one in the group."""
+    if (rank is None) == (number is None):
+        message = (
+            f"{where}: `{name}` is {short(rank)} and `group_{name}` {short(number)}; "
+            f"give one of them, a number among all ranks or in the group."
+        )
+        raise ArgumentError(message)
+    if number is None:
+        return check_rank(where, name, rank, group)
+    found = as_int(where, f"group_{name}", number)
+    if not 0 <= found < group.size():
+        message = (
+            f"{where}: `group_{name}` is {found}; the group has {group.size()} ranks, "
+            f"from 0 on."
+        )
         raise ArgumentError(message)
     return found
 

@@ -79,13 +79,18 @@ def in_place() -> Any:
     return module(None).IN_PLACE
 
 
-def completed(requests: list[Any]) -> list[Any] | None:
-    """Return the statuses of requests if all are complete; move them on by asking."""
+def new_statuses(requests: list[Any]) -> list[Any]:
+    """Return a place for what MPI says of each request."""
+    kind = module(None).Status if requests else None
+    return [kind() for _ in requests] if kind else []
+
+
+def completed(requests: list[Any], statuses: list[Any]) -> bool:
+    """Return whether requests are all complete; move them on by asking."""
     if not requests:
-        return []
-    mpi = module(None)
-    statuses = [mpi.Status() for _ in requests]
-    return statuses if mpi.Request.Testall(requests, statuses) else None
+        return True
+    done: bool = module(None).Request.Testall(requests, statuses)
+    return done
 
 
 def is_error(error: BaseException) -> bool:

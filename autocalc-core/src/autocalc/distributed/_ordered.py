@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Sums whose order is that of the ranks, whatever the network does.
+"""Sums of messages between all pairs of ranks, in the order of the ranks.
 
 MPI libraries choose how they add by size, load and place; floating-point sums differ in
 their last bits then.  Here each rank owns a part of the elements: the others send it
 theirs, it adds them in the order of the ranks, and sends the sums to all.  Each rank
-sends ``2 (n - 1) / n`` of the tensor's bytes, as by the best algorithm.
+sends ``2 (n - 1) / n`` of the tensor's bytes, as by the best algorithm.  Two ranks send
+each other all they have and add it, as many bytes in one step.
+
+A call moves on when it is asked, and a sum in few steps needs to be asked less often:
+so large sums of few ranks are made here as well.  Open MPI's own sends each way in turn
+and takes twice as long on a network.
 """
 
 from __future__ import annotations
@@ -15,12 +20,20 @@ from autocalc._dispatch._choice import are_deterministic_algorithms_enabled
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc.distributed import _buffers
-from autocalc.distributed._process_group import ProcessGroup
+from autocalc.distributed._process_group import Channel, ProcessGroup
 from autocalc.distributed._reduce_op import ReduceOp
 from autocalc.distributed._work import Steps
 
 #: Those whose result depends on the order.
 _ROUNDED = (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PRODUCT)
+
+#: Bytes of a message.  MPI libraries send up to 64 KiB without asking the receiver,
+#: whose answer would wait until it asks for its messages, between two of its kernels.
+_PIECE = 60 * 2**10
+
+#: Ranks of which each may send to all others at once, and bytes that are worth a
+#: message.
+_FEW, _LARGE = 16, 4096
 
 
 def order_matters(op: ReduceOp, tensor: Tensor) -> bool:
@@ -32,8 +45,15 @@ def order_matters(op: ReduceOp, tensor: Tensor) -> bool:
     )
 
 
+def pays(group: ProcessGroup, op: ReduceOp, tensor: Tensor) -> bool:
+    """Return whether messages between all pairs are a good way to add up a tensor."""
+    if op not in (ReduceOp.SUM, ReduceOp.AVG) or group.size() > _FEW:
+        return False
+    return int(tensor._array.nbytes) >= _LARGE * group.size()
+
+
 def reduce_own(
-    group: ProcessGroup, parts: list[Tensor], op: ReduceOp, tag: int
+    group: ProcessGroup, channel: Channel, parts: list[Tensor], op: ReduceOp, tag: int
 ) -> Steps:
     """Send part r to rank r; let this rank's part be the sum of all that arrive.
 
@@ -43,31 +63,52 @@ def reduce_own(
     arrived = [own if r == group.rank() else _like(own) for r in range(group.size())]
     others = [r for r in range(group.size()) if r != group.rank()]
     yield [
-        *_each(group.ordered.Irecv, arrived, others, tag),
-        *_each(group.ordered.Isend, parts, others, tag),
+        *_each(channel.comm.Irecv, arrived, others, tag),
+        *_each(channel.comm.Isend, parts, others, tag),
     ]
     total = arrived[0].clone()
     for part in arrived[1:]:
-        if op is ReduceOp.PRODUCT:
-            total.mul_(part)
-        else:
-            total.add_(part)
+        _combine(total, part, op)
     own.copy_(total)
 
 
-def all_reduce(group: ProcessGroup, buffer: Tensor, op: ReduceOp) -> Steps:
+def _combine(total: Tensor, part: Tensor, op: ReduceOp) -> None:
+    if op is ReduceOp.PRODUCT:
+        total.mul_(part)
+    else:
+        total.add_(part)
+
+
+def all_reduce(
+    group: ProcessGroup, channel: Channel, buffer: Tensor, op: ReduceOp
+) -> Steps:
     """Combine the flat, contiguous `buffer` of all ranks in place."""
+    tags = channel.next_tags()
+    if group.size() == 2:
+        yield from _exchange(group, channel, buffer, op, tags[0])
+        return
     n, size = group.size(), buffer.numel()
     bounds = [size * r // n for r in range(n + 1)]
     parts = [buffer[bounds[r] : bounds[r + 1]] for r in range(n)]
-    tags = group.next_tags()
-    yield from reduce_own(group, parts, op, tags[0])
+    yield from reduce_own(group, channel, parts, op, tags[0])
     others = [r for r in range(n) if r != group.rank()]
     own = [parts[group.rank()]] * n
     yield [
-        *_each(group.ordered.Irecv, parts, others, tags[1]),
-        *_each(group.ordered.Isend, own, others, tags[1]),
+        *_each(channel.comm.Irecv, parts, others, tags[1]),
+        *_each(channel.comm.Isend, own, others, tags[1]),
     ]
+
+
+def _exchange(
+    group: ProcessGroup, channel: Channel, buffer: Tensor, op: ReduceOp, tag: int
+) -> Steps:
+    """Combine the tensors of two ranks: a + b has the bits of b + a."""
+    other, arrived = 1 - group.rank(), _like(buffer)
+    yield [
+        *_each(channel.comm.Irecv, [arrived] * 2, [other], tag),
+        *_each(channel.comm.Isend, [buffer] * 2, [other], tag),
+    ]
+    _combine(buffer, arrived, op)
 
 
 def _like(x: Tensor) -> Tensor:
@@ -75,9 +116,9 @@ def _like(x: Tensor) -> Tensor:
 
 
 def _each(send: Any, parts: list[Tensor], ranks: list[int], tag: int) -> list[Any]:
-    """Start a message with each rank, in parts that MPI can count."""
+    """Start messages with each rank."""
     return [
         send(message, rank, tag)
         for rank in ranks
-        for message in _buffers.messages(_buffers.memory(parts[rank]))
+        for message in _buffers.messages(_buffers.memory(parts[rank]), _PIECE)
     ]

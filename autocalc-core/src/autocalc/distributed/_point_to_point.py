@@ -10,11 +10,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int
 from autocalc.distributed import _buffers, _mpi
 from autocalc.distributed._buffers import check_tensor, check_written
-from autocalc.distributed._group import (
-    check_rank,
-    refuse_alone,
-    require,
-)
+from autocalc.distributed._group import is_outside, member, refuse_alone, require
 from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._work import Steps, Work
 from autocalc.errors import ArgumentError, DistributedError
@@ -25,17 +21,18 @@ def isend(
     dst: int | None = None,
     group: ProcessGroup | None = None,
     tag: int = 0,
-) -> Work:
+    group_dst: int | None = None,
+) -> Work | None:
     """Start to send a tensor to rank `dst`, which receives it with `recv` or `irecv`.
 
     Parameters
     ----------
     tensor
         What is sent; it must not change before the `Work` that is returned is complete.
-    dst
-        The rank that gets it.
+    dst, group_dst
+        The rank that gets it: its number among all, or that in the group.
     group
-        None, the group of all.
+        What `new_group` returned, or None for all ranks.
     tag
         A number that the receiver gives as well, 0 to 32767.
 
@@ -44,11 +41,13 @@ def isend(
     DTypeError
         If an argument is of the wrong kind.
     ArgumentError
-        If there is no group, no rank `dst`, or `dst` is this rank.
+        If there is no such group, no rank `dst` in it, or `dst` is this rank.
     DistributedError
         If this process is alone.
     """
-    return _isend("isend", tensor, dst, group, tag)
+    if is_outside("isend", group):
+        return None
+    return _isend("isend", tensor, (dst, group_dst), group, tag)
 
 
 def _isend(where: str, tensor: Any, dst: Any, group: Any, tag: Any) -> Work:
@@ -70,17 +69,19 @@ def irecv(
     src: int | None = None,
     group: ProcessGroup | None = None,
     tag: int = 0,
-) -> Work:
+    group_src: int | None = None,
+) -> Work | None:
     """Start to receive what rank `src` sends with `send` or `isend`.
 
     Parameters
     ----------
     tensor
         What is written, of the shape and dtype that is sent.
-    src
-        The rank that sends; None: whichever does first, then a tensor of up to 1 GiB.
+    src, group_src
+        The rank that sends: its number among all, or that in the group; by default
+        whichever does first, then a tensor of up to 1 GiB.
     group
-        None, the group of all.
+        What `new_group` returned, or None for all ranks.
     tag
         The number that the sender gives, 0 to 32767.
 
@@ -89,11 +90,13 @@ def irecv(
     DTypeError
         If an argument is of the wrong kind.
     ArgumentError
-        If there is no group, no rank `src`, or `src` is this rank.
+        If there is no such group, no rank `src` in it, or `src` is this rank.
     DistributedError
         If this process is alone.
     """
-    return _irecv("irecv", tensor, src, group, tag)
+    if is_outside("irecv", group):
+        return None
+    return _irecv("irecv", tensor, (src, group_src), group, tag)
 
 
 def _irecv(where: str, tensor: Any, src: Any, group: Any, tag: Any) -> Work:
@@ -101,7 +104,7 @@ def _irecv(where: str, tensor: Any, src: Any, group: Any, tag: Any) -> Work:
     ranks = require(where, group)
     refuse_alone(where, ranks)
     refuse_reading(where)
-    source = None if src is None else _other(where, "src", src, ranks)
+    source = None if src == (None, None) else _other(where, "src", src, ranks)
     size = tensor._array.nbytes
     if source is None and size > _mpi.MESSAGE_BYTES:
         message = (
@@ -125,13 +128,14 @@ def _receive_steps(
     got = sum(status.Get_count(mpi.BYTE) for status in statuses or ())
     if got != tensor._array.nbytes:
         message = (
-            f"{where}: rank {group.rank()} expects `tensor` of shape {tensor.shape} "
+            f"{where}: {group} expects `tensor` of shape {tensor.shape} "
             f"and dtype {tensor.dtype.name}, {tensor._array.nbytes} bytes; {got} bytes "
             f"have come. Both ranks must give like tensors."
         )
         raise DistributedError(message)
     _buffers.unstage(tensor, buffer)
-    return statuses[0].Get_source() if statuses else src
+    found = statuses[0].Get_source() if statuses else src
+    return None if found is None else group.ranks[found]
 
 
 def send(
@@ -139,6 +143,7 @@ def send(
     dst: int | None = None,
     group: ProcessGroup | None = None,
     tag: int = 0,
+    group_dst: int | None = None,
 ) -> None:
     """Send a tensor to rank `dst`; see `isend`.
 
@@ -149,11 +154,12 @@ def send(
     DTypeError
         If an argument is of the wrong kind.
     ArgumentError
-        If there is no group, no rank `dst`, or `dst` is this rank.
+        If there is no such group, no rank `dst` in it, or `dst` is this rank.
     DistributedError
         If this process is alone, or the receiver does not come in time.
     """
-    _isend("send", tensor, dst, group, tag).wait()
+    if not is_outside("send", group):
+        _isend("send", tensor, (dst, group_dst), group, tag).wait()
 
 
 def recv(
@@ -161,27 +167,34 @@ def recv(
     src: int | None = None,
     group: ProcessGroup | None = None,
     tag: int = 0,
+    group_src: int | None = None,
 ) -> int:
     """Receive what rank `src` sends, and return which rank sent it; see `irecv`.
+
+    A rank that is not in the group receives nothing and returns -1.
 
     Raises
     ------
     DTypeError
         If an argument is of the wrong kind.
     ArgumentError
-        If there is no group, no rank `src`, or `src` is this rank.
+        If there is no such group, no rank `src` in it, or `src` is this rank.
     DistributedError
         If this process is alone, nothing comes in time, or a tensor of another size.
     """
-    work = _irecv("recv", tensor, src, group, tag)
+    if is_outside("recv", group):
+        return -1
+    work = _irecv("recv", tensor, (src, group_src), group, tag)
     work.wait()
     return work.source_rank()
 
 
-def _other(where: str, name: str, rank: Any, group: ProcessGroup) -> int:
-    found = check_rank(where, name, rank, group)
+def _other(where: str, name: str, numbers: tuple[Any, Any], group: ProcessGroup) -> int:
+    """Return the number in the group of another rank; raise if this one is meant."""
+    found = member(where, name, *numbers, group)
     if found == group.rank():
-        message = f"{where}: `{name}` is {found}, this rank itself; give another one."
+        number = group.ranks[found]
+        message = f"{where}: `{name}` is {number}, this rank itself; give another one."
         raise ArgumentError(message)
     return found
 

@@ -22,8 +22,8 @@ from autocalc.distributed._buffers import (
     summed_in,
     unstage,
 )
-from autocalc.distributed._group import check_rank, require
-from autocalc.distributed._process_group import ProcessGroup
+from autocalc.distributed._group import is_outside, member, require
+from autocalc.distributed._process_group import Channel, ProcessGroup
 from autocalc.distributed._reduce_op import ReduceOp
 from autocalc.distributed._run import is_recorded, record, run
 from autocalc.distributed._work import Steps, Work
@@ -47,7 +47,8 @@ def all_reduce(
     op
         How elements are combined.
     group
-        None, the group of all.
+        What `new_group` returned, or None for all ranks.  A rank that is not in the
+        group does nothing, with a warning.
     async_op
         Return at once, a `Work` to wait for.
 
@@ -61,7 +62,7 @@ def all_reduce(
     DTypeError
         If `tensor` or `op` is of the wrong kind.
     ArgumentError
-        If there is no group.
+        If there is no such group.
     DistributedError
         If the ranks' calls do not fit together or one does not come in time.
 
@@ -78,27 +79,32 @@ def all_reduce(
     >>> dist.destroy_process_group()
     """
     where = "all_reduce"
+    if is_outside(where, group):
+        return None
     check_op(where, op, check_written(where, "tensor", tensor))
     ranks = require(where, group)
     if is_recorded(where, async_op):
-        record(all_reduce, [tensor], [tensor], op=op)
+        record(all_reduce, [tensor], [tensor], op=op, group=group)
         return None
     check_same(where, ranks, op.name, tensor=tensor)
-    return run(where, ranks, all_reduce_steps(ranks, ranks.comm, tensor, op), async_op)
+    return run(
+        where, ranks, all_reduce_steps(ranks, ranks.channel, tensor, op), async_op
+    )
 
 
 def all_reduce_steps(
-    group: ProcessGroup, comm: Any, tensor: Tensor, op: ReduceOp
+    group: ProcessGroup, channel: Channel, tensor: Tensor, op: ReduceOp
 ) -> Steps:
-    """Combine the tensors of all ranks over a communicator of theirs."""
+    """Combine the tensors of all ranks over a channel of theirs."""
     if group.size() == 1:
         return
     buffer = staged(tensor, summed_in(tensor.dtype))
-    if _ordered.order_matters(op, buffer):
-        yield from _ordered.all_reduce(group, buffer.reshape(-1), op)
+    if _ordered.order_matters(op, buffer) or _ordered.pays(group, op, buffer):
+        yield from _ordered.all_reduce(group, channel, buffer.reshape(-1), op)
     else:
         place, how = _mpi.in_place(), _mpi.op_of(op)
-        yield [comm.Iallreduce(place, m, how) for m in messages(memory(buffer))]
+        sent = channel.comm.Iallreduce
+        yield [sent(place, part, how) for part in messages(memory(buffer))]
     _finish(group, op, tensor, buffer)
 
 
@@ -110,33 +116,43 @@ def _finish(group: ProcessGroup, op: ReduceOp, tensor: Tensor, buffer: Tensor) -
 
 def reduce(
     tensor: Tensor,
-    dst: int,
+    dst: int | None = None,
     op: ReduceOp = ReduceOp.SUM,
     group: ProcessGroup | None = None,
     async_op: bool = False,
+    group_dst: int | None = None,
 ) -> Work | None:
     """Combine the tensors of all ranks in that of rank `dst`; see `all_reduce`.
 
     The tensors of other ranks stay as they are.
+
+    Parameters
+    ----------
+    tensor, op, group, async_op
+        Those of `all_reduce`.
+    dst, group_dst
+        The rank that gets the result: its number among all, or that in the group.
 
     Raises
     ------
     DTypeError
         If an argument is of the wrong kind.
     ArgumentError
-        If there is no group or no rank `dst`.
+        If there is no such group or no rank `dst` in it.
     DistributedError
         If the ranks' calls do not fit together or one does not come in time.
     """
     where = "reduce"
+    if is_outside(where, group):
+        return None
     check_op(where, op, check_written(where, "tensor", tensor))
     ranks = require(where, group)
-    check_rank(where, "dst", dst, ranks)
+    to = member(where, "dst", dst, group_dst, ranks)
     if is_recorded(where, async_op):
-        record(reduce, [tensor], [tensor], dst=dst, op=op)
+        record(reduce, [tensor], [tensor], op=op, group=group, group_dst=to)
         return None
-    check_same(where, ranks, f"{op.name}, dst={dst}", tensor=tensor)
-    return run(where, ranks, _reduce_steps(ranks, tensor, dst, op), async_op)
+    check_same(where, ranks, f"{op.name}, dst={ranks.ranks[to]}", tensor=tensor)
+    return run(where, ranks, _reduce_steps(ranks, tensor, to, op), async_op)
 
 
 def _reduce_steps(group: ProcessGroup, tensor: Tensor, dst: int, op: ReduceOp) -> Steps:
@@ -146,7 +162,7 @@ def _reduce_steps(group: ProcessGroup, tensor: Tensor, dst: int, op: ReduceOp) -
     here = group.rank() == dst
     if _ordered.order_matters(op, buffer):
         copy = buffer if here else buffer.clone()
-        yield from _ordered.all_reduce(group, copy.reshape(-1), op)
+        yield from _ordered.all_reduce(group, group.channel, copy.reshape(-1), op)
     else:
         place, how = _mpi.in_place(), _mpi.op_of(op)
         yield [
@@ -187,6 +203,8 @@ def reduce_scatter(
         If the ranks' calls do not fit together or one does not come in time.
     """
     where = "reduce_scatter"
+    if is_outside(where, group):
+        return None
     check_written(where, "output", output)
     ranks = require(where, group)
     check_list(where, "input_list", input_list, output, ranks)
@@ -224,6 +242,8 @@ def reduce_scatter_tensor(
         If the ranks' calls do not fit together or one does not come in time.
     """
     where = "reduce_scatter_tensor"
+    if is_outside(where, group):
+        return None
     check_written(where, "output", output)
     check_tensor(where, "input", input)
     ranks = require(where, group)
@@ -248,14 +268,16 @@ def _reduce_scatter(
 ) -> Work | None:
     check_op(where, op, output)
     if is_recorded(where, async_op):
-        record(_scatter_now, [output, joined], [output], op=op)
+        record(_scatter_now, [output, joined], [output], op=op, group=ranks)
         return None
     check_same(where, ranks, op.name, output=output)
     return run(where, ranks, _scatter_steps(ranks, output, joined, op), async_op)
 
 
-def _scatter_now(output: Tensor, joined: Tensor, op: ReduceOp) -> None:
-    reduce_scatter_tensor(output, joined, op)
+def _scatter_now(
+    output: Tensor, joined: Tensor, op: ReduceOp, group: ProcessGroup
+) -> None:
+    reduce_scatter_tensor(output, joined, op, group)
 
 
 def _scatter_steps(
@@ -270,7 +292,8 @@ def _scatter_steps(
     if _ordered.order_matters(op, buffer):
         parts = [source[r] for r in range(group.size())]
         parts[group.rank()] = parts[group.rank()].clone()  # it is written
-        yield from _ordered.reduce_own(group, parts, op, group.next_tags()[0])
+        tag = group.channel.next_tags()[0]
+        yield from _ordered.reduce_own(group, group.channel, parts, op, tag)
         buffer.copy_(parts[group.rank()].reshape(output.shape))
     else:
         how = _mpi.op_of(op)

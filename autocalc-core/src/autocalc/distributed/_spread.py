@@ -9,7 +9,7 @@ from autocalc._tensor import Tensor
 from autocalc.distributed import _buffers
 from autocalc.distributed._agreement import check_same
 from autocalc.distributed._buffers import check_tensor, check_written
-from autocalc.distributed._group import check_rank, meeting, require
+from autocalc.distributed._group import is_outside, meeting, member, require
 from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._reduce import check_list
 from autocalc.distributed._run import is_recorded, record, run
@@ -28,9 +28,11 @@ def barrier(group: ProcessGroup | None = None, async_op: bool = False) -> Work |
         If a rank does not come in time.
     """
     where = "barrier"
+    if is_outside(where, group):
+        return None
     ranks = require(where, group)
     if is_recorded(where, async_op):
-        record(barrier, [], [])
+        record(barrier, [], [], group=group)
         return None
     check_same(where, ranks)
     return run(where, ranks, meeting(ranks), async_op)
@@ -38,9 +40,10 @@ def barrier(group: ProcessGroup | None = None, async_op: bool = False) -> Work |
 
 def broadcast(
     tensor: Tensor,
-    src: int,
+    src: int | None = None,
     group: ProcessGroup | None = None,
     async_op: bool = False,
+    group_src: int | None = None,
 ) -> Work | None:
     """Give all ranks the tensor of rank `src`.
 
@@ -48,8 +51,8 @@ def broadcast(
     ----------
     tensor
         What is sent, or written: of the same shape and dtype on all ranks.
-    src
-        The rank that has it.
+    src, group_src
+        The rank that has it: its number among all, or that in the group.
     group, async_op
         Those of `all_reduce`.
 
@@ -58,19 +61,21 @@ def broadcast(
     DTypeError
         If an argument is of the wrong kind.
     ArgumentError
-        If there is no group or no rank `src`.
+        If there is no such group or no rank `src` in it.
     DistributedError
         If the ranks' calls do not fit together or one does not come in time.
     """
     where = "broadcast"
+    if is_outside(where, group):
+        return None
     check_written(where, "tensor", tensor)
     ranks = require(where, group)
-    check_rank(where, "src", src, ranks)
+    source = member(where, "src", src, group_src, ranks)
     if is_recorded(where, async_op):
-        record(broadcast, [tensor], [tensor], src=src)
+        record(broadcast, [tensor], [tensor], group=group, group_src=source)
         return None
-    check_same(where, ranks, f"src={src}", tensor=tensor)
-    return run(where, ranks, _broadcast_steps(ranks, tensor, src), async_op)
+    check_same(where, ranks, f"src={ranks.ranks[source]}", tensor=tensor)
+    return run(where, ranks, _broadcast_steps(ranks, tensor, source), async_op)
 
 
 def _broadcast_steps(group: ProcessGroup, tensor: Tensor, src: int) -> Steps:
@@ -123,20 +128,22 @@ def all_gather(
     >>> dist.destroy_process_group()
     """
     where = "all_gather"
+    if is_outside(where, group):
+        return None
     check_tensor(where, "tensor", tensor)
     ranks = require(where, group)
     parts = check_list(where, "tensor_list", tensor_list, tensor, ranks)
     for part in parts:
         check_written(where, "tensor_list", part)
     if is_recorded(where, async_op):
-        record(_gather_now, [*parts, tensor], parts)
+        record(_gather_now, [*parts, tensor], parts, group=group)
         return None
     check_same(where, ranks, tensor=tensor)
     return run(where, ranks, _gather_steps(ranks, parts, tensor), async_op)
 
 
-def _gather_now(*tensors: Tensor) -> None:
-    all_gather(tensors[:-1], tensors[-1])
+def _gather_now(*tensors: Tensor, group: ProcessGroup | None) -> None:
+    all_gather(tensors[:-1], tensors[-1], group)
 
 
 def _gather_steps(group: ProcessGroup, parts: list[Tensor], tensor: Tensor) -> Steps:
@@ -183,6 +190,8 @@ def all_gather_into_tensor(
         If the ranks' calls do not fit together or one does not come in time.
     """
     where = "all_gather_into_tensor"
+    if is_outside(where, group):
+        return None
     output = check_written(where, "output_tensor", output_tensor)
     own = check_tensor(where, "input_tensor", input_tensor)
     ranks = require(where, group)
@@ -195,7 +204,7 @@ def all_gather_into_tensor(
         )
         raise ShapeError(message)
     if is_recorded(where, async_op):
-        record(all_gather_into_tensor, [output, own], [output])
+        record(all_gather_into_tensor, [output, own], [output], group=group)
         return None
     check_same(where, ranks, input_tensor=own)
     return run(where, ranks, _gather_into_steps(ranks, output, own), async_op)

@@ -22,6 +22,9 @@ _ROUNDS, _LONGEST_SLEEP = 200, 5e-4
 #: it goes on for a rank that has.
 _LOOK_AFTER, _GRACE = 1.0, 5.0
 
+#: Seconds for others to say where they wait, before a wait that took too long fails.
+_ANSWER = 2.0
+
 #: What a call does, step by step: it yields the requests that the next step needs, and
 #: is sent their statuses.  It returns the rank that it received from, if it did.
 Steps = Generator[list[Any], Any, Any]
@@ -52,6 +55,7 @@ class Work:
         self._group = group
         self._steps = steps
         self._pending: list[Any] = []
+        self._statuses: list[Any] = []
         self._done = False
         self._source: int | None = None
         group.outstanding.add(self)
@@ -60,10 +64,9 @@ class Work:
     def is_completed(self) -> bool:
         """Return whether the call has ended; never wait."""
         while not self._done:
-            statuses = self._completed()
-            if statuses is None:
+            if not self._is_passed():
                 return False
-            self._advance(statuses)
+            self._advance(self._statuses)
         return True
 
     def wait(self, timeout: timedelta | float | None = None) -> bool:
@@ -87,12 +90,12 @@ class Work:
             _pause(rounds)
             waited = time.monotonic() - started
             if waited > limit:
-                self._fail(f"has waited {limit:g} s", _STUCK)
-            if waited > _LOOK_AFTER and left_at is None:
-                left_at = waited if self._group.someone_left() else None
+                self._fail(f"has waited {limit:g} s.{self._roll_call()}", _STUCK)
+            if waited > _LOOK_AFTER and self._group.members_left(self._where):
+                left_at = waited if left_at is None else left_at
             if left_at is not None and waited - left_at > _GRACE:
-                ranks = ", ".join(map(str, sorted(self._group.left)))
-                self._fail(f"waits for rank {ranks}, whose program has ended", _LEFT)
+                ranks = ", ".join(map(str, self._group.members_left(self._where)))
+                self._fail(f"waits for rank {ranks}, whose program has ended.", _LEFT)
         return True
 
     def source_rank(self) -> int:
@@ -108,10 +111,10 @@ class Work:
             raise DistributedError(message)
         return self._source
 
-    def _completed(self) -> list[Any] | None:
-        """Return the statuses of the requests if all are complete."""
+    def _is_passed(self) -> bool:
+        """Return whether the requests of this step are all complete."""
         try:
-            return _mpi.completed(self._pending)
+            return _mpi.completed(self._pending, self._statuses)
         except Exception as error:
             raise self._translated(error) from error
 
@@ -119,9 +122,10 @@ class Work:
         token = enter(grad=False)
         try:
             self._pending = self._steps.send(statuses)
+            self._statuses = _mpi.new_statuses(self._pending)
         except StopIteration as end:
             self._source = end.value
-            self._done, self._pending = True, []
+            self._done, self._pending, self._statuses = True, [], []
             self._group.outstanding.discard(self)
         except Exception as error:
             raise self._translated(error) from error
@@ -132,22 +136,39 @@ class Work:
         """Return MPI's error as ours; others stay."""
         if not _mpi.is_error(error):
             return error
-        return self._error(f"was told by MPI: {error}", _TOLD)
+        return self._error(f"was told by MPI: {error}.", _TOLD)
+
+    def _roll_call(self) -> str:
+        """Ask all others of the group where they are; return what they say."""
+        group, until = self._group, time.monotonic() + _ANSWER
+        group.tell_waiting(self._where)
+        others = {r for r in group.ranks if r != group.world.rank()}
+        silent, gone = others, list[int]()
+        while silent and time.monotonic() < until:
+            time.sleep(_LONGEST_SLEEP)
+            gone = group.members_left(self._where)
+            silent = others.difference(group.world.waiting, gone)
+        words = [
+            f"rank {r} waits as well, in {where}"
+            for r, where in sorted(group.world.waiting.items())
+            if r in others
+        ]
+        words += [f"rank {r} does not answer" for r in sorted(silent)]
+        words += [f"the program of rank {r} has ended" for r in gone]
+        text = "; ".join(words)
+        why = " It is stopped, cut off, or still computes." if silent else ""
+        return f" {text[:1].upper()}{text[1:]}.{why}"
 
     def _fail(self, what: str, advice: str) -> None:
         raise self._error(what, advice)
 
     def _error(self, what: str, advice: str) -> DistributedError:
-        group = self._group
-        return DistributedError(
-            f"{self._where}: rank {group.rank()} of {group.size()} {what}. {advice}"
-        )
+        return DistributedError(f"{self._where}: {self._group} {what} {advice}")
 
 
 _STUCK = (
-    "A rank is stopped, waits for something else, or calls other functions; "
-    "AUTOCALC_DISTRIBUTED_DEBUG=detail finds calls that differ, and `timeout` of "
-    "init_process_group says how long to wait."
+    "AUTOCALC_DISTRIBUTED_DEBUG=detail finds calls that differ; `timeout` of "
+    "init_process_group or AUTOCALC_DISTRIBUTED_TIMEOUT say how long to wait."
 )
 _LEFT = "All ranks must make the same calls."
 _TOLD = (

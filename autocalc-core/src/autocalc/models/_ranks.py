@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Training of text on several ranks: each has a part of each batch."""
+"""Training on several ranks: each has a part of each batch."""
 
 from __future__ import annotations
 
@@ -49,6 +49,17 @@ def count() -> int:
 def averaged(model: Any) -> Any:
     """Return the model, or one that averages gradients where there are ranks."""
     return Averaged(model) if count() > 1 else model
+
+
+def shared(model: nn.Module) -> nn.Module:
+    """Return a model of images as it trains: averaged, norms over all ranks' batches.
+
+    Among several ranks its batch norms are replaced in place.
+    """
+    if count() == 1:
+        return model
+    synced = nn.SyncBatchNorm.convert_sync_batchnorm(model)
+    return DistributedDataParallel(synced, gradient_as_bucket_view=True)
 
 
 def check_batch(size: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from autocalc._dispatch._state import recorder
@@ -35,7 +36,7 @@ class DistributedDataParallel(Module):
     Each rank computes the gradients of its part of the batch.  They are summed over
     all ranks in buckets, while backward still computes others, and divided by the
     number of ranks: n ranks with a mean loss over B / n samples each do what one
-    process does with B.  At first all ranks get the parameters and buffers of rank 0.
+    process does with B.  At first all get the parameters and buffers of the first rank.
     In a group of one, or without a group, this is the module.
 
     Parameters
@@ -51,10 +52,10 @@ class DistributedDataParallel(Module):
     init_sync
         Compare the ranks' parameters and give all of them those of rank 0.
     process_group
-        None, the group of all.
+        The ranks that average, as `distributed.new_group` made them; None: all.
     bucket_cap_mb
-        Megabytes of gradients in a bucket; by default an eighth of all gradients, 0.25
-        at least and 25 at most.
+        Megabytes of gradients in a bucket; by default a 32nd of all gradients, 0.125 at
+        least and 25 at most.
     find_unused_parameters
         Let parameters be without gradient on some ranks, or on all: what a rank lacks
         counts as 0.  Otherwise that is an error.
@@ -80,6 +81,8 @@ class DistributedDataParallel(Module):
     ------
     DTypeError
         If `module` is none.
+    ArgumentError
+        If this rank is not in `process_group`, or the module has nothing to train.
     DistributedError
         If the ranks' models differ; in backward, if a gradient is missing.
 
@@ -148,8 +151,9 @@ class DistributedDataParallel(Module):
     ) -> None:
         """Give all ranks the same model, and its gradients a reducer."""
         if init_sync:
-            check_same_parameters(_WHERE, list(self.module.named_parameters()))
-            broadcast_all([*self.module.parameters(), *self.module.buffers()], 0)
+            check_same_parameters(_WHERE, group, list(self.module.named_parameters()))
+            tensors = [*self.module.parameters(), *self.module.buffers()]
+            broadcast_all(tensors, 0, group)
         trained = [(n, p) for n, p in self.module.named_parameters() if p.requires_grad]
         if not trained:
             message = (
@@ -181,11 +185,14 @@ class DistributedDataParallel(Module):
         buffers = list(self.module.buffers())
         if not self.broadcast_buffers or not buffers:
             return
+        assert self._reducer is not None
+        group = self._reducer.group
         with no_grad():
             if source == 0:
-                callback(_broadcast_from_0, *buffers, mutates=buffers)
+                give = partial(_broadcast_from_0, group=group)
+                callback(give, *buffers, mutates=buffers)
             else:
-                broadcast_all(buffers, source)
+                broadcast_all(buffers, source, group)
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -270,14 +277,15 @@ class DistributedDataParallel(Module):
                 f"data, which no replay of a compiled step does. Do not compile it."
             )
             raise CompileError(message)
-        return self._take(take_turn(True, syncs))
+        assert self._reducer is not None
+        return self._take(take_turn(self._reducer.group, True, syncs))
 
     def _take(self, turn: Turn) -> int:
         joining, reducer = self._joining, self._reducer
         assert joining is not None
         assert reducer is not None
         if joining["throws"]:
-            check_all_active(f"{_WHERE}.join", turn)
+            check_all_active(f"{_WHERE}.join", reducer.group, turn)
         if not joining["by_all"]:
             reducer.divisor = len(turn.active)
         joining["source"] = turn.active[-1]
@@ -287,7 +295,7 @@ class DistributedDataParallel(Module):
         """Take part in the steps of those that still have data."""
         assert self._joining is not None
         while True:
-            turn = take_turn(False, False)
+            turn = take_turn(reducer.group, False, False)
             if not turn.active:
                 break
             source = self._take(turn)
@@ -296,11 +304,12 @@ class DistributedDataParallel(Module):
                     self._sync_buffers(source)
                 reducer.shadow()
         source = self._joining["source"]
-        broadcast_all([*self.module.parameters(), *self.module.buffers()], source)
+        tensors = [*self.module.parameters(), *self.module.buffers()]
+        broadcast_all(tensors, source, reducer.group)
 
 
-def _broadcast_from_0(*buffers: Tensor) -> None:
-    broadcast_all(buffers, 0)
+def _broadcast_from_0(*buffers: Tensor, group: ProcessGroup) -> None:
+    broadcast_all(buffers, 0, group)
 
 
 def _nodes(output: Any) -> Iterator[Node]:

@@ -25,7 +25,7 @@ from autocalc._tensor.checks import short
 from autocalc.errors import ModuleError
 from autocalc.nn._activation import ReLU, SiLU
 from autocalc.nn._activation_pieces import Hardswish, Hardtanh, LeakyReLU, ReLU6
-from autocalc.nn._batch_norm import BatchNorm1d, BatchNorm2d
+from autocalc.nn._batch_norm import BatchNorm1d, BatchNorm2d, _BatchNorm
 from autocalc.nn._conv import Conv1d, Conv2d
 from autocalc.nn._module import Module
 
@@ -55,7 +55,7 @@ def activation_of(module: Any) -> Activation | None:
     return None if sloped else activation
 
 
-def _applied(activation: Activation, x: Tensor) -> Tensor:
+def applied(activation: Activation, x: Tensor) -> Tensor:
     """Return the activation of a result that nobody else has."""
     name, alpha, beta = activation
     if name == "relu":
@@ -83,7 +83,7 @@ def conv_norm_relu(
     conv
         A `Conv1d` or `Conv2d`.
     norm
-        The `BatchNorm1d` or `BatchNorm2d` behind it.
+        The batch norm behind it: a `BatchNorm1d`, `BatchNorm2d` or `SyncBatchNorm`.
     input
         What the convolution takes.
     residual
@@ -102,10 +102,10 @@ def conv_norm_relu(
     autocalc.Size([2, 8, 4, 4])
     """
     where = "conv_norm_relu"
-    if not isinstance(conv, Module) or not isinstance(norm, BatchNorm1d | BatchNorm2d):
+    if not isinstance(conv, Module) or not isinstance(norm, _BatchNorm):
         message = (
             f"{where}: `conv` is {short(conv)}, `norm` {short(norm)}; they must be a "
-            f"convolution and the BatchNorm1d or BatchNorm2d behind it."
+            f"convolution and the batch norm behind it."
         )
         raise ModuleError(message)
     check_tensor(where, input)
@@ -123,9 +123,9 @@ def conv_norm_activation(
     if _folds(conv, norm, input):
         out = _convolved(conv, norm, input)
         if residual is None:
-            return _applied(activation, out)
+            return applied(activation, out)
         if (residual.shape, residual.dtype) == (out.shape, out.dtype):
-            return _applied(activation, out.add_(residual))
+            return applied(activation, out.add_(residual))
     return norm._activated(conv(input), activation, residual)  # type: ignore[no-any-return]  # a Tensor
 
 

@@ -29,9 +29,9 @@ from autocalc.errors import CompileError, DistributedError
 
 _WHERE = "DistributedDataParallel"
 
-#: Bytes of a bucket if nobody says: so many buckets that most of them are sent while
-#: backward runs, but none so small that it takes as long as a larger one.
-_BUCKETS, _SMALLEST, _LARGEST = 8, 2**18, 25 * 2**20
+#: Bytes of a bucket if nobody says: so many buckets that the first is sent soon and the
+#: last one is small, but none so small that it takes as long as a larger one.
+_BUCKETS, _SMALLEST, _LARGEST = 32, 2**17, 25 * 2**20
 
 Named = tuple[str, Tensor]
 
@@ -129,7 +129,7 @@ class Reducer:
         find_unused: bool,
     ) -> None:
         self.group = group
-        self.comm = group.new_communicator()
+        self._channel = group.new_channel()
         self.buckets = in_buckets(named, bucket_bytes)
         self.as_views = as_views
         self.find_unused = find_unused
@@ -170,9 +170,10 @@ class Reducer:
         if not unused or self.find_unused:
             return
         names = [self._name(edge) for edge in reversed(unused)]  # in their own order
+        rank = self.group.world.rank()
         shown = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
         message = (
-            f"{_WHERE}: rank {self.group.rank()}: the loss does not depend on {shown}. "
+            f"{_WHERE}: rank {rank}: the loss does not depend on {shown}. "
             f"Use all parameters, freeze these with requires_grad_(False), or pass "
             f"find_unused_parameters=True."
         )
@@ -227,7 +228,7 @@ class Reducer:
         callback(partial(self._start_sum, bucket), bucket.flat, mutates=bucket.flat)
 
     def _start_sum(self, bucket: Bucket, flat: Tensor) -> None:
-        steps = all_reduce_steps(self.group, self.comm, flat, ReduceOp.SUM)
+        steps = all_reduce_steps(self.group, self._channel, flat, ReduceOp.SUM)
         bucket.work = Work(_WHERE, self.group, steps)
         self.poll()
 
@@ -270,7 +271,7 @@ class Reducer:
             )
             raise CompileError(message)
         counts = tensor([int(e not in self._unused) for e in self._leaves], dtype=int32)
-        steps = all_reduce_steps(self.group, self.comm, counts, ReduceOp.SUM)
+        steps = all_reduce_steps(self.group, self._channel, counts, ReduceOp.SUM)
         Work(_WHERE, self.group, steps).wait()
         return [count > 0 for count in counts.tolist()]
 
@@ -288,9 +289,10 @@ class Reducer:
     def prepare(self, sync: bool) -> None:
         """Begin a forward, whose backward will average or not."""
         if self._ready:
+            rank = self.group.world.rank()
             missing = [self._name(e) for e in self._leaves if e not in self._ready]
             message = (
-                f"{_WHERE}: rank {self.group.rank()}: the last backward has brought no "
+                f"{_WHERE}: rank {rank}: the last backward has brought no "
                 f"gradient of {', '.join(missing[:5])}, for which all ranks wait. "
                 f"Compute the loss from what the module returns, and pass "
                 f"find_unused_parameters=True if it may leave parameters out."

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._ops.batch_norm_running import Activation
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
-from autocalc.distributed._group import current_group
+from autocalc.distributed import ProcessGroup
+from autocalc.distributed._group import current_group, require
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn import functional
 from autocalc.nn._batch_norm import _BatchNorm
+from autocalc.nn._folding import applied
 from autocalc.nn._module import Module
 from autocalc.nn._sync_norm import sync_batch_norm
 from autocalc.nn._uninitialized import is_lazy
@@ -31,7 +34,7 @@ class SyncBatchNorm(_BatchNorm):
     num_features, eps, momentum, affine, track_running_stats, dtype, bias
         Those of `BatchNorm2d`.
     process_group
-        None, the group of all.
+        The ranks, as `distributed.new_group` made them; None: all.
 
     Attributes
     ----------
@@ -41,7 +44,7 @@ class SyncBatchNorm(_BatchNorm):
     Raises
     ------
     ArgumentError
-        If another process group is given.
+        If this rank is not in `process_group`, or it has ended.
     ShapeError
         If the input is not (N, C), (N, C, L), (N, C, H, W) or (N, C, D, H, W).
 
@@ -77,8 +80,8 @@ class SyncBatchNorm(_BatchNorm):
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` normalised; in training, move the running statistics."""
         mean, var, weight, bias, by_batch, share, eps = self._arguments(input)
-        group = current_group()
-        if not by_batch or not self.training or group is None or group.size() == 1:
+        group = self._group()
+        if not by_batch or group is None:
             return functional.batch_norm(
                 input, mean, var, weight, bias, by_batch, share, eps
             )
@@ -88,7 +91,24 @@ class SyncBatchNorm(_BatchNorm):
                 f"channels, the layer num_features={self.num_features}."
             )
             raise ShapeError(message)
-        return sync_batch_norm(input, mean, var, weight, bias, share, eps)
+        return sync_batch_norm(input, mean, var, weight, bias, share, eps, group)
+
+    def _activated(
+        self, input: Tensor, activation: Activation, residual: Tensor | None = None
+    ) -> Tensor:
+        """Return ``activation(self(input) + residual)``, as `relu` does."""
+        if self._group() is None:
+            return super()._activated(input, activation, residual)
+        y = self(input)
+        return applied(activation, y if residual is None else y + residual)
+
+    def _group(self) -> ProcessGroup | None:
+        """Return the ranks whose batches count; None where these are not others."""
+        if not self.training:
+            return None
+        group = self.process_group
+        found = current_group() if group is None else require("SyncBatchNorm", group)
+        return None if found is None or found.size() == 1 else found
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
@@ -100,14 +120,14 @@ class SyncBatchNorm(_BatchNorm):
             It is changed; if it is a batch norm itself, the new one is returned.
             Parameters and running statistics are taken over, not copied.
         process_group
-            None, the group of all.
+            The ranks, as `distributed.new_group` made them; None: all.
 
         Raises
         ------
         DTypeError
             If `module` is no Module.
         ArgumentError
-            If another process group is given, or a lazy norm has no parameters yet.
+            If this rank is not in `process_group`, or a lazy norm has no parameters.
 
         Examples
         --------
@@ -122,22 +142,21 @@ class SyncBatchNorm(_BatchNorm):
             message = f"{where}: `module` is {short(module)}; it must be a Module."
             raise DTypeError(message)
         if isinstance(module, _BatchNorm) and not isinstance(module, SyncBatchNorm):
-            return _converted(cls, module)
+            return _converted(cls, module, process_group)
         for name, child in module.named_children():
-            setattr(module, name, cls.convert_sync_batchnorm(child))
+            setattr(module, name, cls.convert_sync_batchnorm(child, process_group))
         return module
 
 
 def _check_group(where: str, group: Any) -> None:
-    if group is not None and group is not current_group():
-        message = (
-            f"{where}: `process_group` is {short(group)}; there is the group of all "
-            f"ranks, leave it None."
-        )
-        raise ArgumentError(message)
+    """Raise if a group is given that this rank cannot take part in."""
+    if group is not None:
+        require(where, group)
 
 
-def _converted(cls: type[SyncBatchNorm], norm: _BatchNorm) -> SyncBatchNorm:
+def _converted(
+    cls: type[SyncBatchNorm], norm: _BatchNorm, process_group: Any
+) -> SyncBatchNorm:
     """Return a norm with the tensors and settings of `norm`."""
     if any(map(is_lazy, (*norm.parameters(), *norm.buffers()))):
         message = (
@@ -151,6 +170,7 @@ def _converted(cls: type[SyncBatchNorm], norm: _BatchNorm) -> SyncBatchNorm:
         norm.momentum,
         norm.affine,
         norm.track_running_stats,
+        process_group,
         bias=norm.bias is not None,
     )
     for name in norm._names:

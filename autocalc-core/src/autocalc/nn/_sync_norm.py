@@ -11,6 +11,7 @@ from autocalc._ops.filled import full
 from autocalc._ops.joining import cat
 from autocalc._tensor import Tensor
 from autocalc.autograd._function import Function
+from autocalc.distributed import ProcessGroup
 from autocalc.errors import ShapeError
 
 
@@ -18,21 +19,20 @@ class SumOverRanks(Function):
     """The sum of a tensor over all ranks; its cotangents are summed, too."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
+    def forward(ctx: Any, x: Tensor, group: ProcessGroup) -> Tensor:
         """Return the sum."""
-        del ctx
-        return _sum(x)
+        ctx.group = group
+        return _sum(x, group)
 
     @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Tensor:
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
         """Return the sum of what all ranks want."""
-        del ctx
-        return _sum(g)
+        return _sum(g, ctx.group), None
 
 
-def _sum(x: Tensor) -> Tensor:
+def _sum(x: Tensor, group: ProcessGroup) -> Tensor:
     total = x.detach().clone()
-    distributed.all_reduce(total)
+    distributed.all_reduce(total, group=group)
     return total
 
 
@@ -44,6 +44,7 @@ def sync_batch_norm(
     bias: Tensor | None,
     momentum: float,
     eps: float,
+    group: ProcessGroup,
 ) -> Tensor:
     """Normalise each channel by the batches of all ranks; see `nn.SyncBatchNorm`.
 
@@ -55,12 +56,12 @@ def sync_batch_norm(
     others = [d for d in range(x.ndim) if d != 1]
     shape = [1, channels] + [1] * (x.ndim - 2)
     elements = full((1,), x.numel() // max(channels, 1), dtype=x.dtype)
-    sums = SumOverRanks.apply(cat([x.sum(others), elements]))
+    sums = SumOverRanks.apply(cat([x.sum(others), elements]), group)
     count = sums[channels].detach()
-    _check_count(input, count)
+    _check_count(input, count, group)
     mean = sums[:channels] / count
     centered = x - mean.reshape(shape)
-    var = SumOverRanks.apply((centered * centered).sum(others)) / count
+    var = SumOverRanks.apply((centered * centered).sum(others), group) / count
     _move(running_mean, mean, momentum)
     _move(running_var, var * (count / (count - 1)), momentum)
     y = centered * (var + eps).rsqrt().reshape(shape)
@@ -72,14 +73,14 @@ def sync_batch_norm(
     return result
 
 
-def _check_count(input: Tensor, count: Tensor) -> None:
+def _check_count(input: Tensor, count: Tensor, group: ProcessGroup) -> None:
     """Raise on all ranks if they have one value in each channel together."""
-    if distributed.get_world_size() > 1 and input.numel() > input.shape[1]:
+    if group.size() > 1 and input.numel() > input.shape[1]:
         return  # this rank alone has more: nothing to read
     if count.item() < 2:
         message = (
             f"SyncBatchNorm: all ranks have {count.item():g} value in each channel "
-            f"together, the input of rank {distributed.get_rank()} shape "
+            f"together, the input of rank {group.world.rank()} shape "
             f"{input.shape}; training needs 2 or more."
         )
         raise ShapeError(message)

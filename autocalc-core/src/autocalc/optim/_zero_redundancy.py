@@ -16,7 +16,8 @@ from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches, short
 from autocalc._tensor.dtypes import int64, uint8
-from autocalc.distributed._group import current_group
+from autocalc.distributed import ProcessGroup
+from autocalc.distributed._group import current_group, require
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.optim._lbfgs import LBFGS
 from autocalc.optim._optimizer import Optimizer, Params
@@ -38,7 +39,7 @@ class ZeroRedundancyOptimizer(Optimizer):
     optimizer_class
         A class such as `AdamW`, which updates each parameter by itself.
     process_group
-        None, the group of all.
+        The ranks that share the state, as `distributed.new_group` made them; None: all.
     parameters_as_bucket_view, overlap_with_ddp
         Without effect.
     **defaults
@@ -53,6 +54,8 @@ class ZeroRedundancyOptimizer(Optimizer):
     ------
     DTypeError
         If `optimizer_class` is no class of optimizers, or `LBFGS`.
+    ArgumentError
+        If this rank is not in `process_group`.
 
     Examples
     --------
@@ -82,7 +85,7 @@ class ZeroRedundancyOptimizer(Optimizer):
             parameters_as_bucket_view=parameters_as_bucket_view,
             overlap_with_ddp=overlap_with_ddp,
         )
-        del process_group
+        self._group = _group_of(self._name, process_group)
         kind: Any = optimizer_class
         fits = isinstance(kind, type) and issubclass(kind, Optimizer)
         if not fits or issubclass(kind, LBFGS):  # which looks at all parameters at once
@@ -113,7 +116,7 @@ class ZeroRedundancyOptimizer(Optimizer):
 
     def _assign(self) -> None:
         """Give each parameter to a rank, the largest first, to who has the least."""
-        group = current_group()
+        group = self._group
         self._rank, size = (0, 1) if group is None else (group.rank(), group.size())
         params = [p for g in self.param_groups for p in g["params"]]
         loads = [0] * size
@@ -166,7 +169,7 @@ class ZeroRedundancyOptimizer(Optimizer):
     def _exchange(self, *params: Tensor) -> None:
         """Give all ranks each parameter as its owner has it."""
         works = [
-            distributed.broadcast(p, owner, async_op=True)
+            distributed.broadcast(p, group=self._group, async_op=True, group_src=owner)
             for owner, p in zip(self._owners, params, strict=True)
         ]
         for work in works:
@@ -180,21 +183,28 @@ class ZeroRedundancyOptimizer(Optimizer):
 
         Afterwards `state_dict` works there, until the next step.
 
+        Parameters
+        ----------
+        to
+            The rank that gets it: its number in the group.
+
         Raises
         ------
         ArgumentError
             If there is no rank `to`.
         """
         own = self.optim.state_dict()
-        size = 1 if current_group() is None else distributed.get_world_size()
+        group = self._group
+        size = 1 if group is None else group.size()
         if not 0 <= to < size:
             last = size - 1
             message = f"consolidate_state_dict: `to` is {to}; ranks are 0 to {last}."
             raise ArgumentError(message)
         if self._rank != to:
-            _send(own["state"], to)
+            _send(group, own["state"], to)
             return
-        parts = [own["state"], *(_receive(r) for r in range(size) if r != to)]
+        others = [r for r in range(size) if r != to]
+        parts = [own["state"], *(_receive(group, r) for r in others)]
         states = {i: state for part in parts for i, state in part.items()}
         self._whole = {**own, "state": dict(sorted(states.items()))}
 
@@ -235,19 +245,27 @@ class ZeroRedundancyOptimizer(Optimizer):
                 self.state.pop(param, None)
 
 
-def _send(state: dict[int, Any], to: int) -> None:
+def _group_of(where: str, process_group: Any) -> ProcessGroup | None:
+    """Return the ranks that are meant; None where this process is alone."""
+    if process_group is None:
+        return current_group()
+    return require(where, process_group)
+
+
+def _send(group: ProcessGroup | None, state: dict[int, Any], to: int) -> None:
     """Send the state of some parameters, as the bytes of a file."""
     file = BytesIO()
     save({str(i): values for i, values in state.items()}, file)
     data = frombuffer(bytearray(file.getvalue()), dtype=uint8)
-    distributed.send(tensor([data.numel()], dtype=int64), to)
-    distributed.send(data, to)
+    size = tensor([data.numel()], dtype=int64)
+    distributed.send(size, group=group, group_dst=to)
+    distributed.send(data, group=group, group_dst=to)
 
 
-def _receive(source: int) -> dict[int, Any]:
+def _receive(group: ProcessGroup | None, source: int) -> dict[int, Any]:
     size = empty(1, dtype=int64)
-    distributed.recv(size, source)
+    distributed.recv(size, group=group, group_src=source)
     data = empty(int(size.item()), dtype=uint8)
-    distributed.recv(data, source)
+    distributed.recv(data, group=group, group_src=source)
     found = load(BytesIO(data.numpy().tobytes()))
     return {int(i): values for i, values in found.items()}

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: MIT
+"""Collectives of Python's objects, which travel as pickles.
+
+Reading a pickle can run code, which is why AutoCalc's files hold none.  Ranks of one
+job run one program with one user's rights: what one sends, another trusts as it trusts
+the program.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autocalc._dispatch._state import refuse_reading
+from autocalc._tensor.checks import short
+from autocalc.distributed import _buffers
+from autocalc.distributed._agreement import check_same
+from autocalc.distributed._group import is_outside, member, require
+from autocalc.distributed._process_group import ProcessGroup
+from autocalc.distributed._work import Steps, Work
+from autocalc.errors import ArgumentError, DTypeError
+
+
+def broadcast_object_list(
+    object_list: list[Any],
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    device: Any = None,
+    group_src: int | None = None,
+) -> None:
+    """Give all ranks the objects in the list of rank `src`.
+
+    Parameters
+    ----------
+    object_list
+        What is sent, or written in place: of the same length on all ranks.
+    src, group_src
+        The rank that has them: its number among all, or that in the group; by default
+        rank 0.
+    group
+        What `new_group` returned, or None for all ranks.
+    device
+        Without effect.
+
+    Raises
+    ------
+    DTypeError
+        If `object_list` is no list.
+    ArgumentError
+        If there is no such group, no rank `src` in it, or a list is of another length.
+    DistributedError
+        If the ranks' calls do not fit together or one does not come in time.
+
+    Examples
+    --------
+    >>> import autocalc.distributed as dist
+    >>> dist.init_process_group()
+    >>> settings = [{"lr": 0.1}, "adamw"]
+    >>> dist.broadcast_object_list(settings, src=0)
+    >>> settings
+    [{'lr': 0.1}, 'adamw']
+    >>> dist.destroy_process_group()
+    """
+    del device
+    where = "broadcast_object_list"
+    if is_outside(where, group):
+        return
+    _check_list(where, "object_list", object_list)
+    ranks = _require(where, group)
+    source = _source(where, "src", src, group_src, ranks)
+    if ranks.size() == 1:
+        return
+    own = _pickled(list(object_list)) if ranks.rank() == source else b""
+    found = pickle.loads(_broadcast(where, ranks, own, source))
+    if len(found) != len(object_list):
+        message = (
+            f"{where}: `object_list` has {len(object_list)} objects, that of rank "
+            f"{ranks.ranks[source]} {len(found)}; give lists of one length."
+        )
+        raise ArgumentError(message)
+    if ranks.rank() != source:
+        object_list[:] = found
+
+
+def all_gather_object(
+    object_list: list[Any], obj: Any, group: ProcessGroup | None = None
+) -> None:
+    """Write the objects of all ranks into a list, in the order of ranks.
+
+    Parameters
+    ----------
+    object_list
+        A list with a place for each rank, which is written.
+    obj
+        This rank's own: anything that `pickle` can write.
+    group
+        What `new_group` returned, or None for all ranks.
+
+    Raises
+    ------
+    DTypeError
+        If `object_list` is no list.
+    ArgumentError
+        If it has not a place for each rank, or there is no such group.
+    DistributedError
+        If the ranks' calls do not fit together or one does not come in time.
+
+    Examples
+    --------
+    >>> import autocalc.distributed as dist
+    >>> dist.init_process_group()
+    >>> names = [None] * dist.get_world_size()
+    >>> dist.all_gather_object(names, f"rank {dist.get_rank()}")
+    >>> names
+    ['rank 0']
+    >>> dist.destroy_process_group()
+    """
+    where = "all_gather_object"
+    if is_outside(where, group):
+        return
+    ranks = _require(where, group)
+    _check_places(where, "object_list", object_list, ranks)
+    if ranks.size() == 1:
+        object_list[0] = obj
+        return
+    own = _pickled(obj)
+    sizes = _sizes(where, ranks, len(own))
+    parts = [_room(size) for size in sizes]
+    parts[ranks.rank()] = np.frombuffer(own, np.uint8)
+
+    def exchange() -> Steps:
+        yield [
+            ranks.checks.Ibcast(message, r)
+            for r, part in enumerate(parts)
+            for message in _buffers.messages(part)
+        ]
+
+    Work(where, ranks, exchange()).wait()
+    object_list[:] = [pickle.loads(part) for part in parts]
+
+
+def gather_object(
+    obj: Any,
+    object_gather_list: list[Any] | None = None,
+    dst: int | None = None,
+    group: ProcessGroup | None = None,
+    group_dst: int | None = None,
+) -> None:
+    """Write the objects of all ranks into a list of rank `dst`.
+
+    Parameters
+    ----------
+    obj
+        This rank's own: anything that `pickle` can write.
+    object_gather_list
+        On rank `dst` a list with a place for each rank; elsewhere None.
+    dst, group_dst
+        The rank that gets them: its number among all, or that in the group; by default
+        rank 0.
+    group
+        What `new_group` returned, or None for all ranks.
+
+    Raises
+    ------
+    DTypeError
+        If `object_gather_list` is no list on rank `dst`.
+    ArgumentError
+        If it has not a place for each rank, is given elsewhere, or there is no such
+        group, or no rank `dst` in it.
+    DistributedError
+        If the ranks' calls do not fit together or one does not come in time.
+    """
+    where = "gather_object"
+    if is_outside(where, group):
+        return
+    ranks = _require(where, group)
+    to = _source(where, "dst", dst, group_dst, ranks)
+    here = ranks.rank() == to
+    if not here:
+        _refuse_list(where, "object_gather_list", object_gather_list, ranks, to)
+    else:
+        _check_places(where, "object_gather_list", object_gather_list, ranks)
+    own = _pickled(obj)
+    sizes = _sizes(where, ranks, len(own))
+    others = [r for r in range(ranks.size()) if r != to]
+    parts = [_room(size) for size in sizes]
+    outgoing = [] if here else [(to, np.frombuffer(own, np.uint8))]
+    incoming = [(r, parts[r]) for r in others] if here else []
+    Work(where, ranks, _messages(ranks, incoming, outgoing)).wait()
+    if here and object_gather_list is not None:
+        for r in others:
+            object_gather_list[r] = pickle.loads(parts[r])
+        object_gather_list[to] = obj
+
+
+def scatter_object_list(
+    scatter_object_output_list: list[Any],
+    scatter_object_input_list: list[Any] | None = None,
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    group_src: int | None = None,
+) -> None:
+    """Give rank r the r-th object of the list of rank `src`.
+
+    Parameters
+    ----------
+    scatter_object_output_list
+        A list whose first place is written.
+    scatter_object_input_list
+        On rank `src` an object for each rank; elsewhere without effect.
+    src, group_src
+        The rank that has them: its number among all, or that in the group; by default
+        rank 0.
+    group
+        What `new_group` returned, or None for all ranks.
+
+    Raises
+    ------
+    DTypeError
+        If a list is none.
+    ArgumentError
+        If the list has not an object for each rank, the output no place, or there is no
+        such group, or no rank `src` in it.
+    DistributedError
+        If the ranks' calls do not fit together or one does not come in time.
+    """
+    where = "scatter_object_list"
+    if is_outside(where, group):
+        return
+    ranks = _require(where, group)
+    source = _source(where, "src", src, group_src, ranks)
+    _check_list(where, "scatter_object_output_list", scatter_object_output_list)
+    if not scatter_object_output_list:
+        message = f"{where}: `scatter_object_output_list` is empty; give it one place."
+        raise ArgumentError(message)
+    here = ranks.rank() == source
+    given: list[Any] = []
+    if here:
+        name = "scatter_object_input_list"
+        given = _check_places(where, name, scatter_object_input_list, ranks)
+    pickles = [np.frombuffer(_pickled(one), np.uint8) for one in given]
+    sizes = np.array([len(p) for p in pickles] or [0] * ranks.size(), np.int64)
+
+    def exchange() -> Steps:
+        if ranks.size() == 1:
+            return
+        yield [ranks.checks.Ibcast(sizes, source)]
+        others = [r for r in range(ranks.size()) if r != source]
+        if here:
+            yield from _messages(ranks, [], [(r, pickles[r]) for r in others])
+            return
+        room = _room(int(sizes[ranks.rank()]))
+        yield from _messages(ranks, [(source, room)], [])
+        scatter_object_output_list[0] = pickle.loads(room)
+        return None
+
+    Work(where, ranks, exchange()).wait()
+    if here:
+        scatter_object_output_list[0] = given[source]
+
+
+# ---- parts of these ------------------------------------------------------------------
+
+
+def _require(where: str, group: ProcessGroup | None) -> ProcessGroup:
+    """Return the group, all of whose ranks make this call."""
+    refuse_reading(where)
+    ranks = require(where, group)
+    check_same(where, ranks)
+    return ranks
+
+
+def _source(where: str, name: str, rank: Any, number: Any, group: ProcessGroup) -> int:
+    """Return the number in the group of the rank that is meant: 0 by default."""
+    if rank is None and number is None:
+        rank = 0
+    return member(where, name, rank, number, group)
+
+
+def _check_list(where: str, name: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        message = f"{where}: `{name}` is {short(value)}; it must be a list."
+        raise DTypeError(message)
+    return value
+
+
+def _check_places(where: str, name: str, value: Any, group: ProcessGroup) -> list[Any]:
+    """Return a list with a place for each rank."""
+    found = _check_list(where, name, value)
+    if len(found) != group.size():
+        message = (
+            f"{where}: `{name}` has {len(found)} places; the group has {group.size()} "
+            f"ranks, give it one for each."
+        )
+        raise ArgumentError(message)
+    return found
+
+
+def _refuse_list(
+    where: str, name: str, value: Any, group: ProcessGroup, to: int
+) -> None:
+    if value is not None:
+        message = (
+            f"{where}: `{name}` is given on rank {group.world.rank()}, and rank "
+            f"{group.ranks[to]} gets the objects; leave it out elsewhere."
+        )
+        raise ArgumentError(message)
+
+
+def _pickled(value: Any) -> bytes:
+    return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def _room(size: int) -> Any:
+    return np.empty(size, np.uint8)
+
+
+def _sizes(where: str, group: ProcessGroup, own: int) -> list[int]:
+    """Return how many bytes each rank has."""
+    sizes = np.zeros(group.size(), np.int64)
+    mine = np.array([own], np.int64)
+
+    def exchange() -> Steps:
+        if group.size() > 1:
+            yield [group.checks.Iallgather(mine, sizes)]
+
+    Work(where, group, exchange()).wait()
+    return [int(size) for size in sizes]
+
+
+def _broadcast(where: str, group: ProcessGroup, own: bytes, source: int) -> Any:
+    """Return the bytes of rank `source`."""
+    size = np.array([len(own)], np.int64)
+    arrived: list[Any] = []
+
+    def exchange() -> Steps:
+        yield [group.checks.Ibcast(size, source)]
+        here = group.rank() == source
+        part = np.frombuffer(own, np.uint8) if here else _room(int(size[0]))
+        yield [group.checks.Ibcast(m, source) for m in _buffers.messages(part)]
+        arrived.append(part)
+
+    Work(where, group, exchange()).wait()
+    return arrived[0]
+
+
+def _messages(
+    group: ProcessGroup,
+    incoming: list[tuple[int, Any]],
+    outgoing: list[tuple[int, Any]],
+) -> Steps:
+    """Receive and send flat arrays of known sizes, each from or to a rank."""
+    tag = group.channel.next_tags()[0]
+
+    def each(send: Callable[..., Any], parts: list[tuple[int, Any]]) -> list[Any]:
+        return [
+            send(message, rank, tag)
+            for rank, part in parts
+            for message in _buffers.messages(part)
+        ]
+
+    if group.size() == 1:
+        return
+    yield [
+        *each(group.channel.comm.Irecv, incoming),
+        *each(group.channel.comm.Isend, outgoing),
+    ]

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""Groups of some of the ranks, which talk among themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from autocalc._tensor.checks import as_int, sequence
+from autocalc.distributed import _mpi
+from autocalc.distributed._agreement import compare
+from autocalc.distributed._group import (
+    GroupMember,
+    add_group,
+    check_rank,
+    current_group,
+    require,
+)
+from autocalc.distributed._process_group import ProcessGroup
+from autocalc.distributed._work import seconds
+from autocalc.errors import ArgumentError
+
+
+class _Groups:
+    """The namespace that holds the group of all ranks."""
+
+    @property
+    def WORLD(self) -> ProcessGroup | None:
+        """The group of all ranks, or None before `init_process_group`."""
+        return current_group()
+
+
+group = _Groups()
+
+
+def new_group(
+    ranks: Iterable[int] | None = None,
+    timeout: timedelta | float | None = None,
+    backend: str | None = None,
+    **words: Any,
+) -> Any:
+    """Make a group of some ranks; all ranks call it, in the same order.
+
+    Parameters
+    ----------
+    ranks
+        The numbers of its members; in the group they are numbered from 0 in the order
+        of these.  By default all ranks.
+    timeout
+        How long its calls wait; by default that of the group of all.
+    backend
+        Without effect.
+    **words
+        Other arguments of PyTorch's: without effect.
+
+    Returns
+    -------
+    The group; on ranks that are not in it ``GroupMember.NON_GROUP_MEMBER``, whose calls
+    do nothing, with a warning.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is of the wrong kind.
+    ArgumentError
+        If there is no group of all, or `ranks` has none, one twice, or one that is not
+        there.
+    DistributedError
+        If ranks give different `ranks`, or one does not come in time.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> import autocalc.distributed as dist
+    >>> dist.init_process_group()
+    >>> first = dist.new_group([0])
+    >>> x = ac.ones(2)
+    >>> dist.all_reduce(x, group=first)
+    >>> dist.get_process_group_ranks(first)
+    [0]
+    >>> dist.destroy_process_group()
+    """
+    del backend, words
+    where = "new_group"
+    world = require(where, None)
+    chosen = world.ranks if ranks is None else _checked(where, ranks, world)
+    limit = world.timeout if timeout is None else seconds(where, timeout)
+    if world.size() == 1:
+        return add_group(ProcessGroup(world.backend, None, limit, chosen, world))
+    advice = "All ranks must call it with the same `ranks`, members or not."
+    compare(where, world, f"{where}({chosen})", advice)
+    inside = world.rank() in chosen
+    color = 0 if inside else _mpi.module(None).UNDEFINED
+    comm = world.control.Split(color, world.rank())
+    if not inside:
+        return GroupMember.NON_GROUP_MEMBER
+    made = ProcessGroup(world.backend, comm, limit, chosen, world)
+    made.local_rank, made.local_size = world.local_rank, world.local_size
+    comm.Free()
+    return add_group(made)
+
+
+def _checked(where: str, ranks: Any, world: ProcessGroup) -> list[int]:
+    """Return the numbers of members in their order."""
+    found = [
+        check_rank(where, "ranks", r, world) for r in sequence(where, "ranks", ranks)
+    ]
+    if not found or len(set(found)) < len(found):
+        message = (
+            f"{where}: `ranks` is {found}; give the number of each member once, of one "
+            f"at least."
+        )
+        raise ArgumentError(message)
+    return sorted(found)
+
+
+def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
+    """Return the numbers of a group's members among all ranks.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such group, or this rank is not in it.
+    """
+    return [*require("get_process_group_ranks", group).ranks]
+
+
+def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
+    """Return the number in a group of the rank that has this one among all.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such group, or this rank or that one is not in it.
+    """
+    where = "get_group_rank"
+    return check_rank(where, "global_rank", global_rank, require(where, group))
+
+
+def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
+    """Return the number among all ranks of the one that has this number in a group.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such group, or this rank is not in it, or it is not as large.
+    """
+    where = "get_global_rank"
+    ranks = require(where, group).ranks
+    number = as_int(where, "group_rank", group_rank)
+    if not 0 <= number < len(ranks):
+        message = (
+            f"{where}: `group_rank` is {number}; the group has {len(ranks)} ranks, "
+            f"from 0 on."
+        )
+        raise ArgumentError(message)
+    return ranks[number]
