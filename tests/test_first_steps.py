@@ -103,6 +103,18 @@ def test_a_command_that_fails_ends_it_and_is_named(page, capfd):
     assert "the Python" not in capfd.readouterr().out
 
 
+@pytest.mark.parametrize(("status", "failure"), [(0, False), (3, False), (4, True)])
+def test_warnings_of_doctor_are_no_failure(status, failure, page):
+    program = page / "autocalc"
+    program.write_text(f"#!/bin/sh\nexit {status}\n", encoding="utf-8")
+    program.chmod(0o755)
+    path = page.parent / "docs/page.md"
+    path.write_text("```console\n$ autocalc doctor  # threads\n```\n", encoding="utf-8")
+    environ = {"PATH": f"{page}:{os.environ['PATH']}"}
+    lines = first_steps.script((Part("page.md"),))
+    assert bool(first_steps.follow(lines, page, environ)) is failure
+
+
 def test_a_page_that_prints_something_else_fails(page, capfd):
     path = page.parent / "docs/page.md"
     path.write_text(PAGE.replace("1 + 1", "1 + 2"), encoding="utf-8")

@@ -122,12 +122,19 @@ def script(parts: tuple[Part, ...]) -> Iterator[str]:
         yield 'cd "$here"'
         for command in commands(part):
             yield f"echo; echo {shlex.quote(MARK + command)}"
-            yield command
+            yield from _told_apart(command)
         if blocks(part):
             told = f"the Python of {part.page}"
             page = shlex.quote(str(ROOT / "docs" / part.page))
             yield f"echo; echo {shlex.quote(MARK + told)}"
             yield f"python -c {shlex.quote(PYTHON)} {page} {shlex.quote(str(TESTS))}"
+
+
+def _told_apart(command: str) -> tuple[str, ...]:
+    """Let warnings of `autocalc doctor` about this machine, status 3, be no failure."""
+    if not command.startswith("autocalc doctor"):
+        return (command,)
+    return "{", command, "} || [ $? = 3 ]"
 
 
 def environment(cache: Path) -> dict[str, str]:

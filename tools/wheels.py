@@ -12,8 +12,8 @@ With ``--reuse`` the SIMD wheel is made in the build folder of the environment t
 this program, as `make install` left it, and its sdist is compared with the checkout
 instead of compiled.
 
-At last `tools/first_steps.py` follows the documentation word for word, with the wheels and
-no clone.
+At last `tools/first_steps.py` follows the documentation word for word, with the wheels
+and no clone.
 """
 
 from __future__ import annotations
