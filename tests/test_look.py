@@ -99,8 +99,7 @@ def tab(tmp_path_factory):
         ('<p style="width: 600px">wide</p>', "390 pixels: <p>"),
         ('<p style="margin-left: -80px">left</p>', "begins at -"),
         (
-            '<p style="overflow: hidden; white-space: nowrap; width: 9em">'
-            "more words than there is room for</p>",
+            '<p style="overflow: hidden; width: 3em">incomprehensibilities</p>',
             "is cut off: ",
         ),
         (
