@@ -168,6 +168,12 @@ test-wheels: | compiler ## Build sdists and wheels into dist, install them elsew
 	$(PYTHON) tools/wheels.py $(ARGS)
 endif
 
+# The last thing that `make test-wheels` does, with the wheels of then.
+.PHONY: first-steps
+first-steps: | compiler ## Follow the documentation word for word, with the wheels in dist
+	$(check_python)
+	$(PYTHON) tools/first_steps.py dist
+
 # Packages of Debian and Ubuntu, installed where that needs no password; elsewhere what
 # comes next says what is missing.
 apt_install = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \

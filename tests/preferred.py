@@ -25,13 +25,6 @@ COMPUTING = re.compile(
     r"|third_derivatives|writes_at_indices)\.py"
 )
 
-#: Tests that hold for one kernel, and not for its primitives, with that kernel.
-OF_A_KERNEL = {
-    "tests/core/test_attention.py::test_leaves_keep_their_gradients_without_a_copy": (
-        "attention_backward"
-    ),
-}
-
 
 class Preferred:
     """Prefers a kernel set for a whole session, and keeps which of its kernels ran.
@@ -49,7 +42,6 @@ class Preferred:
         except ConfigError as error:
             raise pytest.UsageError(str(error)) from error
         self.name = kernel_set.name
-        self.decomposes = kernel_set.decomposes
         self.kernels = set(registry().kernels(self.name))
         self.ran: set[str] = set()
         self._listen()
@@ -82,15 +74,10 @@ class Preferred:
     # ---- pytest's hooks --------------------------------------------------------------
 
     def pytest_collection_modifyitems(self, config, items):
-        """Leave out what does not compute, and skip what the set does otherwise."""
+        """Leave out what does not compute."""
         kept = [item for item in items if COMPUTING.match(item.nodeid)]
         config.hook.pytest_deselected(items=[i for i in items if i not in set(kept)])
         items[:] = kept
-        for item in items:
-            kernel = OF_A_KERNEL.get(item.nodeid)
-            if kernel and self.decomposes and kernel not in self.kernels:
-                reason = f"{self.name} runs {kernel} as its primitives"
-                item.add_marker(pytest.mark.skip(reason=reason))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):

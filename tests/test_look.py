@@ -97,6 +97,17 @@ def tab(tmp_path_factory):
     [
         ("", None),
         ('<p style="width: 600px">wide</p>', "390 pixels: <p>"),
+        ('<p style="margin-left: -80px">left</p>', "begins at -"),
+        (
+            '<p style="overflow: hidden; width: 3em">incomprehensibilities</p>',
+            "is cut off: ",
+        ),
+        (
+            '<div style="overflow: hidden; height: 9px"><p>tall</p><p>words</p></div>',
+            "is cut off: ",
+        ),
+        ('<svg width="9" height="9"></svg>', "an <svg> without words"),
+        ("<input>", "<input> without a label"),
         ("<h4>Deep</h4>", 'Deep" comes behind a heading of level 2'),
         ("<h1>Another</h1>", "2 headings of level 1"),
         ('<img src="data:,x">', "no alternative text"),

@@ -34,6 +34,28 @@
     }
   }
 
+  for (const element of main.querySelectorAll("*")) {
+    const box = element.getBoundingClientRect();
+    if (box.width < 2 || box.height < 2 || box.right < 0) continue; // the same
+    if (box.left < -1 && seen(element) && !scrolls(element)) {
+      found.add(`${named(element)} begins at ${Math.round(box.left)} pixels`);
+      break;
+    }
+  }
+
+  // ---- no words are cut off at the edge of a box that does not scroll
+  const hides = (value) => value === "hidden" || value === "clip";
+  for (const element of document.body.querySelectorAll("*")) {
+    const style = getComputedStyle(element);
+    const wide = hides(style.overflowX) && element.scrollWidth > element.clientWidth + 1;
+    const tall = hides(style.overflowY) && element.scrollHeight > element.clientHeight + 1;
+    if (!(wide || tall) || element.clientWidth < 2 || element.clientHeight < 2) continue;
+    if (element.textContent.trim() && seen(element)) {
+      found.add(`${named(element)} is cut off: ${element.clientWidth} x ${element.clientHeight} ` +
+        `pixels for ${element.scrollWidth} x ${element.scrollHeight}`);
+    }
+  }
+
   // ---- headings
   let last = 0;
   const headings = [...main.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter(seen);
@@ -51,6 +73,16 @@
   for (const image of document.querySelectorAll("img")) {
     if (!image.alt.trim()) found.add(`no alternative text: ${image.getAttribute("src")}`);
     else if (!image.naturalWidth) found.add(`no picture: ${image.getAttribute("src")}`);
+  }
+  for (const drawing of main.querySelectorAll("svg")) {
+    if (drawing.closest("a, button, [aria-hidden=true]") || !seen(drawing)) continue;
+    if (!drawing.ariaLabel && !drawing.querySelector("title")) found.add("an <svg> without words");
+  }
+  for (const field of document.querySelectorAll("input:not([type=hidden]), select, textarea")) {
+    const words = [...(field.labels ?? [])].map((label) => label.textContent + label.ariaLabel);
+    if (!(field.ariaLabel || field.placeholder || words.join("").trim()) && seen(field)) {
+      found.add(`<${field.localName}> without a label: ${field.outerHTML.slice(0, 80)}`);
+    }
   }
   for (const link of document.querySelectorAll("a[href], button")) {
     const text = link.textContent + (link.ariaLabel ?? "") + (link.title ?? "");

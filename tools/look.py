@@ -3,9 +3,9 @@
 
 In the files: links that lead nowhere, addresses that a browser would fetch from the
 network, glossary words without a link.  In a headless Chromium, at 1280 and 390 pixels:
-what is wider than the window, complaints of the console, requests, headings that skip a
-level, images without alternative text, contrast (tools/look.js).  And that a search
-shows guides before decisions.
+what is wider than the window or cut off, complaints of the console, requests, headings
+that skip a level, images, drawings and fields without words, contrast (tools/look.js).
+And that a search shows guides before decisions.
 """
 
 from __future__ import annotations

@@ -11,6 +11,9 @@ system's for temporary files, but for the results in `dist`.
 With ``--reuse`` the SIMD wheel is made in the build folder of the environment that runs
 this program, as `make install` left it, and its sdist is compared with the checkout
 instead of compiled.
+
+At last `tools/first_steps.py` follows the documentation word for word, with the wheels
+and no clone.
 """
 
 from __future__ import annotations
@@ -108,6 +111,7 @@ def main() -> None:
         build(python, given.dist, reuse=given.reuse)
         found = check(python, given.dist, reuse=given.reuse)
         test(folder / "clean", given.dist, options)
+        run(sys.executable, ROOT / "tools" / "first_steps.py", given.dist)
     if found:
         sys.exit("\n".join(found))
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,17 @@ def ready(function: Any, *args: Any, **options: Any) -> Any:
 
 
 x = ac.arange(6.0).reshape(2, 3)
+
+
+class Dead:
+    pass
+
+
+def test_a_dead_proxy_of_somebody_is_no_hindrance() -> None:
+    proxy = weakref.proxy(Dead())
+    assert len(ready(step, x).programs) == 1
+    with pytest.raises(ReferenceError, match="no longer exists"):
+        isinstance(proxy, ac.Tensor)
 
 
 def test_a_decorator_with_and_without_arguments() -> None:

@@ -9,7 +9,7 @@ import pytest
 import autocalc as ac
 import autocalc.nn.functional as F
 from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import TABLE
+from autocalc._kernels.table import PRIMITIVES, TABLE
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.plugin import KernelImpl, KernelSet
 
@@ -54,6 +54,11 @@ def test_what_lies_so_already_is_not_copied(x):
     assert last.to(memory_format=ac.preserve_format) is last
     one = ac.ones(2, 1, 3, 3)  # both at once
     assert one.contiguous(memory_format=ac.channels_last) is one
+
+
+@pytest.mark.parametrize("dtype", [ac.float16, ac.bfloat16, ac.float64, ac.int32])
+def test_another_dtype_lies_the_same(dtype, x):
+    assert [one.to(dtype).stride() for one in x] == [ROWS, LAST]
 
 
 def test_back_to_rows(x):
@@ -122,6 +127,19 @@ KEEP = {
 }
 
 
+#: Kernels of a set that comes first, before all that is installed: composites run as
+#: primitives there, whose results lie as they come.
+BEST = {"what is installed": (), "products": ("gemm",), "primitives": PRIMITIVES}
+
+
+@pytest.fixture(params=BEST.values(), ids=BEST)
+def best(request, install):
+    if request.param:
+        kernels = {name: KernelImpl(adapt(TABLE[name])) for name in request.param}
+        install(best=[KernelSet("best", "best", lambda: kernels, rank=900)])
+
+
+@pytest.mark.usefixtures("best")
 @pytest.mark.parametrize("operation", KEEP.values(), ids=KEEP)
 def test_results_and_gradients_keep_it(operation, x):
     rows, last = (x.requires_grad_() for x in x)
@@ -132,6 +150,19 @@ def test_results_and_gradients_keep_it(operation, x):
     (dx,) = ac.autograd.grad(y, last, seed)
     (expected_dx,) = ac.autograd.grad(expected, rows, seed)
     assert ac.allclose(dx, expected_dx, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [ac.float16, ac.bfloat16])
+@pytest.mark.parametrize("operation", KEEP.values(), ids=KEEP)
+def test_results_of_halves_keep_it(operation, dtype, x, monkeypatch):
+    monkeypatch.setitem(globals(), "WEIGHT", WEIGHT.to(dtype))
+    ones = ac.ones
+    monkeypatch.setattr(ac, "ones", lambda *shape: ones(*shape, dtype=dtype))
+    rows, last = (x.to(dtype) for x in x)
+    y = operation(last)
+    assert y.dtype == dtype
+    assert y.is_contiguous(memory_format=ac.channels_last)
+    assert ac.allclose(y, operation(rows), rtol=0.01, atol=0.01)
 
 
 def network():
@@ -149,6 +180,7 @@ def network():
     )
 
 
+@pytest.mark.usefixtures("best")
 def test_a_network_trains_the_same_in_both_layouts(x):
     grads = []
     for images in x:
@@ -161,6 +193,7 @@ def test_a_network_trains_the_same_in_both_layouts(x):
         assert ac.allclose(a, b, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.usefixtures("best")
 def test_the_layout_goes_through_a_network(x):
     model = network()
     seen = []
@@ -201,6 +234,15 @@ def test_an_explanation_tells_the_layout(x):
     assert told[1]["layout"] == "channels-last"
     assert "layout" not in ac.kernels.explain("add", x[0], x[0]).info
     assert "layout" not in ac.kernels.explain("copy", x[1]).info
+
+
+@pytest.mark.parametrize("best", [("gemm",)], indirect=True)
+@pytest.mark.usefixtures("best")
+def test_an_explanation_tells_of_a_kernel_that_runs_as_primitives(x):
+    settings = WEIGHT, None, (1, 1), (0, 0), (1, 1), 1
+    rows, last = (ac.kernels.explain("conv", images, *settings).info for images in x)
+    assert "layout" not in rows
+    assert last["layout"] == "channels-last, results copied where primitives differ"
 
 
 # ---- views of what an operator stored so

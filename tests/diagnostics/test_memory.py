@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 import pytest
 from tests.diagnostics.marked import marked
@@ -34,6 +35,13 @@ def test_an_array_counts_once_with_all_its_views():
     assert row.tensors == 1 + len(views)
     assert row.dtype == "float32"
     assert (row.kind, row.name, row.line) == ("tensor", "", None)
+
+
+def test_a_dead_proxy_of_somebody_is_no_hindrance():
+    proxy = weakref.proxy(nn.ReLU())
+    ac.memory.snapshot()
+    with pytest.raises(ReferenceError, match="no longer exists"):
+        isinstance(proxy, nn.Module)
 
 
 def test_what_the_graph_keeps_is_found():

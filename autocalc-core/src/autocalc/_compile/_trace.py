@@ -153,7 +153,8 @@ def leaves_with_gradients() -> set[Leaf]:
 
 
 def _live_tensors() -> Iterator[Tensor]:
-    return (x for x in gc.get_objects() if isinstance(x, Tensor))
+    # By its type: a dead weak reference's proxy raises when it is asked for a class.
+    return (x for x in gc.get_objects() if issubclass(type(x), Tensor))
 
 
 def finish(

@@ -233,8 +233,11 @@ class Arrays:
         return _integers_below(n)
 
     def cast(self, a: Array, dtype: DType) -> Array:
-        """Return a copy of `a` with another dtype."""
-        return self.copy(a, into=current().selection.empty(a.shape, dtype))
+        """Return a copy of `a` with another dtype, in the same layout."""
+        empty = current().selection.empty
+        if a.ndim != 4:
+            return self.copy(a, into=empty(a.shape, dtype))
+        return self.copy(a, into=empty_as(empty, a.shape, dtype, a))
 
     def contiguous(self, a: Array) -> Array:
         """Return `a` itself where it is C-contiguous, else a copy that is."""

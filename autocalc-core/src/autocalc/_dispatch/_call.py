@@ -83,8 +83,7 @@ class KernelCall:
             plan = self._plan(selection, key, args, want)
         kernel, metas, more, layout_plan = plan
         if kernel.__class__ is Decomposed:
-            n = self._n_operands
-            return kernel.compute(args[:n], args[n:] + more, want | self._mandatory)
+            return self._decomposed(kernel, args, more, want, layout_plan)
         empty = selection.empty
         if layout_plan is not None:
             args = layout_plan.operands(Decomposed.arrays, args)
@@ -98,6 +97,22 @@ class KernelCall:
         outs = tuple([None if meta is None else empty(*meta) for meta in metas])
         kernel(*outs, *args, *more)
         return outs
+
+    def _decomposed(
+        self,
+        kernel: Decomposed,
+        args: tuple[Any, ...],
+        more: tuple[Any, ...],
+        want: int,
+        layout_plan: LayoutPlan | None,
+    ) -> Any:
+        """Run a plain call as primitives, and lay its results as planned."""
+        n = self._n_operands
+        found = kernel.compute(args[:n], args[n:] + more, want | self._mandatory)
+        if layout_plan is None:
+            return found
+        outs = layout_plan.laid(kernel.arrays, (found,) if self._single else found)
+        return outs[0] if self._single else outs
 
     def planned(self, selection: Selection, key: Any, args: tuple[Any, ...]) -> Plan:
         """Return what `run` looks up, for wrappers that do the rest themselves."""
@@ -117,8 +132,10 @@ class KernelCall:
         wanted = want | self._mandatory
         if half_of(*operands) is not None:
             more = (*attributes[len(given) :], *(0,) * bool(self.spec.accumulates))
+            keeps = self._keeps_layout
+            layout = plan_layout(self.spec, operands, metas, False) if keeps else None
             metas = tuple(m if wanted >> i & 1 else None for i, m in enumerate(metas))
-            halved: Plan = self._widened(selection), metas, more, None
+            halved: Plan = self._widened(selection), metas, more, layout
             selection.remember(self.index, cache_key, halved)
             return halved
         key = self._dispatch_key(operands, attributes, metas, wanted, 0)

@@ -14,7 +14,7 @@ from autocalc._dispatch._cpu import cpu_features, cpu_name, detected_features
 from autocalc._dispatch._layout import LayoutPlan
 from autocalc._dispatch._notebook import as_html
 from autocalc._dispatch._plugins import Refusal, registry
-from autocalc._dispatch._select import Candidate
+from autocalc._dispatch._select import Candidate, Decomposed
 from autocalc._dispatch._state import current
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._kernels.kernel_set import DispatchKey, KernelSet
@@ -148,7 +148,7 @@ def explain_kernel(kernel: str, *args: Any, **options: Any) -> Explanation:
     key = call.key(*operands, *args[needed:], **options)
     layout_plan = _layout_plan(call, operands, args[needed:])
     key = key if layout_plan is None else layout_plan.described(key)
-    return explained(spec, key, _layout(call, layout_plan))
+    return explained(spec, key, _layout(spec, key, layout_plan))
 
 
 def explained(
@@ -182,13 +182,24 @@ def _layout_plan(
     return call.layout_plan(*operands, *attributes)
 
 
-def _layout(call: KernelCall, layout_plan: LayoutPlan | None) -> dict[str, str]:
-    """Return where images lie differently from what is usual, and are copied first."""
+def _layout(
+    spec: KernelSpec, key: DispatchKey, layout_plan: LayoutPlan | None
+) -> dict[str, str]:
+    """Return where images lie differently from what is usual, and what is copied."""
     if layout_plan is None:
         return {}
-    copied = [call.spec.inputs[i].name for i in layout_plan.copied]
+    if _runs_as_primitives(spec, key):
+        return {"layout": "channels-last, results copied where primitives differ"}
+    copied = [spec.inputs[i].name for i in layout_plan.copied]
     first = f", after a copy of {', '.join(copied)}" if copied else ""
     return {"layout": f"channels-last{first}"}
+
+
+def _runs_as_primitives(spec: KernelSpec, key: DispatchKey) -> bool:
+    try:
+        return isinstance(current().selection.choose(spec, key)[1], Decomposed)
+    except KernelError:
+        return False  # nothing runs it, which `explained` tells
 
 
 def _info(kernel_set: KernelSet) -> dict[str, str]:

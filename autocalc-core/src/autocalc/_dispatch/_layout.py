@@ -42,6 +42,12 @@ def empty_channels_last(empty: Empty, shape: Shape, dtype: DType) -> Array:
     return empty((n, h, w, c), dtype).transpose(PLANES)
 
 
+def copied_channels_last(k: Any, a: Array) -> Array:
+    """Return a copy of `a` that lies channels-last."""
+    copied: Array = k.copy(a, into=empty_channels_last(k.empty, a.shape, a.dtype))
+    return copied
+
+
 def empty_as(empty: Empty, shape: Shape, dtype: DType, *operands: Array) -> Array:
     """Return memory for an elementwise result of four dimensions."""
     for a in operands:
@@ -68,9 +74,17 @@ class LayoutPlan(NamedTuple):
         """Return `args` with those copied that lie differently."""
         moved = list(args)
         for i in self.copied:
-            a = args[i]
-            moved[i] = k.copy(a, into=empty_channels_last(k.empty, a.shape, a.dtype))
+            moved[i] = copied_channels_last(k, args[i])
         return tuple(moved)
+
+    def laid(self, k: Any, results: Sequence[Any]) -> tuple[Any, ...]:
+        """Return `results` with those copied that are not as planned."""
+        return tuple(
+            copied_channels_last(k, a)
+            if last and a is not None and not fits_channels_last(a)
+            else a
+            for a, last in zip(results, self.outputs, strict=True)
+        )
 
     def empty(self, empty: Empty, metas: Sequence[Any]) -> tuple[Any, ...]:
         """Return memory for the wanted outputs, None for the others."""

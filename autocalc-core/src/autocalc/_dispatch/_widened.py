@@ -104,7 +104,7 @@ def _room(out: Any) -> Any:
         return [_room(one) for one in out]
     if out is None or out.dtype not in HALVES:
         return out
-    return np.empty(out.shape, np.float32)
+    return np.empty_like(out, np.float32)  # in the same layout
 
 
 def _rounded(out: Any, result: Any) -> None:

@@ -188,19 +188,24 @@ class _Census:
 
 def _has_array(thing: Any) -> bool:
     """Return whether this is a tensor with values: lazy parameters have none."""
-    return isinstance(thing, Tensor) and not is_lazy(thing)
+    return _is(thing, Tensor) and not is_lazy(thing)
+
+
+def _is(thing: Any, kind: type) -> bool:
+    """Return what `isinstance` does, but of proxies, of which a dead one raises."""
+    return issubclass(type(thing), kind)
 
 
 def _names(things: list[Any], tensors: list[Tensor]) -> dict[int, tuple[str, str]]:
     """Return kind and name of the tensors of models and optimizers, by id."""
     names: dict[int, tuple[str, str]] = {}
-    modules = [x for x in things if isinstance(x, Module) and "_names" in vars(x)]
+    modules = [x for x in things if _is(x, Module) and "_names" in vars(x)]
     inner = {id(child) for module in modules for child in module.children()}
     for module in modules:
         if id(module) not in inner:
             names.update(_of_module(module))
     for thing in things:
-        if isinstance(thing, Optimizer) and "state" in vars(thing):
+        if _is(thing, Optimizer) and "state" in vars(thing):
             names.update(_of_optimizer(thing, names))
     for tensor in tensors:  # gradients of leaves that no module has
         edge = tensor._edge

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""Follow the documentation word for word, as a stranger with wheels and no clone.
+
+    python tools/first_steps.py dist
+
+In an empty folder with the wheels in `dist`, every command and every block of Python
+of these pages is run, in the pages' order: installation, the quickstart, a kernel
+package of each kind, a model as an ONNX file.  It ends with how many there were, and
+how long they took.  The Python that runs this program is the one that they find as
+`python3`; pip has nothing in its cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "tests"
+#: Runs the Python of a page, and compares what it prints with what stands below.
+PYTHON = (
+    "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]); "
+    "import pages; del sys.path[0]; pages.run_page(Path(sys.argv[1]))"
+)
+#: Begins the line that tells of a command which is about to run.
+MARK = "@first-steps@ "
+#: How much of the output is shown when a command fails.
+TAIL = 60
+
+_CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_PYTHON = re.compile(r"^```python$", re.MULTILINE)
+_HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
+
+
+class Part(NamedTuple):
+    """What is followed of a page.
+
+    Attributes
+    ----------
+    page
+        Its path below `docs`.
+    sections
+        Headings of the sections whose commands are run; "" is what stands above the
+        first one.
+    python
+        Whether the Python of the page is run, behind the commands.
+    words
+        What is written in place of a word: the page shows one case of several.
+    """
+
+    page: str
+    sections: tuple[str, ...] = ("",)
+    python: bool = True
+    words: tuple[tuple[str, str], ...] = ()
+
+
+KERNELS = "howto/write-a-kernel-package.md"
+PARTS = (
+    Part("installation.md", ("Wheels", "Check it")),
+    Part("quickstart.md"),
+    Part(KERNELS, python=False),
+    *(
+        Part(
+            KERNELS,
+            python=False,
+            words=(("new-kernel-package mine", f"new-kernel-package mine --{kind}"),
+                   ("mine", f"mine-{kind}")),
+        )
+        for kind in ("numba", "c")
+    ),
+    Part("howto/exchange-models.md", ("", "Write a model as an ONNX file")),
+)  # fmt: skip
+
+
+def sections(text: str) -> dict[str, str]:
+    """Return a page's text by heading; "" is what stands above the first."""
+    above, *rest = _HEADING.split(text)
+    return {"": above, **dict(zip(rest[::2], rest[1::2], strict=True))}
+
+
+def commands(part: Part) -> list[str]:
+    """Return the commands of a part, in their order."""
+    path = ROOT / "docs" / part.page
+    found = sections(path.read_text(encoding="utf-8"))
+    lacking = [name for name in part.sections if name not in found]
+    if lacking:
+        message = f"{path}: no section {', '.join(lacking)}"
+        raise ValueError(message)
+    lines = [
+        line.removeprefix("$ ").strip()
+        for name in part.sections
+        for block in _CONSOLE.findall(found[name])
+        for line in block.splitlines()
+        if line.startswith("$ ")
+    ]
+    for word, other in part.words:
+        lines = [line.replace(word, other) for line in lines]
+    return lines
+
+
+def blocks(part: Part) -> int:
+    """Return how many blocks of Python a part has."""
+    text = (ROOT / "docs" / part.page).read_text(encoding="utf-8")
+    return len(_PYTHON.findall(text)) if part.python else 0
+
+
+def script(parts: tuple[Part, ...]) -> Iterator[str]:
+    """Yield the lines of a program for bash that follows the parts."""
+    yield "set -e"
+    yield "here=$PWD"
+    for part in parts:
+        yield 'cd "$here"'
+        for command in commands(part):
+            yield f"echo; echo {shlex.quote(MARK + command)}"
+            yield from _told_apart(command)
+        if blocks(part):
+            told = f"the Python of {part.page}"
+            page = shlex.quote(str(ROOT / "docs" / part.page))
+            yield f"echo; echo {shlex.quote(MARK + told)}"
+            yield f"python -c {shlex.quote(PYTHON)} {page} {shlex.quote(str(TESTS))}"
+
+
+def _told_apart(command: str) -> tuple[str, ...]:
+    """Let warnings of `autocalc doctor` about this machine, status 3, be no failure."""
+    if not command.startswith("autocalc doctor"):
+        return (command,)
+    return "{", command, "} || [ $? = 3 ]"
+
+
+def environment(cache: Path) -> dict[str, str]:
+    """Return a stranger's environment: this Python first, and empty caches."""
+    left_out = ("PYTHONPATH", "VIRTUAL_ENV", "PIP_FIND_LINKS", "PIP_CACHE_DIR")
+    plain = {k: v for k, v in os.environ.items() if k not in left_out}
+    plain = {k: v for k, v in plain.items() if not k.startswith("AUTOCALC_")}
+    plain["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{plain['PATH']}"
+    plain["XDG_CACHE_HOME"] = str(cache)
+    plain["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    return plain
+
+
+def follow(lines: Iterator[str], folder: Path, environ: dict[str, str]) -> str | None:
+    """Run a program for bash in a folder; return which command failed, or None."""
+    with subprocess.Popen(
+        ["bash"],
+        cwd=folder,
+        env=environ,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        # All of it at once, in braces: a command that reads must not read the program.
+        program = "{\n" + "\n".join(lines) + "\nexit 0\n} </dev/null\n"
+        process.stdin.write(program)
+        process.stdin.close()
+        command, output = "", []
+        started = time.monotonic()
+        for line in process.stdout:
+            if not line.startswith(MARK):
+                output.append(line)
+                continue
+            if command:
+                print(f"{time.monotonic() - started:7.1f} s  {command}", flush=True)
+            command, output = line.removeprefix(MARK).strip(), []
+            started = time.monotonic()
+        status = process.wait()
+    print(f"{time.monotonic() - started:7.1f} s  {command}", flush=True)
+    if status == 0:
+        return None
+    print("".join(output[-TAIL:]), end="")
+    return f"status {status} of: {command}"
+
+
+def main() -> None:
+    """Follow the pages."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("dist", type=Path, help="the folder of the wheels")
+    given = parser.parse_args()
+    wheels = sorted(given.dist.glob("*.whl"))
+    if not wheels:
+        sys.exit(
+            f"first steps: no wheels in {given.dist}; `make test-wheels` makes them"
+        )
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="autocalc-first-steps-") as temporary:
+        folder = Path(temporary, "empty")
+        (folder / "dist").mkdir(parents=True)
+        for wheel in wheels:
+            shutil.copy(wheel, folder / "dist")
+        failed = follow(script(PARTS), folder, environment(Path(temporary, "cache")))
+    if failed:
+        sys.exit(f"first steps: {failed}")
+    n = sum(len(commands(part)) for part in PARTS)
+    python = sum(map(blocks, PARTS))
+    seconds = time.monotonic() - started
+    print(f"{n} commands and {python} blocks of Python took {seconds / 60:.1f} minutes")
+
+
+if __name__ == "__main__":
+    main()
