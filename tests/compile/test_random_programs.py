@@ -22,7 +22,7 @@ from tests.compile.random_programs import OPERATORS, Function, Step
 
 import autocalc as ac
 from autocalc._compile import Compiled
-from autocalc._compile._passes import PASSES
+from autocalc._compile._passes import PASSES, early_updates
 from autocalc.errors import CompileError, CompileWarning, GradError
 
 CALLS = 5
@@ -56,6 +56,12 @@ def left(
     if off is not None:
         assert run.programs, "nothing was replayed"
     return found
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let optimizers update parameters one by one: all of them are small."""
+    monkeypatch.setattr(early_updates, "PART", 1)
 
 
 @contextmanager
