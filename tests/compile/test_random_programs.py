@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.compile.passes import ask_for_transposed
 from tests.compile.random_programs import OPERATORS, Function, Step
 
 import autocalc as ac
@@ -28,7 +29,7 @@ from autocalc.errors import CompileError, CompileWarning, GradError
 CALLS = 5
 
 #: Passes that round differently.
-REORDERING = ("accumulate", "epilogues", "norm_epilogues")
+REORDERING = ("accumulate", "epilogues", "norm_epilogues", "transposed_weights")
 
 numbers = st.integers(0, 59)
 steps = st.lists(
@@ -59,9 +60,10 @@ def left(
 
 
 @pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let optimizers update parameters one by one: all of them are small."""
+def small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let passes that are for large tensors, or few rows, change small programs too."""
     monkeypatch.setattr(early_updates, "PART", 1)
+    ask_for_transposed(monkeypatch)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from autocalc._compile._passes import (
     recomputation,
     residual_norms,
     shared_gradients,
+    transposed_weights,
     versions,
 )
 from autocalc._compile._program import Program
@@ -42,6 +43,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "conv_epilogues": conv_epilogues.run,
     "residual_norms": residual_norms.run,
     "prologue": prologue.run,
+    "transposed_weights": transposed_weights.run,
     "elementwise_fusion": elementwise_fusion.run,
     "early_updates": early_updates.run,
     "early_callbacks": early_callbacks.run,
@@ -51,7 +53,9 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 
 
 #: Those after which sums are computed in another order.
-REORDERING = frozenset({"accumulate", "epilogues", "norm_epilogues", "norm_folding"})
+REORDERING = frozenset(
+    {"accumulate", "epilogues", "norm_epilogues", "norm_folding", "transposed_weights"}
+)
 
 
 def optimize(program: Program, *, off: Iterable[str] = ()) -> Program:
