@@ -12,7 +12,8 @@ import autocalc as ac
 from autocalc._dispatch._plugins import registry
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc.nn import functional as F
-from autocalc_kernels_simd._plugin import _transposed_weight
+
+_plugin = pytest.importorskip("autocalc_kernels_simd._plugin")
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 
@@ -46,11 +47,11 @@ def key(
 def test_calls_that_ask(
     rows: tuple[int, ...], columns: int, steps: int, dtype: Any, wanted: bool
 ) -> None:
-    assert _transposed_weight(key(rows, columns, steps, dtype)) is wanted
+    assert _plugin._transposed_weight(key(rows, columns, steps, dtype)) is wanted
 
 
 def test_a_key_without_shapes_asks_for_nothing() -> None:
-    assert not _transposed_weight(DispatchKey("linear", (F4,) * 5))
+    assert not _plugin._transposed_weight(DispatchKey("linear", (F4,) * 5))
 
 
 @pytest.mark.parametrize("name", ["simd-avx512", "simd-avx2", "simd-sse2", "simd-neon"])
