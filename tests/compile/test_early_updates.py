@@ -36,6 +36,7 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a part be of any size: the steps here are small."""
     monkeypatch.setattr(early_updates, "PART", 1)
+    monkeypatch.setattr(early_updates, "KEPT", 1)
 
 
 class Trainer:
@@ -116,6 +117,12 @@ def test_a_rate_that_changes_is_seen_by_all_parts() -> None:
 
 def test_few_bytes_stay_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(early_updates, "PART", 1 << 20)
+    without, with_it = both(Trainer)
+    assert with_it == without
+
+
+def test_few_gradients_that_stay_are_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(early_updates, "KEPT", 1 << 20)
     without, with_it = both(Trainer)
     assert with_it == without
 
@@ -254,7 +261,9 @@ def test_two_steps_of_one_optimizer_count_twice() -> None:
     assert with_it.count("host") == 4
 
 
-def test_gradients_that_nobody_keeps_take_less_memory() -> None:
+def test_gradients_that_nobody_keeps_take_less_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Forgetful(Trainer):
         def __init__(self) -> None:
             layers = [nn.Sequential(nn.Linear(64, 64), nn.Tanh()) for _ in range(6)]
@@ -268,6 +277,7 @@ def test_gradients_that_nobody_keeps_take_less_memory() -> None:
             self.optimizer.zero_grad()
             return [loss, *(p.detach().clone() for p in self.model.parameters())]
 
+    monkeypatch.setattr(early_updates, "KEPT", 1 << 30)
     want = eager(Forgetful)
     exact = ("accumulate", "epilogues")
     late, first = run(Forgetful, off=(*exact, PASS))

@@ -63,6 +63,7 @@ def left(
 def small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let passes that are for large tensors, or few rows, change small programs too."""
     monkeypatch.setattr(early_updates, "PART", 1)
+    monkeypatch.setattr(early_updates, "KEPT", 1)
     ask_for_transposed(monkeypatch)
 
 

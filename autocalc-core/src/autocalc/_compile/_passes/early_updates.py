@@ -8,7 +8,8 @@
 
 A gradient is then read while it lies in a cache, and where nobody sees it after the
 step its memory is free for what follows.  A call updates at least `PART` bytes, so that
-calls stay few; a step that has fewer stays as it is.
+calls stay few; a step that has fewer stays as it is, and so does one whose gradients
+stay and are fewer than `KEPT` bytes, which the last cache holds anyway.
 
 The kernels of optimizers treat each parameter by itself, so results have the same bits.
 An update waits for the last use of its parameters and the last write of its gradients,
@@ -32,6 +33,9 @@ from autocalc._kernels.table import TABLE
 #: Bytes of gradients that one call updates at least.
 PART = 1 << 20
 
+#: Bytes of gradients that stay which are worth it.
+KEPT = 1 << 25
+
 #: Families whose kernels look at values and may refuse them; backward ones read what
 #: was looked at before.
 CHECKING = ("indexing", "linalg", "losses")
@@ -46,7 +50,8 @@ def run(program: Program) -> Program:
     order: list[Instruction] = []
     for instruction in program.instructions:
         if is_update(instruction.spec):
-            order = _Spreading(order, instruction, cells).result()
+            spreading = _Spreading(order, instruction, cells)
+            order = spreading.result(least=_least(program, instruction))
         else:
             order.append(instruction)
     return replace(program, instructions=order)
@@ -102,9 +107,11 @@ class _Spreading:
         """Return whether the host fills what updates alone read."""
         return instruction.name == "host" and bool(_written(instruction) & self._cells)
 
-    def result(self) -> list[Instruction]:
-        """Return all instructions in their new order."""
-        parts = self._parts()
+    def result(self, *, least: int) -> list[Instruction]:
+        """Return all instructions, in a new order if `least` bytes are updated."""
+        grads = _lists(self._update)[-1:]
+        size = sum(view.nbytes for some in grads for view in some)
+        parts = self._parts() if size >= least else []
         calls = [(part.at, self._call(sorted(part.members))) for part in parts]
         found = [(at, call) for at, call in calls if call is not None]
         if len(found) < max(1, len(calls)):
@@ -192,6 +199,13 @@ def _cells(instructions: Iterable[Instruction]) -> set[int]:
         elif not is_update(one.spec):
             used |= {view.slot for view in one.views()}
     return filled - used
+
+
+def _least(program: Program, update: Instruction) -> int:
+    """Return how many bytes of gradients are worth it."""
+    grads = _lists(update)[-1:]
+    fleeting = all(v.slot in program.temporaries for some in grads for v in some)
+    return PART if fleeting else KEPT
 
 
 def _written(instruction: Instruction) -> set[int]:
