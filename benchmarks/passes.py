@@ -35,6 +35,7 @@ class Variant(NamedTuple):
     off: str
     run: Run
     kernels: tuple[str, ...]
+    prologue: int  # calls, which may prepare what the same kernels read
 
     def differs(self, whole: Variant) -> bool:
         """Return whether the pass changed the program.
@@ -46,7 +47,7 @@ class Variant(NamedTuple):
             [name for name in v.kernels if name != "copy" or self.off == "copies"]
             for v in (self, whole)
         ]
-        return counted[0] != counted[1]
+        return counted[0] != counted[1] or self.prologue != whole.prologue
 
 
 def variant(case: str, off: str) -> Variant:
@@ -54,8 +55,9 @@ def variant(case: str, off: str) -> Variant:
     run: Compiled = ac.compile(CASES[case].prepare(ac), off=off or ())
     for _ in range(WARM_UP):
         run()
-    kernels = (instruction.name for instruction in run.programs[0].instructions)
-    return Variant(off, run, tuple(kernels))
+    program = run.programs[0].program
+    kernels = (instruction.name for instruction in program.instructions)
+    return Variant(off, run, tuple(kernels), len(program.prologue))
 
 
 def compare(case: str, rounds: int) -> None:

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 import autocalc as ac
 from autocalc._compile import Compiled
-from autocalc._compile._passes import PASSES
+from autocalc._compile._passes import PASSES, transposed_weights
+from autocalc._dispatch._plugins import registry
+from autocalc._kernels.kernel_set import DispatchKey
 
 #: Passes that are off unless they are what is tested: calls are counted one by one.
 APART = ("conv_epilogues", "elementwise_fusion", "norm_folding")
@@ -77,3 +81,23 @@ def same(want: list[Any], have: list[Any], *, exact: bool = True) -> None:
                 assert x.tobytes() == y.tobytes()
             else:
                 np.testing.assert_allclose(x, y, rtol=2e-5, atol=1e-5)
+
+
+def ask_for_transposed(monkeypatch: pytest.MonkeyPatch) -> list[DispatchKey]:
+    """Let every set ask for transposed weights; return the keys of its calls."""
+    keys: list[DispatchKey] = []
+    found = registry()
+    known = found.kernels
+
+    def ask(key: DispatchKey) -> bool:
+        keys.append(key)
+        return True
+
+    def kernels(name: str) -> Any:
+        made = dict(known(name) or {})
+        for product in transposed_weights.AXES.keys() & made.keys():
+            made[product] = replace(made[product], transposed_weight=ask)
+        return made
+
+    monkeypatch.setattr(found, "kernels", kernels)
+    return keys

@@ -18,17 +18,18 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.compile.passes import ask_for_transposed
 from tests.compile.random_programs import OPERATORS, Function, Step
 
 import autocalc as ac
 from autocalc._compile import Compiled
-from autocalc._compile._passes import PASSES
+from autocalc._compile._passes import PASSES, early_updates
 from autocalc.errors import CompileError, CompileWarning, GradError
 
 CALLS = 5
 
 #: Passes that round differently.
-REORDERING = ("accumulate", "epilogues", "norm_epilogues")
+REORDERING = ("accumulate", "epilogues", "norm_epilogues", "transposed_weights")
 
 numbers = st.integers(0, 59)
 steps = st.lists(
@@ -56,6 +57,14 @@ def left(
     if off is not None:
         assert run.programs, "nothing was replayed"
     return found
+
+
+@pytest.fixture(autouse=True)
+def small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let passes that are for large tensors, or few rows, change small programs too."""
+    monkeypatch.setattr(early_updates, "PART", 1)
+    monkeypatch.setattr(early_updates, "KEPT", 1)
+    ask_for_transposed(monkeypatch)
 
 
 @contextmanager

@@ -83,6 +83,10 @@ class KernelImpl:
         For a spec that prefers channels-last: ``channels_last(key)`` says whether
         this call is faster with images stored so.  It then gets them so, whatever the
         caller has, and gives its results so.
+    transposed_weight
+        Of `linear` and `gemm`: ``transposed_weight(key)`` says whether a call would be
+        faster if its second operand, which lies along the axis of the sums, lay across.
+        Compiled programs then keep such a copy of a weight that they do not write.
     describe
         ``describe(key)`` of a call that is accepted: in which of several ways the
         kernel will run it, for `autocalc.kernels.explain` to print, or None.
@@ -107,6 +111,7 @@ class KernelImpl:
     exception: str | None = None
     channels_last: Callable[[DispatchKey], bool] | None = None
     describe: Describe | None = None
+    transposed_weight: Callable[[DispatchKey], bool] | None = None
 
 
 class Allocator(Protocol):

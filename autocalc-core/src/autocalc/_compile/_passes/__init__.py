@@ -13,6 +13,7 @@ from autocalc._compile._passes import (
     copies,
     dead_code,
     early_callbacks,
+    early_updates,
     elementwise_fusion,
     epilogues,
     identities,
@@ -22,6 +23,7 @@ from autocalc._compile._passes import (
     recomputation,
     residual_norms,
     shared_gradients,
+    transposed_weights,
     versions,
 )
 from autocalc._compile._program import Program
@@ -41,7 +43,9 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "conv_epilogues": conv_epilogues.run,
     "residual_norms": residual_norms.run,
     "prologue": prologue.run,
+    "transposed_weights": transposed_weights.run,
     "elementwise_fusion": elementwise_fusion.run,
+    "early_updates": early_updates.run,
     "early_callbacks": early_callbacks.run,
     "shared_gradients": shared_gradients.run,
     "recomputation": recomputation.run,
@@ -49,7 +53,9 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 
 
 #: Those after which sums are computed in another order.
-REORDERING = frozenset({"accumulate", "epilogues", "norm_epilogues", "norm_folding"})
+REORDERING = frozenset(
+    {"accumulate", "epilogues", "norm_epilogues", "norm_folding", "transposed_weights"}
+)
 
 
 def optimize(program: Program, *, off: Iterable[str] = ()) -> Program:

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Transposed weights: those that stay lie in the order in which a product reads them.
+
+::
+
+    linear(x, w, b)                 becomes  linear(x, w', b)
+
+where w' holds the numbers of w column by column.
+
+A linear layer keeps a row for each result, and a product of few rows of x gathers its
+columns anew at each call.  Where a program does not write a weight (inference), its
+transposed copy belongs to the prologue, which makes it again when the weight has
+changed.  Whoever has the kernel says for which calls that is faster
+(`KernelImpl.transposed_weight`); sums may be taken in another order there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autocalc._compile._kernel_choice import instruction as chosen
+from autocalc._compile._kernel_choice import key_of
+from autocalc._compile._memory import View
+from autocalc._compile._passes._flow import Flow
+from autocalc._compile._program import Instruction, Program
+from autocalc._dispatch._plugins import registry
+from autocalc._kernels.table import TABLE
+
+#: The axis of a weight, the second input of these products, along which they sum.
+AXES = {"linear": 1, "gemm": 0}
+
+#: Bytes of copies that a program keeps at most.
+MAX_BYTES = 1 << 26
+
+
+def run(program: Program) -> Program:
+    """Let products read transposed copies of weights that stay, where asked for."""
+    flow = Flow(program)
+    prologue = list(program.prologue)
+    written = {slot for slot, writers in flow.writers.items() if writers}
+    computed = {view.slot for call in prologue for view in call.writes()}
+    fixed = (program.parameters | computed) - written
+    copies: dict[View, View] = {}
+    left = MAX_BYTES
+    for at, product in flow:
+        weight = _weight(product)
+        if weight is None or weight.slot not in fixed or not _is_asked_for(product):
+            continue
+        if weight not in copies:
+            call = _copy(flow, weight, product) if weight.nbytes <= left else None
+            if call is None:
+                continue
+            left -= weight.nbytes
+            prologue.append(call)
+            (copies[weight],) = call.writes()
+        flow.put(at, _reading(product, copies[weight]))
+    own = dict(flow.program.own)  # what the prologue alone uses must stay, too
+    return replace(flow.result(), prologue=prologue, own=own)
+
+
+def _weight(product: Instruction) -> View | None:
+    """Return the weight of a product, if it lies along the axis of the sums."""
+    axis = AXES.get(product.name)
+    weight = None if axis is None else product.inputs[1]
+    if axis is None or not isinstance(weight, View) or len(weight.shape) != 2:
+        return None
+    along = weight.strides[axis] == weight.dtype.itemsize
+    apart = weight.strides[1 - axis] == weight.shape[axis] * weight.dtype.itemsize
+    return weight if along and apart else None
+
+
+def _is_asked_for(product: Instruction) -> bool:
+    """Return whether the set that runs a product wants its weight transposed."""
+    assert product.spec is not None, "a product is a kernel"
+    impl = (registry().kernels(product.chosen) or {}).get(product.name)
+    if impl is None or impl.transposed_weight is None:
+        return False
+    key = key_of(product.spec, product.outputs, product.inputs, product.attributes)
+    return impl.transposed_weight(key)
+
+
+def _copy(flow: Flow, weight: View, product: Instruction) -> Instruction | None:
+    """Return the call that makes the transposed copy of a weight."""
+    axis = AXES[product.name]
+    step = weight.dtype.itemsize
+    strides = [step, step]
+    strides[axis] = step * weight.shape[1 - axis]
+    place = flow.kept_like(weight)._replace(strides=tuple(strides))
+    return chosen(TABLE["copy"], (place,), (weight,), (), (product,))
+
+
+def _reading(product: Instruction, weight: View) -> Instruction:
+    """Return a product that reads another weight."""
+    x, _, *others = product.inputs
+    return replace(product, inputs=(x, weight, *others))
