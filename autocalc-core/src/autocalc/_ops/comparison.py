@@ -434,13 +434,11 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     tensor([0.0000, 0.5000, 1.0000])
     """
     x, at_zero = same_dtype("heaviside", input, values)
-    step = cast(gt(x.detach(), 0), x.dtype)
-    step = where_op(isnan(x.detach()), x.detach(), step)
-    return apply_out(
-        "heaviside",
-        where_op(eq(x.detach(), 0), at_zero, step),
-        out,
-    )
+    known = x.detach()
+    step = cast(gt(known, 0), x.dtype)
+    if x.is_floating_point():
+        step = where_op(ne(known, known), known, step)
+    return apply_out("heaviside", where_op(eq(known, 0), at_zero, step), out)
 
 
 def truth(x: Any) -> Tensor:

@@ -73,7 +73,8 @@ def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([12, 10,  0])
     """
     a, b = _integers("lcm", input, other)
-    divisor = _one_for_zero(gcd_op(a, b))
+    divisor = gcd_op(a, b)
+    divisor = comparison.choose(comparison.eq(divisor, 0), 1, divisor)
     found = arithmetic.abs(arithmetic.mul(arithmetic.floor_divide(a, divisor), b))
     return apply_out("lcm", found, out)
 
@@ -89,8 +90,3 @@ def _integers(where: str, input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]
         )
         raise DTypeError(message)
     return a, b
-
-
-def _one_for_zero(x: Tensor) -> Tensor:
-    """Return `x` with 1 in the place of 0: a divisor."""
-    return comparison.where_op(comparison.eq(x, 0), arithmetic.add(x, 1), x)

@@ -12,6 +12,7 @@ from autocalc._dispatch._state import current
 from autocalc._ops._arguments import as_int, check_tensor, integers, min_of
 from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
+from autocalc._ops._remembered import remembered
 from autocalc._ops._view_tracker import base_of
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, GradError, ShapeError
@@ -111,6 +112,11 @@ def as_strided(
             [2, 4]])
     """
     x = check_tensor("as_strided", input)
+    seen = _seen_of_whole if base_of(x) is x else _seen_of_view
+    return seen(x, size, stride, storage_offset)
+
+
+def _seen_of_view(x: Tensor, size: Any, stride: Any, storage_offset: Any) -> Tensor:
     sizes = integers("as_strided", "size", size)
     steps = integers("as_strided", "stride", stride)
     if len(sizes) != len(steps) or min_of((*sizes, *steps, 0)) < 0:
@@ -134,6 +140,10 @@ def as_strided(
     if x._edge is not None and current().grad:
         _check_gradient(x, (sizes, steps, place - begin))
     return as_strided_op(x, sizes, steps, place - begin, layout)
+
+
+#: What holds the memory of a tensor that is no view follows from its own strides.
+_seen_of_whole = remembered(_seen_of_view)
 
 
 def _check_bounds(base: Tensor, size: Any, stride: Any, offset: int) -> None:
