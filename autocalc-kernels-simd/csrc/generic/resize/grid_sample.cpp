@@ -161,7 +161,7 @@ void sample_back(const ac_call* call, ac_context* context, ac_status* status) {
     }
     done(status);
     const int64_t blocks = job.blocks(), parts = ceil_div(job.channels, spread_channels);
-    const auto spread = [&](int64_t begin, int64_t end) {
+    auto spread = [&](int64_t begin, int64_t end) {
         for (int64_t task = begin; task < end; ++task) {
             const int64_t n = task / parts, c = task % parts * spread_channels;
             const int64_t plane = n * job.channels + c;
@@ -171,7 +171,7 @@ void sample_back(const ac_call* call, ac_context* context, ac_status* status) {
         }
     };
     if (dx != nullptr) parallel(context, job.batch * parts, job.worthwhile(), spread);
-    const auto slope = [&](int64_t begin, int64_t end) {
+    auto slope = [&](int64_t begin, int64_t end) {
         for (int64_t task = begin; task < end; ++task) {
             const int64_t n = task / blocks, first = task % blocks * block_places;
             const int64_t image = n * job.channels, place = n * job.points + first;

@@ -95,7 +95,9 @@ def _lines(
         ]
     place, turn = _brought_in(xp, place, n, padding, align_corners)
     if mode == "nearest":
-        return [Line(xp.round(place), xp.full(place.shape, 1.0, place.dtype), 0 * slope)]
+        return [
+            Line(xp.round(place), xp.full(place.shape, 1.0, place.dtype), 0 * slope)
+        ]
     low, slope = xp.floor(place), slope * turn
     return [
         Line(low, 1 - (place - low), -slope),

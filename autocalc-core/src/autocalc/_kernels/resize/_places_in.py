@@ -28,7 +28,10 @@ def taps_in(
         points *= size
     axes = []
     for axis, n in enumerate(planes):
-        column = (*(slice(None),) * (len(sizes) + 1), slice(dims - 1 - axis, dims - axis))
+        column = (
+            *(slice(None),) * (len(sizes) + 1),
+            slice(dims - 1 - axis, dims - axis),
+        )
         c = k.reshape(k.contiguous(k.slice(grid, column)), (batch, points))
         axes.append(_Axis(k, n, mode, padding, align_corners).lines(c))
     return [_tap(k, lines, planes, slopes) for lines in itertools.product(*axes)]

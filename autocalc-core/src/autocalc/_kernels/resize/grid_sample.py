@@ -297,8 +297,8 @@ def _(
 
 
 @grid_sample_backward.budget(
-    "dx: (m + 16) eps * sum(|g w|) of m terms, and sum(|g|) times the places' rounding; "
-    "dgrid: (c + 16) eps * sum(|g x slope|) over c channels, and where the places' "
+    "dx: (m + 16) eps * sum(|g w|) of m terms, and sum(|g|) times the places' "
+    "rounding; dgrid: (c + 16) eps * sum(|g x slope|) over c channels, and where that "
     "rounding changes the pixels, these"
 )
 def _(
