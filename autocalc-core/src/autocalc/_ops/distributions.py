@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._checks import check_probability
 from autocalc._ops._coerce import as_operand
@@ -176,24 +176,36 @@ def multinomial(
 def _check_weights(weights: Tensor, count: int, replacement: bool) -> None:
     if not weights._array.size:
         return
-    smallest, largest, fewest = _extremes(weights)
-    _check_between("multinomial", smallest.item(), largest.item(), 1.7e308)
-    least, needed = fewest.item(), 1 if replacement else count
-    if least < needed:
+    smallest, largest, fewest = [one.item() for one in _extremes(weights, replacement)]
+    _check_between("multinomial", smallest, largest, 1.7e308)
+    needed = 1 if replacement else count
+    if fewest < needed:
         message = (
-            f"multinomial: a row has {least} weights above 0; to draw {count}, it must "
-            f"have {needed} at least."
+            f"multinomial: a row has {int(fewest)} weights above 0; to draw {count}, it "
+            f"must have {needed} at least."
         )
         raise ArgumentError(message)
 
 
 @remembered
-def _extremes(weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the smallest and the largest, and the fewest above 0 in a row."""
-    rows = _rows_of(weights)
-    positive = arrays.compare(rows, arrays.constant(0, rows), "gt")
-    fewest = arrays.min(arrays.sum(positive, (1,), False), (0,))
-    return *_ends(make(rows, None)), make(fewest, None)
+def _extremes(weights: Tensor, replacement: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the smallest and the largest, and the fewest above 0 in a row.
+
+    With replacement, whether there is one.
+    """
+    a = weights._array
+    last, zero = (a.ndim - 1,), constant(0, a.dtype)
+    if replacement:
+        largest = arrays.max(a, last, False)
+        fewest = arrays.compare(largest, zero, "gt")
+    else:
+        largest, positive = a, arrays.compare(a, zero, "gt")
+        fewest = arrays.sum(positive, last, False)
+    if fewest.ndim:
+        fewest = arrays.min(arrays.cast(fewest, dtypes.int64.numpy), (0,), False)
+    axes = tuple(range(largest.ndim))
+    ends = arrays.min(a, tuple(range(a.ndim)), False), arrays.max(largest, axes, False)
+    return *[make(one, None) for one in ends], make(fewest, None)
 
 
 def _rows_of(weights: Tensor) -> Any:
@@ -236,17 +248,9 @@ def _again(weights: Tensor, count: int, generator: Any) -> Tensor:
     ends = arrays.cumsum(rows, 1)
     total = arrays.slice(ends, (slice(None), slice(classes - 1, classes)))
     draws = arrays.mul(_uniform((n, count), generator), total)
-    # Sorted together, a number stands behind the ends up to it and the draws below it.
-    together = _ranks(arrays.cat([ends, draws], 1))
-    behind = arrays.slice(together, (slice(None), slice(classes, None)))
-    found = arrays.sub(behind, _ranks(draws))
+    found = arrays.searchsorted(ends, draws, True)
     drawn = arrays.minimum(found, arrays.constant(classes - 1, found))
     return _of_each(weights, drawn)
-
-
-def _ranks(a: Any) -> Any:
-    """Return the place of each element in its row when sorted."""
-    return arrays.argsort(arrays.argsort(a, 1), 1)
 
 
 def normal(

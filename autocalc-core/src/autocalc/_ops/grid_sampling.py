@@ -15,6 +15,7 @@ from autocalc._ops._arguments import integers
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import in_float32
 from autocalc._ops._op import nary
+from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import ones
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
@@ -100,6 +101,7 @@ def _pixels(planes: tuple[int, ...], align_corners: bool, like: Tensor) -> Tenso
     return view.reshape(joining.stack(columns, -1), (-1, len(planes) + 1))
 
 
+@remembered
 def grid_sample(
     input: Tensor,
     grid: Tensor,

@@ -28,7 +28,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
 from autocalc._ops._remembered import remembered, replayed
-from autocalc._ops.filled import zeros
+from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -365,56 +365,34 @@ def histc(
     low, high = (
         float(number("histc", name, end)) for name, end in (("min", min), ("max", max))
     )
-    if low == high == 0 and x._array.size:
-        least, most = _extremes(x)
-        low, high = _apart(least.item(), most.item())
-        _check_bins(count, low, high)
-        return apply_out("histc", _between_own_ends(x, count), out)
-    low, high = _apart(low, high)
-    _check_bins(count, low, high)
-    return apply_out("histc", _between(x, count, low, high), out)
-
-
-def _apart(low: float, high: float) -> tuple[float, float]:
-    return (low - 1, high + 1) if low == high else (low, high)
-
-
-def _check_bins(count: int, low: float, high: float) -> None:
+    own = low == high == 0 and x._array.size > 0
+    if own:
+        low, high = _ends_of(x)
+    if low == high:
+        low, high = low - 1, high + 1
     if count < 1 or not (low < high and math.isfinite(high - low)):
         message = (
             f"histc: {count} bins from {low:g} to {high:g}; there must be 1 at least, "
             f"and the ends must be finite and rise."
         )
         raise ArgumentError(message)
+    numbers = low, high, count / (high - low)
+    ends = [make(constant(one, x.dtype.numpy), None) for one in numbers]
+    return apply_out("histc", _bins(x, count, own, *ends), out)
 
 
 @remembered
-def _between(x: Tensor, count: int, low: float, high: float) -> Tensor:
-    scale = constant(count / (high - low), x.dtype.numpy)
-    ends = [constant(end, x.dtype.numpy) for end in (low, high)]
-    return _filled_bins(x, count, *[make(one, None) for one in (*ends, scale)])
-
-
-@remembered
-def _between_own_ends(x: Tensor, count: int) -> Tensor:
-    """Do the same from the smallest element to the largest, or around them by 1."""
-    least, most = extrema.amin(x), extrema.amax(x)
-    low, high = (cast(end, dtypes.float64) for end in (least, most))
-    same = comparison.eq(low, high)
-    low = comparison.where_op(same, arithmetic.sub(low, 1), low)
-    high = comparison.where_op(same, arithmetic.add(high, 1), high)
-    scale = arithmetic.div(count, arithmetic.sub(high, low))
-    return _filled_bins(x, count, *[cast(one, x.dtype) for one in (low, high, scale)])
-
-
-def _filled_bins(
-    x: Tensor, count: int, low: Tensor, high: Tensor, scale: Tensor
+def _bins(
+    x: Tensor, count: int, all_inside: bool, low: Tensor, high: Tensor, scale: Tensor
 ) -> Tensor:
     flat = view.reshape(x, (-1,))
-    scaled = arithmetic.mul(arithmetic.sub_op(flat, low), scale)
-    inside = bitwise.bitwise_and(comparison.ge(flat, low), comparison.le(flat, high))
-    known = bitwise.bitwise_and(inside, comparison.isfinite(scaled))
-    index = cast(comparison.choose(known, scaled, 0.0), dtypes.int64)
-    index = clamping.clamp_max(index, count - 1)
-    empty = zeros(count, dtype=x.dtype)
-    return scattering.index_add(empty, 0, index, cast(inside, x.dtype))
+    place = arithmetic.mul(arithmetic.sub_op(flat, low), scale)
+    amounts = ones(flat.shape, dtype=x.dtype)
+    if not all_inside:
+        inside = bitwise.bitwise_and(
+            comparison.ge(flat, low), comparison.le(flat, high)
+        )
+        place = comparison.choose(inside, place, 0.0)
+        amounts = cast(inside, x.dtype)
+    index = clamping.clamp_max(cast(place, dtypes.int64), count - 1)
+    return scattering.index_add(zeros(count, dtype=x.dtype), 0, index, amounts)

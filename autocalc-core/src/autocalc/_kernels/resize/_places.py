@@ -45,7 +45,8 @@ def limit_of(n: int, padding: str) -> float:
 
 def columns(grid: Array) -> list[Array]:
     """Return the grid's numbers for each axis of the image, [N, P]."""
-    flat = grid.reshape(grid.shape[0], -1, grid.shape[-1])
+    batch, *sizes, dims = grid.shape
+    flat = grid.reshape(batch, math.prod(sizes), dims)
     return [flat[:, :, i] for i in reversed(range(grid.shape[-1]))]
 
 

@@ -70,6 +70,11 @@ def _spread(k: Any, a: Array, x: Array) -> Array:
     return k.expand(k.reshape(a, (batch, 1, points)), (batch, channels, points))
 
 
+def _flat(a: Array) -> Array:
+    """Return images, or what stands at places, with one dimension for all places."""
+    return a.reshape(*a.shape[:2], math.prod(a.shape[2:]))
+
+
 def _flat_in(k: Any, x: Array) -> Array:
     batch, channels, *planes = k.shape(x)
     return k.reshape(k.contiguous(x), (batch, channels, math.prod(planes)))
@@ -93,7 +98,7 @@ def _(x: Meta, grid: Meta, mode: str, padding: str, align_corners: bool) -> Meta
 def _(
     xp: Any, x: Array, grid: Array, mode: str, padding: str, align_corners: bool
 ) -> Array:
-    flat = wide(xp, x).reshape(*x.shape[:2], -1)
+    flat = _flat(wide(xp, x))
     total: Any = 0.0
     for tap in taps(xp, grid, x.shape[2:], mode, padding, align_corners):
         total = total + _pixels(xp, flat, tap) * tap.weight[:, None]
@@ -146,7 +151,7 @@ def _(
     x, grid = magnitude(inputs[0]), np.asarray(inputs[1], np.float64)
     mode, padding, align = attributes
     planes = x.shape[2:]
-    flat = x.reshape(*x.shape[:2], -1)
+    flat = _flat(x)
     doubt = _doubt(grid, planes, mode, padding, align, eps)
     far = np.max(flat, axis=2, keepdims=True, initial=0)
     if mode == "nearest":
@@ -247,7 +252,7 @@ def _(
     want: int = -1,
 ) -> tuple[Array, Array]:
     batch, channels, *planes = x.shape
-    flat, rows = (wide(xp, a).reshape(batch, channels, -1) for a in (x, g))
+    flat, rows = (_flat(wide(xp, a)) for a in (x, g))
     dx = xp.zeros(flat.shape, flat.dtype)
     n, c = (xp.arange(m) for m in (batch, channels))
     lead = n[:, None, None], c[None, :, None]
@@ -304,7 +309,7 @@ def _(
 def _(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> list[Any]:
-    g, x = (magnitude(a).reshape(*a.shape[:2], -1) for a in inputs[:2])
+    g, x = (_flat(magnitude(a)) for a in inputs[:2])
     grid, planes = np.asarray(inputs[2], np.float64), inputs[1].shape[2:]
     mode, padding, align = attributes
     doubt = _doubt(grid, planes, mode, padding, align, eps)
