@@ -369,12 +369,12 @@ def triu_indices(
 def _triangle_indices(
     where: str, row: Any, col: Any, offset: Any, dtype: DType, *, lower: bool
 ) -> Tensor:
-    found = _triangle(where, row, col, offset, lower)
+    found = _indices_of(where, row, col, offset, lower)
     return found if dtype is dtypes.int64 else cast(found, dtypes.as_dtype(dtype))
 
 
 @remembered
-def _triangle(where: str, row: Any, col: Any, offset: Any, lower: bool) -> Tensor:
+def _indices_of(where: str, row: Any, col: Any, offset: Any, lower: bool) -> Tensor:
     rows, columns = as_int(where, "row", row), as_int(where, "col", col)
     if min(rows, columns) < 0:
         message = f"{where}: row={rows}, col={columns}; sizes are not negative."

@@ -178,11 +178,11 @@ def _check_weights(weights: Tensor, count: int, replacement: bool) -> None:
         return
     smallest, largest, fewest = [one.item() for one in _extremes(weights, replacement)]
     _check_between("multinomial", smallest, largest, 1.7e308)
-    needed = 1 if replacement else count
-    if fewest < needed:
+    least, needed = int(fewest), 1 if replacement else count
+    if least < needed:
         message = (
-            f"multinomial: a row has {int(fewest)} weights above 0; to draw {count}, it "
-            f"must have {needed} at least."
+            f"multinomial: a row has {least} weights above 0; to draw {count}, it must "
+            f"have {needed} at least."
         )
         raise ArgumentError(message)
 
