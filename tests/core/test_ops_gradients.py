@@ -35,9 +35,9 @@ F = ac.nn.functional
 COVERED: set[str] = set()
 NO_GRADIENT = {"compare", "argmax"}
 #: Covered in test_nn_conv.py, test_nn_pooling.py, test_nn_channel_norms.py,
-#: test_nn_resizing.py and test_nn_recurrent.py.
+#: test_nn_resizing.py, test_nn_grid_sampling.py and test_nn_recurrent.py.
 ELSEWHERE = {
-    *("unfold", "fold", "resample", "resample_backward"),
+    *("unfold", "fold", "resample", "resample_backward", "grid_sample"),
     *("batch_norm", "batch_norm_activation", "batch_norm_running"),
     *("rnn", "lstm", "gru"),
     *("conv", "conv_dx", "conv_dweight"),

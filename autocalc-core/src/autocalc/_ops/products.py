@@ -24,7 +24,7 @@ from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out
 from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._remembered import remembered, replayed
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, make
 from autocalc.errors import DimensionError, ShapeError
 
 
@@ -158,14 +158,23 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def _vector_product(k: Any, a: Any, b: Any, axis: int) -> Any:
     """Return a_1 b_2 - a_2 b_1 and so on, in kernels."""
-    lead = (slice(None),) * axis
 
     def turned(x: Any, by: int) -> Any:
-        ends = slice(by, None), slice(0, by)
-        return k.cat([k.slice(x, (*lead, end)) for end in ends], axis)
+        places = _places_from(by)
+        return k.index_select(x, make(places, None) if k.records else places, axis)
 
     left, right = k.mul(turned(a, 1), turned(b, 2)), k.mul(turned(a, 2), turned(b, 1))
     return k.sub(left, right)
+
+
+@lru_cache(2)
+def _places_from(first: int) -> Any:
+    """Return the places of a vector of three from the given one on, an array."""
+    return arrays.frozen(arrays.cat([_three()[first:], _three()[:first]], 0))
+
+
+def _three() -> Any:
+    return arrays.arange(3, None)
 
 
 @composed("cross", "a:b b:a", like="mul")

@@ -233,7 +233,7 @@ using Smallest = Extremum<T, Smaller>;
 
 template <template <class> class Op>
 void reduce_indexed(ac_context* context, ac_status* status, const ColumnPlan& plan,
-                 int dtype) {
+                    int dtype) {
     done(status);
     switch (dtype) {
         case AC_FLOAT32:

@@ -11,18 +11,17 @@ namespace {
 
 constexpr int slot_x = 0, slot_grid = 1, slot_g = 2, slot_out = 3, slot_dgrid = 4;
 
-// Sizes of a call, and its axes.
-template <class T>
+// Sizes of a call.
 struct Sampling {
     int64_t batch, channels, image, points;
-    Axis<T> axis[max_axes];
+    Edges edges;
 
     Sampling(const ac_call* call, const ac_array& x, const ac_array& grid)
         : batch(x.shape[0]), channels(x.shape[1]), image(1), points(1) {
-        const auto padding = static_cast<Padding>(int_attribute(call, 1));
-        const bool align_corners = int_attribute(call, 2) != 0;
+        edges.padding = static_cast<Padding>(int_attribute(call, 1));
+        edges.align_corners = int_attribute(call, 2) != 0;
         for (int d = 2; d < x.ndim; ++d) {
-            axis[d - 2] = {x.shape[d], padding, align_corners};
+            edges.size[d - 2] = x.shape[d];
             image *= x.shape[d];
             points *= grid.shape[d - 1];
         }
@@ -34,32 +33,41 @@ struct Sampling {
 // ---- forward
 
 template <class T, bool outside>
-AC_INLINE void add_tap(const T* plane, const int32_t* pixel, const T* weight,
-                       int64_t count, T* sum) {
+AC_INLINE T read_pixel(const T* plane, int32_t pixel) {
+    if constexpr (!outside) return plane[pixel];
+    const T read = plane[pixel < 0 ? 0 : pixel];
+    return pixel < 0 ? T(0) : read;
+}
+
+// Sums of the pixels of one channel; all places of a block, of which some are unused.
+template <bool outside, class T, Mode mode, int axes>
+AC_INLINE void sum_pixels(const Taps<T, mode, axes>& taps, const T* plane, T* sum) {
+    constexpr int together = taps.taps < 4 ? taps.taps : 4;
+    for (int tap = 0; tap < taps.taps; tap += together) {
 #pragma GCC ivdep
-    for (int64_t p = 0; p < count; ++p) {
-        if constexpr (outside) {
-            const T read = plane[pixel[p] < 0 ? 0 : pixel[p]];
-            sum[p] += (pixel[p] < 0 ? T(0) : read) * weight[p];
-        } else {
-            sum[p] += plane[pixel[p]] * weight[p];
+        for (int p = 0; p < block_places; ++p) {
+            T total = tap == 0 ? T(0) : sum[p];
+#pragma GCC unroll 4
+            for (int i = 0; i < together; ++i) {
+                total += read_pixel<T, outside>(plane, taps.pixel[tap + i][p]) *
+                         taps.weight[tap + i][p];
+            }
+            sum[p] = total;
         }
     }
 }
 
 template <class T, Mode mode, int axes>
-void sample_block(const Sampling<T>& job, const T* x, const T* grid, T* out,
+void sample_block(const Sampling& job, const T* x, const T* grid, T* out,
                   int64_t count) {
     Taps<T, mode, axes> taps;
-    taps.find(grid, count, job.axis);
+    taps.find(grid, count, job.edges);
+    T sum[block_places];
     for (int64_t c = 0; c < job.channels; ++c, x += job.image, out += job.points) {
-        T sum[block_places] = {};
-        for (int tap = 0; tap < taps.taps; ++tap) {
-            if (taps.outside[tap]) {
-                add_tap<T, true>(x, taps.pixel[tap], taps.weight[tap], count, sum);
-            } else {
-                add_tap<T, false>(x, taps.pixel[tap], taps.weight[tap], count, sum);
-            }
+        if (taps.outside) {
+            sum_pixels<true>(taps, x, sum);
+        } else {
+            sum_pixels<false>(taps, x, sum);
         }
         memcpy(out, sum, static_cast<size_t>(bytes_of<T>(count)));
     }
@@ -69,7 +77,7 @@ template <class T, Mode mode, int axes>
 void sample(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array *to = operand(call, 0), *from = operand(call, 1);
     const ac_array* places = operand(call, 2);
-    const Sampling<T> job(call, *from, *places);
+    const Sampling job(call, *from, *places);
     const T *x, *grid;
     T* out;
     if (!whole_input(context, slot_x, from, x) ||
@@ -83,11 +91,10 @@ void sample(const ac_call* call, ac_context* context, ac_status* status) {
         context, job.batch * blocks, job.worthwhile(), [&](int64_t begin, int64_t end) {
             for (int64_t task = begin; task < end; ++task) {
                 const int64_t n = task / blocks, first = task % blocks * block_places;
-                sample_block<T, mode, axes>(
-                    job, x + n * job.channels * job.image,
-                    grid + (n * job.points + first) * axes,
-                    out + n * job.channels * job.points + first,
-                    smaller(block_places, job.points - first));
+                sample_block<T, mode, axes>(job, x + n * job.channels * job.image,
+                                            grid + (n * job.points + first) * axes,
+                                            out + n * job.channels * job.points + first,
+                                            smaller(block_places, job.points - first));
             }
         });
     put_whole(to, out);
@@ -95,41 +102,48 @@ void sample(const ac_call* call, ac_context* context, ac_status* status) {
 
 // ---- backward
 
+// What the taps of a block read, times the gradients of one channel, added up.
+template <bool outside, class T, Mode mode, int axes>
+AC_INLINE void add_pixels(const Taps<T, mode, axes>& taps, const T* plane, const T* g,
+                          int64_t count, T (*along)[block_places]) {
+    for (int tap = 0; tap < taps.taps; ++tap) {
+#pragma GCC ivdep
+        for (int64_t p = 0; p < count; ++p)
+            along[tap][p] += read_pixel<T, outside>(plane, taps.pixel[tap][p]) * g[p];
+    }
+}
+
 // The gradients of the places of a block.
 template <class T, Mode mode, int axes>
-void slopes_of_block(const Sampling<T>& job, const T* g, const T* x, const T* grid,
+void slopes_of_block(const Sampling& job, const T* g, const T* x, const T* grid,
                      T* dgrid, int64_t count) {
     Taps<T, mode, axes> taps;
-    taps.find(grid, count, job.axis);
+    taps.find(grid, count, job.edges);
     T along[taps.taps][block_places] = {};
     for (int64_t c = 0; c < job.channels; ++c, x += job.image, g += job.points) {
-        for (int tap = 0; tap < taps.taps; ++tap) {
-            if (taps.outside[tap]) {
-                add_tap<T, true>(x, taps.pixel[tap], g, count, along[tap]);
-            } else {
-                add_tap<T, false>(x, taps.pixel[tap], g, count, along[tap]);
-            }
+        if (taps.outside) {
+            add_pixels<true>(taps, x, g, count, along);
+        } else {
+            add_pixels<false>(taps, x, g, count, along);
         }
     }
-    for (int64_t p = 0; p < count; ++p) {
-        for (int a = 0; a < axes; ++a) {
-            T total = 0;
-            for (int tap = 0; tap < taps.taps; ++tap)
-                total += along[tap][p] * taps.slope(tap, a, p);
-            dgrid[p * axes + axes - 1 - a] = total;
-        }
+    for (int a = 0; a < axes; ++a) {
+        T sum[block_places] = {};
+        for (int tap = 0; tap < taps.taps; ++tap)
+            taps.add_slopes(tap, a, along[tap], sum);
+        for (int64_t p = 0; p < count; ++p) dgrid[p * axes + axes - 1 - a] = sum[p];
     }
 }
 
 // The gradients of some channels of an image.
 template <class T, Mode mode, int axes>
-void spread_image(const Sampling<T>& job, const T* g, const T* grid, T* dx,
+void spread_image(const Sampling& job, const T* g, const T* grid, T* dx,
                   int64_t channels) {
     memset(dx, 0, static_cast<size_t>(bytes_of<T>(channels * job.image)));
     Taps<T, mode, axes> taps;
     for (int64_t first = 0; first < job.points; first += block_places) {
         const int64_t count = smaller(block_places, job.points - first);
-        taps.find(grid + first * axes, count, job.axis);
+        taps.find(grid + first * axes, count, job.edges);
         for (int64_t c = 0; c < channels; ++c) {
             const T* from = g + c * job.points + first;
             T* plane = dx + c * job.image;
@@ -149,7 +163,7 @@ template <class T, Mode mode, int axes>
 void sample_back(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array *dx = operand(call, 0), *dgrid = operand(call, 1);
     const ac_array *from = operand(call, 3), *places = operand(call, 4);
-    const Sampling<T> job(call, *from, *places);
+    const Sampling job(call, *from, *places);
     const T *g, *x, *grid;
     T *images, *slopes;
     if (!whole_input(context, slot_g, operand(call, 2), g) ||
@@ -160,7 +174,8 @@ void sample_back(const ac_call* call, ac_context* context, ac_status* status) {
         return no_memory(status);
     }
     done(status);
-    const int64_t blocks = job.blocks(), parts = ceil_div(job.channels, spread_channels);
+    const int64_t blocks = job.blocks(),
+                  parts = ceil_div(job.channels, spread_channels);
     auto spread = [&](int64_t begin, int64_t end) {
         for (int64_t task = begin; task < end; ++task) {
             const int64_t n = task / parts, c = task % parts * spread_channels;
@@ -181,7 +196,8 @@ void sample_back(const ac_call* call, ac_context* context, ac_status* status) {
                                            smaller(block_places, job.points - first));
         }
     };
-    if (dgrid != nullptr) parallel(context, job.batch * blocks, job.worthwhile(), slope);
+    if (dgrid != nullptr)
+        parallel(context, job.batch * blocks, job.worthwhile(), slope);
     put_whole(dx, images);
     put_whole(dgrid, slopes);
 }

@@ -32,10 +32,9 @@ AC_INLINE T nearest_to(T x) {
 }
 
 // Places along one axis of `n` pixels.
-template <class T>
+template <class T, Padding padding>
 struct Axis {
     int64_t n;
-    Padding padding;
     bool align_corners;
 
     [[nodiscard]] AC_INLINE T scale() const {
@@ -44,6 +43,11 @@ struct Axis {
     [[nodiscard]] AC_INLINE T place(T c) const {
         const T size = static_cast<T>(n);
         return align_corners ? (c + 1) * ((size - 1) / 2) : ((c + 1) * size - 1) / 2;
+    }
+    // The number of a pixel, -1 of one that is outside.
+    [[nodiscard]] AC_INLINE int32_t pixel(T place) const {
+        const bool inside = place >= 0 && place < static_cast<T>(n);
+        return inside ? static_cast<int32_t>(place) : -1;
     }
     // Between two ends; at these and beyond them there is no slope. NaN goes to `low`.
     static AC_INLINE void within(T low, T high, T& place, T& slope) {
@@ -58,41 +62,21 @@ struct Axis {
         within(-limit, limit, place, slope);
     }
     AC_INLINE void bring_in(T& place, T& slope) const {
-        if (padding == Padding::zeros) return;
-        if (padding == Padding::reflection) mirror(place, slope);
+        if constexpr (padding == Padding::zeros) return;
+        if constexpr (padding == Padding::reflection) mirror(place, slope);
         within(0, static_cast<T>(n - 1), place, slope);
     }
     AC_INLINE void mirror(T& place, T& slope) const {
         const T first = align_corners ? T(0) : T(-0.5);
         const T span = static_cast<T>(align_corners ? n - 1 : n);
-        if (span == 0) {
-            place = slope = 0;
-            return;
-        }
-        T distance = place - first;
-        if (distance < 0) {
-            distance = -distance;
-            slope = -slope;
-        }
-        const T turns = floor_of(distance / span), rest = distance - turns * span;
+        const T safe = span > 0 ? span : T(1);
+        const T distance = place - first, size = distance < 0 ? -distance : distance;
+        const T turns = floor_of(size / safe), rest = size - turns * safe;
         const bool back = (static_cast<int32_t>(turns) & 1) != 0;
-        place = (back ? span - rest : rest) + first;
-        slope = back ? -slope : slope;
+        place = span > 0 ? (back ? safe - rest : rest) + first : T(0);
+        slope = back == (distance < 0) ? slope : -slope;
     }
 };
-
-// The pixels along one axis that a place reads: numbers, -1 for one that is outside.
-template <class T>
-struct Line {
-    int32_t pixel[4];
-    T weight[4], slope[4];
-};
-
-template <class T>
-AC_INLINE int32_t pixel_of(const Axis<T>& axis, T place) {
-    const auto pixel = static_cast<int32_t>(place);
-    return place >= 0 && pixel < axis.n ? pixel : -1;
-}
 
 // Cubic convolution (Keys, 1981) with the slope -0.75 at distance 1.
 template <class T>
@@ -106,46 +90,68 @@ AC_INLINE void far_weight(T d, T& weight, T& slope) {
     slope = ((3 * d - 10) * d + 8) * T(-0.75);
 }
 
-template <class T, Mode mode>
-AC_INLINE void read_line(const Axis<T>& axis, T c, Line<T>& line) {
-    T place = axis.place(c), slope = axis.scale();
-    axis.not_far(place, slope);
-    if constexpr (mode == Mode::bicubic) {
-        const T low = floor_of(place), t = place - low;
-        far_weight(1 + t, line.weight[0], line.slope[0]);
-        near_weight(t, line.weight[1], line.slope[1]);
-        near_weight(1 - t, line.weight[2], line.slope[2]);
-        far_weight(2 - t, line.weight[3], line.slope[3]);
-        for (int i = 0; i < 4; ++i) {
-            T tap = low + static_cast<T>(i - 1), unused = 0;
-            axis.bring_in(tap, unused);
-            line.pixel[i] = pixel_of(axis, tap);
-            line.slope[i] *= i < 2 ? slope : -slope;
-        }
-        return;
-    }
-    axis.bring_in(place, slope);
-    if constexpr (mode == Mode::nearest) {
-        line.pixel[0] = pixel_of(axis, nearest_to(place));
-        line.weight[0] = 1;
-        line.slope[0] = 0;
-        return;
-    }
-    const T low = floor_of(place), t = place - low;
-    line.pixel[0] = pixel_of(axis, low);
-    line.pixel[1] = pixel_of(axis, low + 1);
-    line.weight[0] = 1 - t;
-    line.weight[1] = t;
-    line.slope[0] = -slope;
-    line.slope[1] = slope;
-}
-
 template <Mode mode>
-constexpr int taps_along = mode == Mode::bilinear ? 2 : mode == Mode::nearest ? 1 : 4;
+constexpr int taps_along = mode == Mode::bilinear  ? 2
+                           : mode == Mode::nearest ? 1
+                                                   : 4;
+
+// What the places of a block read along one axis: the pixels' numbers, -1 for one that
+// is outside, their weights, and the slopes of these by the grid's numbers.
+template <class T, Mode mode>
+struct Lines {
+    static constexpr int taps = taps_along<mode>;
+    int32_t pixel[taps][block_places];
+    T weight[taps][block_places], slope[taps][block_places];
+
+    // Loops without branches and calls: the compiler makes vectors of them.
+    template <Padding padding>
+    AC_INLINE void find(const Axis<T, padding>& axis, const T* c) {
+        for (int p = 0; p < block_places; ++p) {
+            T place = axis.place(c[p]), by = axis.scale();
+            axis.not_far(place, by);
+            if constexpr (mode != Mode::bicubic) axis.bring_in(place, by);
+            if constexpr (mode == Mode::nearest) {
+                pixel[0][p] = axis.pixel(nearest_to(place));
+                weight[0][p] = 1;
+                slope[0][p] = 0;
+            } else if constexpr (mode == Mode::bilinear) {
+                const T low = floor_of(place), t = place - low;
+                pixel[0][p] = axis.pixel(low);
+                pixel[1][p] = axis.pixel(low + 1);
+                weight[0][p] = 1 - t;
+                weight[1][p] = t;
+                slope[0][p] = -by;
+                slope[1][p] = by;
+            } else {
+                const T low = floor_of(place), t = place - low;
+                T w[4], s[4];
+                far_weight(1 + t, w[0], s[0]);
+                near_weight(t, w[1], s[1]);
+                near_weight(1 - t, w[2], s[2]);
+                far_weight(2 - t, w[3], s[3]);
+#pragma GCC unroll 4
+                for (int i = 0; i < 4; ++i) {
+                    T tap = low + static_cast<T>(i - 1), unused = 0;
+                    axis.bring_in(tap, unused);
+                    pixel[i][p] = axis.pixel(tap);
+                    weight[i][p] = w[i];
+                    slope[i][p] = i < 2 ? s[i] * by : -(s[i] * by);
+                }
+            }
+        }
+    }
+};
 
 constexpr int power(int base, int exponent) {
     return exponent == 0 ? 1 : base * power(base, exponent - 1);
 }
+
+// The sizes of an image, and what lies beyond them.
+struct Edges {
+    int64_t size[max_axes];
+    Padding padding;
+    bool align_corners;
+};
 
 // What the places of a block read: `taps` pixels each.
 template <class T, Mode mode, int axes>
@@ -153,32 +159,47 @@ struct Taps {
     static constexpr int taps = power(taps_along<mode>, axes);
     int32_t pixel[taps][block_places];  // in its image; -1: outside, where 0 is read
     T weight[taps][block_places];
-    Line<T> lines[axes][block_places];
-    bool outside[taps];  // whether one of the block's places reads outside
+    Lines<T, mode> lines[axes];
+    bool outside;  // whether one of the block's places reads outside
 
-    // From the `count` places that stand at `grid`, x first.
-    void find(const T* grid, int64_t count, const Axis<T>* axis) {
+    // From the `count` places that stand at `grid`, x first; the rest are at 0.
+    void find(const T* grid, int64_t count, const Edges& edges) {
         for (int a = 0; a < axes; ++a) {
-            for (int64_t p = 0; p < count; ++p)
-                read_line<T, mode>(axis[a], grid[p * axes + axes - 1 - a], lines[a][p]);
-        }
-        for (int tap = 0; tap < taps; ++tap) {
-            int32_t out = 0;
-            for (int64_t p = 0; p < count; ++p) {
-                int32_t at = 0, beyond = 0;
-                T product = 1;
-                for (int a = 0; a < axes; ++a) {
-                    const int i = along(tap, a);
-                    beyond |= lines[a][p].pixel[i];
-                    at = at * static_cast<int32_t>(axis[a].n) + lines[a][p].pixel[i];
-                    product *= lines[a][p].weight[i];
-                }
-                pixel[tap][p] = beyond < 0 ? -1 : at;
-                weight[tap][p] = product;
-                out |= beyond;
+            T c[block_places] = {};
+            for (int64_t p = 0; p < count; ++p) c[p] = grid[p * axes + axes - 1 - a];
+            const int64_t n = edges.size[a];
+            const bool align_corners = edges.align_corners;
+            if (edges.padding == Padding::zeros) {
+                lines[a].find(Axis<T, Padding::zeros>{n, align_corners}, c);
+            } else if (edges.padding == Padding::border) {
+                lines[a].find(Axis<T, Padding::border>{n, align_corners}, c);
+            } else {
+                lines[a].find(Axis<T, Padding::reflection>{n, align_corners}, c);
             }
-            outside[tap] = out < 0;
         }
+        int32_t out = 0;
+        for (int tap = 0; tap < taps; ++tap) out |= join(tap, edges);
+        outside = out < 0;
+    }
+
+    // One tap of all places; answers a negative number if one is outside.
+    int32_t join(int tap, const Edges& edges) {
+        int32_t out = 0;
+        for (int p = 0; p < block_places; ++p) {
+            int32_t at = 0, beyond = 0;
+            T product = 1;
+#pragma GCC unroll 3
+            for (int a = 0; a < axes; ++a) {
+                const int32_t i = lines[a].pixel[along(tap, a)][p];
+                beyond |= i;
+                at = at * static_cast<int32_t>(edges.size[a]) + i;
+                product *= lines[a].weight[along(tap, a)][p];
+            }
+            pixel[tap][p] = beyond < 0 ? -1 : at;
+            weight[tap][p] = product;
+            out |= beyond;
+        }
+        return out;
     }
 
     // Which pixel along axis `a` a tap reads.
@@ -186,13 +207,16 @@ struct Taps {
         return tap / power(taps_along<mode>, axes - 1 - a) % taps_along<mode>;
     }
 
-    // The slope of a tap's weight along axis `a`.
-    [[nodiscard]] AC_INLINE T slope(int tap, int a, int64_t p) const {
-        T product = lines[a][p].slope[along(tap, a)];
-        for (int b = 0; b < axes; ++b) {
-            if (b != a) product *= lines[b][p].weight[along(tap, b)];
+    // The slopes of a tap's weight along axis `a`, times those of `by`, added up.
+    void add_slopes(int tap, int a, const T* by, T* sum) const {
+        for (int p = 0; p < block_places; ++p) {
+            T product = by[p] * lines[a].slope[along(tap, a)][p];
+#pragma GCC unroll 3
+            for (int b = 0; b < axes; ++b) {
+                if (b != a) product *= lines[b].weight[along(tap, b)][p];
+            }
+            sum[p] += product;
         }
-        return product;
     }
 };
 
