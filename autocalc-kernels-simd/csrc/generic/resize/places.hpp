@@ -16,19 +16,22 @@ enum class Padding { zeros, border, reflection };
 constexpr int64_t block_places = 64;
 constexpr int max_axes = 3;
 
-// Without the library's functions, whose calls would leave no loop in vectors. Places
-// are less than 2^31 apart from 0.
+// Added to this number, all that is behind the point is rounded away; halves go to the
+// even neighbour. (The library's functions are calls, which leave no loop in vectors.)
 template <class T>
-AC_INLINE T floor_of(T x) {
-    const T whole = static_cast<T>(static_cast<int32_t>(x));
-    return whole > x ? whole - 1 : whole;
-}
-// Halves go to the even neighbour.
+constexpr T without_fraction = T(6755399441055744);  // 1.5 * 2^52
+template <>
+constexpr float without_fraction<float> = 12582912;  // 1.5 * 2^23
 template <class T>
 AC_INLINE T nearest_to(T x) {
-    const T low = floor_of(x), rest = x - low;
-    const bool odd = (static_cast<int32_t>(low) & 1) != 0;
-    return rest > T(0.5) || (rest == T(0.5) && odd) ? low + 1 : low;
+    const T size = x < 0 ? -x : x, most = without_fraction<T> / 3;
+    const T whole = (x + without_fraction<T>)-without_fraction<T>;
+    return size < most ? whole : x;
+}
+template <class T>
+AC_INLINE T floor_of(T x) {
+    const T whole = nearest_to(x);
+    return whole - (whole > x ? T(1) : T(0));
 }
 
 // Places along one axis of `n` pixels.
@@ -41,19 +44,21 @@ struct Axis {
         return static_cast<T>(n - (align_corners ? 1 : 0)) / 2;
     }
     [[nodiscard]] AC_INLINE T place(T c) const {
-        const T size = static_cast<T>(n);
-        return align_corners ? (c + 1) * ((size - 1) / 2) : ((c + 1) * size - 1) / 2;
+        const T size = static_cast<T>(n - (align_corners ? 1 : 0));
+        const T shift = align_corners ? T(0) : T(1);
+        return ((c + 1) * size - shift) / 2;
     }
     // The number of a pixel, -1 of one that is outside.
     [[nodiscard]] AC_INLINE int32_t pixel(T place) const {
-        const bool inside = place >= 0 && place < static_cast<T>(n);
-        return inside ? static_cast<int32_t>(place) : -1;
+        const T below = place < static_cast<T>(n) ? place : T(-1);
+        return static_cast<int32_t>(below >= 0 ? below : T(-1));
     }
     // Between two ends; at these and beyond them there is no slope. NaN goes to `low`.
     static AC_INLINE void within(T low, T high, T& place, T& slope) {
-        slope = place > low && place < high ? slope : T(0);
-        place = place > low ? place : low;
-        place = place < high ? place : high;
+        const T behind = place > low ? slope : T(0);
+        slope = place < high ? behind : T(0);
+        const T from = place > low ? place : low;
+        place = from < high ? from : high;
     }
     // Where an integer holds it.
     AC_INLINE void not_far(T& place, T& slope) const {
@@ -69,12 +74,12 @@ struct Axis {
     AC_INLINE void mirror(T& place, T& slope) const {
         const T first = align_corners ? T(0) : T(-0.5);
         const T span = static_cast<T>(align_corners ? n - 1 : n);
-        const T safe = span > 0 ? span : T(1);
+        const T safe = span > 0 ? span : T(1), some = span > 0 ? T(1) : T(0);
         const T distance = place - first, size = distance < 0 ? -distance : distance;
         const T turns = floor_of(size / safe), rest = size - turns * safe;
-        const bool back = (static_cast<int32_t>(turns) & 1) != 0;
-        place = span > 0 ? (back ? safe - rest : rest) + first : T(0);
-        slope = back == (distance < 0) ? slope : -slope;
+        const T half = turns / 2, odd = (half - floor_of(half)) * 2;  // 0 or 1
+        place = (odd * safe + (1 - 2 * odd) * rest + first) * some;
+        slope = (distance < 0 ? -slope : slope) * (1 - 2 * odd);
     }
 };
 
@@ -103,40 +108,50 @@ struct Lines {
     int32_t pixel[taps][block_places];
     T weight[taps][block_places], slope[taps][block_places];
 
-    // Loops without branches and calls: the compiler makes vectors of them.
+    // Loops without branches and calls, and short ones: the compiler makes vectors of
+    // them.
     template <Padding padding>
     AC_INLINE void find(const Axis<T, padding>& axis, const T* c) {
+        T low[block_places], share[block_places], by[block_places];
         for (int p = 0; p < block_places; ++p) {
-            T place = axis.place(c[p]), by = axis.scale();
-            axis.not_far(place, by);
-            if constexpr (mode != Mode::bicubic) axis.bring_in(place, by);
+            T place = axis.place(c[p]), slope_of_place = axis.scale();
+            axis.not_far(place, slope_of_place);
+            if constexpr (mode != Mode::bicubic) axis.bring_in(place, slope_of_place);
+            low[p] = mode == Mode::nearest ? nearest_to(place) : floor_of(place);
+            share[p] = place - low[p];
+            by[p] = slope_of_place;
+        }
+        constexpr int first = mode == Mode::bicubic ? -1 : 0;
+        for (int i = 0; i < taps; ++i) {
+            for (int p = 0; p < block_places; ++p) {
+                T tap = low[p] + static_cast<T>(first + i), unused = 0;
+                if constexpr (mode == Mode::bicubic) axis.bring_in(tap, unused);
+                pixel[i][p] = axis.pixel(tap);
+            }
+        }
+        weigh(share, by);
+    }
+
+    AC_INLINE void weigh(const T* share, const T* by) {
+        for (int p = 0; p < block_places; ++p) {
+            const T t = share[p];
             if constexpr (mode == Mode::nearest) {
-                pixel[0][p] = axis.pixel(nearest_to(place));
                 weight[0][p] = 1;
                 slope[0][p] = 0;
             } else if constexpr (mode == Mode::bilinear) {
-                const T low = floor_of(place), t = place - low;
-                pixel[0][p] = axis.pixel(low);
-                pixel[1][p] = axis.pixel(low + 1);
                 weight[0][p] = 1 - t;
                 weight[1][p] = t;
-                slope[0][p] = -by;
-                slope[1][p] = by;
+                slope[0][p] = -by[p];
+                slope[1][p] = by[p];
             } else {
-                const T low = floor_of(place), t = place - low;
-                T w[4], s[4];
-                far_weight(1 + t, w[0], s[0]);
-                near_weight(t, w[1], s[1]);
-                near_weight(1 - t, w[2], s[2]);
-                far_weight(2 - t, w[3], s[3]);
-#pragma GCC unroll 4
-                for (int i = 0; i < 4; ++i) {
-                    T tap = low + static_cast<T>(i - 1), unused = 0;
-                    axis.bring_in(tap, unused);
-                    pixel[i][p] = axis.pixel(tap);
-                    weight[i][p] = w[i];
-                    slope[i][p] = i < 2 ? s[i] * by : -(s[i] * by);
-                }
+                far_weight(1 + t, weight[0][p], slope[0][p]);
+                near_weight(t, weight[1][p], slope[1][p]);
+                near_weight(1 - t, weight[2][p], slope[2][p]);
+                far_weight(2 - t, weight[3][p], slope[3][p]);
+                slope[0][p] *= by[p];
+                slope[1][p] *= by[p];
+                slope[2][p] *= -by[p];
+                slope[3][p] *= -by[p];
             }
         }
     }
