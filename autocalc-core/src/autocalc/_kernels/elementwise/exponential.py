@@ -191,7 +191,7 @@ def xlogy(xp: Any, a: Array, b: Array) -> Array:
     "xlog1py",
     "a b",
     "a * log(1 + b), which is 0 where a is 0 (and NaN where b is).",
-    kind="composite",
+    kind="standalone",
     budget=FOUR,
     flops=15,
     benchmarks=mebi(floats, positive),
@@ -200,11 +200,3 @@ def xlog1py(xp: Any, a: Array, b: Array) -> Array:
     x, y = wide(xp, a), wide(xp, b)
     product = x * xp.log1p(xp.where(x == 0, 0, y))
     return narrow(xp.where(xp.isnan(y), y, product), a)
-
-
-@xlog1py.decomposition(lead="mul")
-def _(k: Any, a: Array, b: Array) -> Array:
-    zero = k.constant(0, a)
-    safe = k.where(k.compare(a, zero, "eq"), zero, b)
-    product = k.mul(a, k.log1p(safe))
-    return k.where(k.compare(b, b, "eq"), product, b)

@@ -40,9 +40,11 @@ def taps_in(
 def _tap(k: Any, lines: tuple[Line, ...], planes: Shape, slopes: bool) -> Tap:
     index = inside = None
     for line, n in zip(lines, planes, strict=True):
-        here = _inside(k, line.pixel, n)
-        inside = here if inside is None else k.where(here, inside, here)
-        whole = k.cast(_clipped(k, line.pixel, n), INT64)
+        clipped = _clipped(k, line.pixel, n)
+        one, zero = k.constant(1, clipped), k.constant(0, clipped)
+        here = k.where(k.compare(clipped, line.pixel, "eq"), one, zero)
+        inside = here if inside is None else k.mul(inside, here)
+        whole = k.cast(clipped, INT64)
         if index is not None:
             whole = k.add(k.mul(index, k.constant(n, index)), whole)
         index = whole
@@ -50,6 +52,7 @@ def _tap(k: Any, lines: tuple[Line, ...], planes: Shape, slopes: bool) -> Tap:
     parts = []
     for d, line in enumerate(lines) if slopes else ():
         parts.append(_product(k, [line.slope, *weights[:d], *weights[d + 1 :]]))
+    inside = k.compare(inside, k.constant(0, inside), "ne")
     return Tap(index, inside, _product(k, weights), parts[::-1])
 
 
@@ -58,11 +61,6 @@ def _product(k: Any, factors: list[Array]) -> Array:
     for factor in factors[1:]:
         total = k.mul(total, factor)
     return total
-
-
-def _inside(k: Any, pixel: Array, n: int) -> Array:
-    before = k.compare(pixel, k.constant(0, pixel), "ge")
-    return k.where(before, k.compare(pixel, k.constant(n, pixel), "lt"), before)
 
 
 def _clipped(k: Any, pixel: Array, n: int) -> Array:
