@@ -51,7 +51,8 @@ def _check_between(where: str, least: float, most: float, high: float) -> None:
 
 @remembered
 def _ends(x: Tensor) -> tuple[Tensor, Tensor]:
-    return tuple(aminmax(x))
+    least, most = aminmax(x)
+    return least, most
 
 
 @method("bernoulli")
@@ -204,8 +205,9 @@ def _extremes(weights: Tensor, replacement: bool) -> tuple[Tensor, Tensor, Tenso
     if fewest.ndim:
         fewest = arrays.min(arrays.cast(fewest, dtypes.int64.numpy), (0,), False)
     axes = tuple(range(largest.ndim))
-    ends = arrays.min(a, tuple(range(a.ndim)), False), arrays.max(largest, axes, False)
-    return *[make(one, None) for one in ends], make(fewest, None)
+    least = arrays.min(a, tuple(range(a.ndim)), False)
+    most = arrays.max(largest, axes, False)
+    return make(least, None), make(most, None), make(fewest, None)
 
 
 def _rows_of(weights: Tensor) -> Any:

@@ -52,7 +52,8 @@ def _(k: Kernels, a: Value, b: Value) -> Value:
     zero = k.constant(0, a)
     safe = k.where(k.compare(a, zero, "eq"), zero, b)
     product = k.mul(a, k.log1p(safe))
-    return k.where(k.compare(b, b, "eq"), product, b)
+    found: Value = k.where(k.compare(b, b, "eq"), product, b)
+    return found
 
 
 @writes("expm1")
