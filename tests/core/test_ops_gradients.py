@@ -309,6 +309,10 @@ CASES = {
         lambda: (leaf(2, 3),),
     ),
     "windows": (lambda x: x.unfold(1, 3, 2), lambda: (leaf(2, 6),)),
+    "heaviside": (
+        lambda y: ac.heaviside(ac.tensor([0.0, 2.0, -1.0, 0.0]).double(), y * y),
+        lambda: (leaf(4),),
+    ),
     "windows apart": (lambda x: x.t().unfold(0, 2, 3), lambda: (leaf(2, 6),)),
     "placed": (
         lambda x: slicing.placed(x, (3, 3), (slice(1, 3), 0)),
