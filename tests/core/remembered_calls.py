@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 import autocalc as ac
-from autocalc._ops import _inplace
+from autocalc._ops import _inplace, distributions, logical, statistics
 
 F = ac.nn.functional
 
@@ -292,11 +292,24 @@ CALLS = {
         d.a, 1, d.index, d.b, "amax"
     ),
     "scattering.index_fill": lambda d: ac.index_fill(d.a, 0, d.i, 2.0),
-    "special_functions.log_ndtr": lambda d: ac.special.log_ndtr(d.a),
     "special_functions.xlog1py": lambda d: ac.special.xlog1py(d.a, d.b),
     "vector_norms.matrix_norm": lambda d: ac.linalg.matrix_norm(d.a),
     "vector_norms.renorm": lambda d: ac.renorm(d.a, 2, 0, 1.0),
-    "view._reshaped_copy": lambda d: d.a.T.reshape(-1),
+    "view._reshaped": lambda d: d.a.T.reshape(-1),
+    "view._reshaped_copy": lambda d: d.a.T.flatten(),
+    "striding._seen_of_view": lambda d: d.a.as_strided((2, 3), (4, 1), 1),
+    "diagonal._indices_of": lambda d: ac.tril_indices(3, 4, 1),
+    "logical._all_equal": lambda d: logical._all_equal(d.a, d.b),
+    "distributions._ends": lambda d: distributions._ends(d.a),
+    "distributions._extremes": lambda d: distributions._extremes(d.a, True),
+    "statistics._extremes": lambda d: statistics._extremes(d.a),
+    "statistics._bins": lambda d: ac.histc(d.a, 4, -1.0, 1.0),
+    "statistics._of_shares": lambda d: ac.quantile(d.a, 0.3, 1),
+    "random_draws.rand_like": lambda d: ac.rand_like(d.a),
+    "random_draws.randn_like": lambda d: ac.randn_like(d.a),
+    "grid_sampling.grid_sample": lambda d: F.grid_sample(
+        d.image, d.a.reshape(1, 2, 4, 2), "bicubic", "reflection"
+    ),
     # In place: a clone has no version cell, its view has one.
     "_inplace.normal_": lambda d: d.a.clone().normal_(1.0, 2.0),
     "_inplace.uniform_": lambda d: d.a.clone()[0].uniform_(),

@@ -51,6 +51,49 @@ def test_places_that_are_nowhere():
     assert grid.grad.abs().sum().item() == 0
 
 
+READINGS = [
+    (mode, padding, corners)
+    for mode in ("bilinear", "nearest", "bicubic")
+    for padding in ("zeros", "border", "reflection")
+    for corners in (False, True)
+]
+
+
+@pytest.mark.parametrize(("mode", "padding", "corners"), READINGS)
+def test_gradients_are_the_same_with_a_graph_and_without(mode, padding, corners):
+    ac.manual_seed(1)
+    image = ac.randn(2, 3, 4, 5, dtype=ac.float64, requires_grad=True)
+    ends = ac.tensor([-1.0, 1.0, 0.0, -0.6, 1.4, math.inf, math.nan, -3.0])
+    places = ac.stack([ends, ends.flip(0)], -1).double().reshape(1, 2, 4, 2)
+    grid = ac.cat([places, ac.randn(1, 2, 4, 2, dtype=ac.float64)]).requires_grad_()
+    out = F.grid_sample(image, grid, mode, padding, corners)
+    seed = ac.randn(*out.shape, dtype=ac.float64)
+    plain = ac.autograd.grad(out, [image, grid], seed)
+    out = F.grid_sample(image, grid, mode, padding, corners)
+    found = ac.autograd.grad(out, [image, grid], seed, create_graph=True)
+    for one, other in zip(plain, found, strict=True):
+        assert ac.allclose(one, other.detach(), 1e-12, 1e-12)
+
+
+def test_the_nearest_pixel_leads_no_gradient_to_the_grid():
+    grid = ac.zeros(1, 2, 2, 2, requires_grad=True)
+    F.grid_sample(ac.ones(1, 1, 3, 3), grid, "nearest").sum().backward()
+    assert grid.grad.tolist() == ac.zeros(1, 2, 2, 2).tolist()
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+def test_gradients_of_volumes(mode):
+    ac.manual_seed(2)
+    volume = ac.randn(1, 2, 2, 3, 4, dtype=ac.float64, requires_grad=True)
+    grid = ac.randn(1, 2, 2, 1, 3, dtype=ac.float64, requires_grad=True)
+
+    def function(volume, grid):
+        return F.grid_sample(volume, grid.tanh(), mode)
+
+    assert gradcheck(function, [volume, grid])
+    assert gradgradcheck(function, [volume, grid])
+
+
 X, G, T = ac.ones(2, 3, 4, 5), ac.zeros(2, 1, 1, 2), ac.zeros(2, 2, 3)
 
 

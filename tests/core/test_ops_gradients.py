@@ -35,9 +35,9 @@ F = ac.nn.functional
 COVERED: set[str] = set()
 NO_GRADIENT = {"compare", "argmax"}
 #: Covered in test_nn_conv.py, test_nn_pooling.py, test_nn_channel_norms.py,
-#: test_nn_resizing.py and test_nn_recurrent.py.
+#: test_nn_resizing.py, test_nn_grid_sampling.py and test_nn_recurrent.py.
 ELSEWHERE = {
-    *("unfold", "fold", "resample", "resample_backward"),
+    *("unfold", "fold", "resample", "resample_backward", "grid_sample"),
     *("batch_norm", "batch_norm_activation", "batch_norm_running"),
     *("rnn", "lstm", "gru"),
     *("conv", "conv_dx", "conv_dweight"),
@@ -309,6 +309,10 @@ CASES = {
         lambda: (leaf(2, 3),),
     ),
     "windows": (lambda x: x.unfold(1, 3, 2), lambda: (leaf(2, 6),)),
+    "heaviside": (
+        lambda y: ac.heaviside(ac.tensor([0.0, 2.0, -1.0, 0.0]).double(), y * y),
+        lambda: (leaf(4),),
+    ),
     "windows apart": (lambda x: x.t().unfold(0, 2, 3), lambda: (leaf(2, 6),)),
     "placed": (
         lambda x: slicing.placed(x, (3, 3), (slice(1, 3), 0)),

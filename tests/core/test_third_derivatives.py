@@ -46,6 +46,7 @@ EXCEPTIONS = {
     ("bitwise_left_shift", "all"): INTEGERS,
     ("bitwise_right_shift", "all"): INTEGERS,
     ("gcd", "all"): INTEGERS,
+    ("lcm", "all"): INTEGERS,
     ("igamma", "input 0"): FIRST,
     ("igammac", "input 0"): FIRST,
     ("zeta", "input 0"): FIRST,

@@ -35,7 +35,16 @@ def b1(*shape):
 
 RMSPROP = (0.99, 1e-8, 0.0, 0.0, False, False)
 AXES = r"kernels take axes that are sorted, distinct and not empty"
+READ = "bilinear", "zeros", False
+
 SHAPES = [
+    ("grid_sample", (f4(1, 1, 2, 2), f4(1, 2, 3), *READ), "they must be .N, C, H, W"),
+    ("grid_sample", (f4(1, 1, 0, 2), f4(1, 2, 2, 2), *READ), "its images are empty"),
+    (
+        "grid_sample_backward",
+        (f4(1, 1, 2, 3), f4(1, 1, 2, 2), f4(1, 2, 2, 2), *READ),
+        r"`g` has shape \(1, 1, 2, 3\), it must be \(1, 1, 2, 2\)",
+    ),
     ("add", (f4(2, 3), f4(4, 3)), r"add: shapes \(2, 3\) and \(4, 3\) do not broad"),
     ("where", (b1(2), f4(3), f4(3)), r"where: shapes \(2,\) and \(3,\) and \(3,\)"),
     ("fill", (f4(2),), r"fill: `value` has shape \(2,\), it must be \(\)"),
@@ -178,6 +187,12 @@ def apply(name, args):
 def test_shapes_that_do_not_fit(name, args, match):
     with pytest.raises(ShapeError, match=match):
         apply(name, args)
+
+
+def test_volumes_are_not_read_by_cubic_convolution():
+    volumes = f4(1, 1, 2, 2, 2), f4(1, 2, 2, 2, 3)
+    with pytest.raises(ArgumentError, match="takes images, not volumes"):
+        apply("grid_sample", (*volumes, "bicubic", "zeros", False))
 
 
 @pytest.mark.parametrize(("name", "args", "match"), DTYPES)

@@ -313,6 +313,7 @@ pow_op = binary(
     saves="out:b a b",
     mixed=_number_power,
     usual=False,
+    number_first=True,
     number_last=True,
     methods="__pow__",
     reflected="__rpow__",

@@ -131,7 +131,7 @@ def _check_probabilities(where: str, name: str, p: Tensor) -> None:
     a = p._array
     if a.size == 0 or recorder() is not None:  # a replay would not look again
         return
-    low, high = [x.item() for x in aminmax(p.detach())]
+    low, high = [x.item() for x in aminmax(p.detach() if p._edge else p)]
     if not (low >= 0 and high <= 1):  # NaN, too
         message = (
             f"{where}: `{name}` has elements from {low} to {high}; probabilities lie "

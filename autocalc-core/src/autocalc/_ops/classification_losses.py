@@ -319,9 +319,10 @@ def _picked_losses(
         picked = k.where(ignored, zero, picked)
         minus_count = k.sum(k.where(ignored, zero, sign), (0,), False)
         loss = k.div(k.sum(picked, (0,), False), minus_count)
-        sign = k.div(constant(1, a.dtype), minus_count)
     if rows._edge is None:
         return make(loss, None)
+    if reduction == "mean":
+        sign = k.div(constant(1, a.dtype), minus_count)
     kept = make(places, None), make(k.where(ignored, zero, sign), None)
     return recorded(_nll, (rows, *kept), loss)
 

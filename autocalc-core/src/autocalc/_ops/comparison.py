@@ -413,6 +413,15 @@ def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Ten
     return apply_out("copysign", _copysign_op(x, y), out)
 
 
+_heaviside_op = binary("heaviside", "the step of x, y at 0", saves="a:b")
+
+
+@_heaviside_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    here = k.compare(n.saved[0], k.constant(0, g), "eq")
+    return None, k.sum_to(k.where(here, g, k.constant(0, g)), n.shapes[1])
+
+
 @method("heaviside", inplace="heaviside_")
 @remembered
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -434,13 +443,9 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     tensor([0.0000, 0.5000, 1.0000])
     """
     x, at_zero = same_dtype("heaviside", input, values)
-    step = cast(gt(x.detach(), 0), x.dtype)
-    step = where_op(isnan(x.detach()), x.detach(), step)
-    return apply_out(
-        "heaviside",
-        where_op(eq(x.detach(), 0), at_zero, step),
-        out,
-    )
+    if x._edge is not None:
+        x = x.detach()
+    return apply_out("heaviside", _heaviside_op(x, at_zero), out)
 
 
 def truth(x: Any) -> Tensor:

@@ -326,7 +326,8 @@ def tril_indices(
     tensor([[0, 1, 1],
             [0, 0, 1]])
     """
-    Device(device)
+    if device != "cpu":
+        Device(device)
     return _triangle_indices("tril_indices", row, col, offset, dtype, lower=True)
 
 
@@ -360,21 +361,27 @@ def triu_indices(
     tensor([[0, 0, 1],
             [0, 1, 1]])
     """
-    Device(device)
+    if device != "cpu":
+        Device(device)
     return _triangle_indices("triu_indices", row, col, offset, dtype, lower=False)
 
 
 def _triangle_indices(
     where: str, row: Any, col: Any, offset: Any, dtype: DType, *, lower: bool
 ) -> Tensor:
+    found = _indices_of(where, row, col, offset, lower)
+    return found if dtype is dtypes.int64 else cast(found, dtypes.as_dtype(dtype))
+
+
+@remembered
+def _indices_of(where: str, row: Any, col: Any, offset: Any, lower: bool) -> Tensor:
     rows, columns = as_int(where, "row", row), as_int(where, "col", col)
     if min(rows, columns) < 0:
         message = f"{where}: row={rows}, col={columns}; sizes are not negative."
         raise ArgumentError(message)
     first = as_int(where, "offset", offset) - (not lower)
     places = _kept_places if rows * columns <= _KEPT else _places
-    found = make(arrays.copy(places(rows, columns, first, lower)), None)
-    return cast(found, dtypes.as_dtype(dtype))
+    return make(arrays.copy(places(rows, columns, first, lower)), None)
 
 
 def _places(rows: int, columns: int, offset: int, lower: bool) -> Any:

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._checks import check_probability
 from autocalc._ops._coerce import as_operand
 from autocalc._ops._method import method
-from autocalc._ops._remembered import replayed
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops.extrema import aminmax
 from autocalc._ops.filled import count_of, finished, float_or, like, number, shape_of
 from autocalc._ops.random_draws import drawn_floats, random_into
@@ -35,14 +35,24 @@ def _floats(where: str, name: str, x: Any) -> Any:
 def _check_probabilities(where: str, p: Any, high: float) -> None:
     """Raise unless all numbers lie between 0 and `high`; NaN never does."""
     if p.size:
-        least, most = [x.item() for x in aminmax(make(p, None))]
-        if not (least >= 0 and most <= high):
-            limit = "finite" if high > 1 else "at most 1"
-            message = (
-                f"{where}: the probabilities lie between {least:g} and {most:g}; they "
-                f"must be 0 at least and {limit}."
-            )
-            raise ArgumentError(message)
+        least, most = _ends(make(p, None))
+        _check_between(where, least.item(), most.item(), high)
+
+
+def _check_between(where: str, least: float, most: float, high: float) -> None:
+    if not (least >= 0 and most <= high):
+        limit = "finite" if high > 1 else "at most 1"
+        message = (
+            f"{where}: the probabilities lie between {least:g} and {most:g}; they must "
+            f"be 0 at least and {limit}."
+        )
+        raise ArgumentError(message)
+
+
+@remembered
+def _ends(x: Tensor) -> tuple[Tensor, Tensor]:
+    least, most = aminmax(x)
+    return least, most
 
 
 @method("bernoulli")
@@ -158,26 +168,58 @@ def multinomial(
     if count == 0:
         message = "multinomial: `num_samples` is 0; draw 1 at least."
         raise ArgumentError(message)
-    rows = arrays.cast(weights, dtypes.float64.numpy)
-    rows = rows if weights.ndim == 2 else rows.reshape(1, -1)
-    _check_weights(rows, count, replacement)
+    _check_weights(make(weights, None), count, replacement)
     draw = _again if replacement else _once
-    drawn = draw(make(rows, None), count, generator)._array
-    drawn = drawn if weights.ndim == 2 else drawn.reshape(-1)
+    drawn = draw(make(weights, None), count, generator)._array
     return finished("multinomial", drawn, out, False)
 
 
-def _check_weights(rows: Any, count: int, replacement: bool) -> None:
-    _check_probabilities("multinomial", rows, 1.7e308)
-    positive = arrays.compare(rows, arrays.constant(0, rows), "gt")
-    least = int(arrays.min(arrays.sum(positive, (1,), False), (0,))) if len(rows) else 1
-    needed = 1 if replacement else max(count, 1)
+def _check_weights(weights: Tensor, count: int, replacement: bool) -> None:
+    if not weights._array.size:
+        return
+    smallest, largest, fewest = [one.item() for one in _extremes(weights, replacement)]
+    _check_between("multinomial", smallest, largest, 1.7e308)
+    least, needed = int(fewest), 1 if replacement else count
     if least < needed:
         message = (
             f"multinomial: a row has {least} weights above 0; to draw {count}, it must "
             f"have {needed} at least."
         )
         raise ArgumentError(message)
+
+
+@remembered
+def _extremes(weights: Tensor, replacement: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the smallest and the largest, and the fewest above 0 in a row.
+
+    With replacement, whether there is one.
+    """
+    a = weights._array
+    last, zero = (a.ndim - 1,), constant(0, a.dtype)
+    if replacement:
+        largest = arrays.max(a, last, False)
+        fewest = arrays.compare(largest, zero, "gt")
+    else:
+        largest, positive = a, arrays.compare(a, zero, "gt")
+        fewest = arrays.sum(positive, last, False)
+    if fewest.ndim:
+        fewest = arrays.min(arrays.cast(fewest, dtypes.int64.numpy), (0,), False)
+    axes = tuple(range(largest.ndim))
+    least = arrays.min(a, tuple(range(a.ndim)), False)
+    most = arrays.max(largest, axes, False)
+    return make(least, None), make(most, None), make(fewest, None)
+
+
+def _rows_of(weights: Tensor) -> Any:
+    """Return weights as rows of float64, an array."""
+    rows = arrays.cast(weights._array, dtypes.float64.numpy)
+    return rows if rows.ndim == 2 else arrays.reshape(rows, (1, rows.size))
+
+
+def _of_each(weights: Tensor, drawn: Any) -> Tensor:
+    """Return what was drawn for each row as a tensor, of one row without the rows."""
+    line = weights.ndim == 1
+    return make(arrays.reshape(drawn, (drawn.size,)) if line else drawn, None)
 
 
 def _uniform(shape: tuple[int, ...], generator: Any) -> Any:
@@ -189,34 +231,28 @@ def _uniform(shape: tuple[int, ...], generator: Any) -> Any:
 @replayed
 def _once(weights: Tensor, count: int, generator: Any) -> Tensor:
     """Draw without replacement: the first arrivals of exponential clocks."""
-    rows = weights._array
+    rows = _rows_of(weights)
     # 1 - u lies in (0, 1]; the clock of weight 0 never rings.
     u = arrays.sub(arrays.constant(1, rows), _uniform(rows.shape, generator))
     clocks = arrays.div(arrays.neg(arrays.log(u)), rows)
     never = arrays.compare(rows, arrays.constant(0, rows), "eq")
     clocks = arrays.where(never, arrays.constant(float("inf"), rows), clocks)
     order = arrays.argsort(clocks, 1)
-    return make(arrays.copy(arrays.slice(order, (slice(None), slice(0, count)))), None)
+    first = arrays.slice(order, (slice(None), slice(0, count)))
+    return _of_each(weights, arrays.copy(first))
 
 
 @replayed
 def _again(weights: Tensor, count: int, generator: Any) -> Tensor:
     """Draw with replacement: where in the running sums a number falls."""
-    rows = weights._array
+    rows = _rows_of(weights)
     n, classes = rows.shape
     ends = arrays.cumsum(rows, 1)
     total = arrays.slice(ends, (slice(None), slice(classes - 1, classes)))
     draws = arrays.mul(_uniform((n, count), generator), total)
-    # Sorted together, a number stands behind the ends up to it and the draws below it.
-    together = _ranks(arrays.cat([ends, draws], 1))
-    behind = arrays.slice(together, (slice(None), slice(classes, None)))
-    found = arrays.sub(behind, _ranks(draws))
-    return make(arrays.minimum(found, arrays.constant(classes - 1, found)), None)
-
-
-def _ranks(a: Any) -> Any:
-    """Return the place of each element in its row when sorted."""
-    return arrays.argsort(arrays.argsort(a, 1), 1)
+    found = arrays.searchsorted(ends, draws, True)
+    drawn = arrays.minimum(found, arrays.constant(classes - 1, found))
+    return _of_each(weights, drawn)
 
 
 def normal(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from autocalc._ops import arithmetic, comparison
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import coerce
@@ -16,7 +15,7 @@ from autocalc.errors import DTypeError
 
 __all__ = ["gcd", "lcm"]
 
-gcd_op = nary("gcd")
+gcd_op, lcm_op = nary("gcd"), nary("lcm")
 
 
 @method("gcd", inplace="gcd_")
@@ -72,10 +71,7 @@ def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.lcm(ac.tensor([4, 5, 0]), ac.tensor([6, 10, 3]))
     tensor([12, 10,  0])
     """
-    a, b = _integers("lcm", input, other)
-    divisor = _one_for_zero(gcd_op(a, b))
-    found = arithmetic.abs(arithmetic.mul(arithmetic.floor_divide(a, divisor), b))
-    return apply_out("lcm", found, out)
+    return apply_out("lcm", lcm_op(*_integers("lcm", input, other)), out)
 
 
 def _integers(where: str, input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
@@ -89,8 +85,3 @@ def _integers(where: str, input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]
         )
         raise DTypeError(message)
     return a, b
-
-
-def _one_for_zero(x: Tensor) -> Tensor:
-    """Return `x` with 1 in the place of 0: a divisor."""
-    return comparison.where_op(comparison.eq(x, 0), arithmetic.add(x, 1), x)

@@ -8,33 +8,30 @@ transformer networks (NeurIPS 2015).
 
 from __future__ import annotations
 
-import itertools
-import math
-from typing import Any, NamedTuple
+from typing import Any
 
-from autocalc._ops import (
-    arithmetic,
-    broadcasting,
-    clamping,
-    comparison,
-    indexing,
-    joining,
-    masking,
-    matmul,
-    rounding,
-    splitting,
-    view,
-)
+from autocalc._ops import arithmetic, broadcasting, joining, matmul, view
 from autocalc._ops._arguments import integers
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import cast, in_float32
-from autocalc._ops.cubic import cubic_weights
+from autocalc._ops._coerce import in_float32
+from autocalc._ops._op import nary
+from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import ones
 from autocalc._ops.ranges import arange
-from autocalc._ops.rectifiers import hardtanh_op
-from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, one_of
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+grid_sample_op = nary("grid_sample", saves="x grid")
+
+
+@grid_sample_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    x, grid = n.saved
+    if k.records:
+        return k.through_decomposition("grid_sample", (x, grid), n.attributes, g)
+    want = n.needs(0) | n.needs(1) << 1
+    return k.grid_sample_backward(g, x, grid, *n.attributes, want=want)
 
 
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
@@ -104,6 +101,7 @@ def _pixels(planes: tuple[int, ...], align_corners: bool, like: Tensor) -> Tenso
     return view.reshape(joining.stack(columns, -1), (-1, len(planes) + 1))
 
 
+@remembered
 def grid_sample(
     input: Tensor,
     grid: Tensor,
@@ -161,10 +159,7 @@ def grid_sample(
     if input.dtype.is_half:
         options = mode, padding_mode, align_corners
         return in_float32(lambda x, at: grid_sample(x, at, *options), input, grid)
-    lies = _Edges(input.shape[2:], padding_mode, bool(align_corners))
-    read = {"bilinear": _linear, "nearest": _nearest, "bicubic": _cubic}[mode]
-    out = read(lies, _Image(input), _in_pixels(grid, lies))
-    return view.reshape(out, (*input.shape[:2], *grid.shape[1:-1]))
+    return grid_sample_op(input, grid, mode, padding_mode, bool(align_corners))
 
 
 def _check_shapes(where: str, input: Tensor, grid: Tensor, mode: str) -> None:
@@ -189,116 +184,3 @@ def _check_shapes(where: str, input: Tensor, grid: Tensor, mode: str) -> None:
     if mode == "bicubic" and dims == 3:
         message = f"{where}: mode 'bicubic' takes images, not volumes; use 'bilinear'."
         raise ArgumentError(message)
-
-
-class _Edges(NamedTuple):
-    """The sizes of an image, and what lies beyond them."""
-
-    planes: tuple[int, ...]
-    padding: str
-    align_corners: bool
-
-
-class _Image:
-    """An image whose pixels are read at integer places."""
-
-    def __init__(self, image: Tensor) -> None:
-        self._planes = image.shape[2:]
-        flat = (*image.shape[:2], math.prod(self._planes))
-        self._pixels = view.reshape(image, flat)
-
-    def at(self, places: list[Tensor]) -> Tensor:
-        """Return the pixels [N, C, P] at places [N, P], 0 outside the image."""
-        index: Any = 0
-        outside: Any = False
-        for place, n in zip(places, self._planes, strict=True):
-            whole = cast(place.detach(), dtypes.int64)
-            index = index * n + clamping.clamp(whole, 0, n - 1)
-            outside = (whole < 0) | (whole >= n) | outside
-        shape = (*self._pixels.shape[:2], index.shape[-1])
-        index = broadcasting.expand(view.unsqueeze(index, 1), shape)
-        read = indexing.gather(self._pixels, 2, index)
-        return masking.masked_fill(read, view.unsqueeze(outside, 1), 0.0)
-
-
-def _in_pixels(grid: Tensor, lies: _Edges) -> list[Tensor]:
-    """Return the places in pixels, [N, P] for each dimension of the image."""
-    points = math.prod(grid.shape[1:-1])
-    rows = view.reshape(grid, (grid.shape[0], points, grid.shape[-1]))
-    columns = [splitting.select(rows, 2, i) for i in range(grid.shape[-1])]
-    found = []
-    for place, n in zip(reversed(columns), lies.planes, strict=True):
-        if lies.align_corners:
-            pixel = (place + 1) * ((n - 1) / 2)
-        else:
-            pixel = ((place + 1) * n - 1) / 2
-        found.append(_not_far(pixel, n, lies.padding))
-    return found
-
-
-def _not_far(pixel: Tensor, n: int, padding: str) -> Tensor:
-    """Bring places that no integer holds, and NaN, to where nothing else is read."""
-    limit = 2.0**30 if padding == "reflection" else n + 4.0
-    known = masking.masked_fill(pixel, comparison.ne(pixel, pixel), -limit)
-    return hardtanh_op(known, -limit, limit)
-
-
-def _brought_in(lies: _Edges, places: list[Tensor]) -> list[Tensor]:
-    """Bring places beyond the edges into the image, unless zeros are there."""
-    if lies.padding == "zeros":
-        return places
-    if lies.padding == "reflection":
-        pairs = zip(places, lies.planes, strict=True)
-        places = [_mirrored(place, n, lies.align_corners) for place, n in pairs]
-    pairs = zip(places, lies.planes, strict=True)
-    return [hardtanh_op(place, 0.0, n - 1.0) for place, n in pairs]
-
-
-def _mirrored(place: Tensor, n: int, align_corners: bool) -> Tensor:
-    """Mirror places at the first and last pixels, or at their outer edges."""
-    first, span = (0.0, n - 1) if align_corners else (-0.5, n)
-    if not span:
-        return place * 0
-    distance = arithmetic.abs(place - first)
-    rest = arithmetic.fmod(distance, span)
-    turns = rounding.floor(distance.detach() / span)
-    back = comparison.eq(arithmetic.fmod(turns, 2), 1)
-    return masking.where(back, span - rest, rest) + first
-
-
-def _nearest(lies: _Edges, image: _Image, places: list[Tensor]) -> Tensor:
-    return image.at([rounding.round(p) for p in _brought_in(lies, places)])
-
-
-def _linear(lies: _Edges, image: _Image, places: list[Tensor]) -> Tensor:
-    """Sum over the corners around each place, each by its share."""
-    lows, shares = _split(_brought_in(lies, places))
-    ways = [(1 - share, share) for share in shares]
-    total: Any = 0
-    for corner in itertools.product((0, 1), repeat=len(lows)):
-        at = [low + step for low, step in zip(lows, corner, strict=True)]
-        total = total + image.at(at) * _product(ways, corner)
-    return total  # type: ignore[no-any-return]  # a sum of tensors
-
-
-def _cubic(lies: _Edges, image: _Image, places: list[Tensor]) -> Tensor:
-    """Sum over the 4 x 4 pixels around each place."""
-    lows, shares = _split(places)
-    ways = [cubic_weights(share) for share in shares]
-    total: Any = 0
-    for taps in itertools.product(range(4), repeat=len(lows)):
-        at = [low + (tap - 1) for low, tap in zip(lows, taps, strict=True)]
-        total = total + image.at(_brought_in(lies, at)) * _product(ways, taps)
-    return total  # type: ignore[no-any-return]  # a sum of tensors
-
-
-def _split(places: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
-    """Return the pixels before the places, and how far behind these they are."""
-    lows = [rounding.floor(place.detach()) for place in places]
-    return lows, [place - low for place, low in zip(places, lows, strict=True)]
-
-
-def _product(ways: list[Any], taps: tuple[int, ...]) -> Tensor:
-    """Return the product of one weight for each dimension, [N, 1, P]."""
-    weights = [way[tap] for way, tap in zip(ways, taps, strict=True)]
-    return view.unsqueeze(math.prod(weights[1:], start=weights[0]), 1)

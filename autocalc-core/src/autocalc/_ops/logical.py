@@ -141,9 +141,13 @@ def equal(input: Tensor, other: Tensor) -> bool:
     >>> ac.equal(ac.tensor([1, 2]), ac.tensor([1, 2]))
     True
     """
-    if check_tensor("equal", input).shape != check_tensor("equal", other).shape:
-        return False
-    return bool(reduction.all(comparison.eq(input, other)))
+    a, b = check_tensor("equal", input)._array, check_tensor("equal", other)._array
+    return a.shape == b.shape and bool(_all_equal(input, other).item())
+
+
+@remembered
+def _all_equal(input: Tensor, other: Tensor) -> Tensor:
+    return reduction.all(comparison.eq(input, other))
 
 
 @method("allclose")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from autocalc._dispatch._arrays import arrays
 from autocalc._kernels import rules
 from autocalc._kernels.spec import Shape
 from autocalc._ops import (
@@ -13,7 +14,6 @@ from autocalc._ops import (
     broadcasting,
     einsum,
     matmul,
-    rearranging,
     reduction,
     view,
 )
@@ -22,8 +22,9 @@ from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out
+from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._remembered import remembered, replayed
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, make
 from autocalc.errors import DimensionError, ShapeError
 
 
@@ -155,6 +156,38 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     return apply_out("vdot", dot(input, other), out)
 
 
+def _vector_product(k: Any, a: Any, b: Any, axis: int) -> Any:
+    """Return a_1 b_2 - a_2 b_1 and so on, in kernels."""
+
+    def turned(x: Any, by: int) -> Any:
+        places = _places_from(by)
+        return k.index_select(x, make(places, None) if k.records else places, axis)
+
+    left, right = k.mul(turned(a, 1), turned(b, 2)), k.mul(turned(a, 2), turned(b, 1))
+    return k.sub(left, right)
+
+
+@lru_cache(2)
+def _places_from(first: int) -> Any:
+    """Return the places of a vector of three from the given one on, an array."""
+    return arrays.frozen(arrays.cat([_three()[first:], _three()[:first]], 0))
+
+
+def _three() -> Any:
+    return arrays.arange(3, None)
+
+
+@composed("cross", "a:b b:a", like="mul")
+def _cross(k: Any, n: Any, g: Any) -> Any:
+    a, b = n.saved
+    da = db = None
+    if n.needs(0):
+        da = k.sum_to(_vector_product(k, b, g, *n.attributes), n.shapes[0])
+    if n.needs(1):
+        db = k.sum_to(_vector_product(k, g, a, *n.attributes), n.shapes[1])
+    return da, db
+
+
 @method("cross")
 @remembered
 def cross(
@@ -213,9 +246,8 @@ def cross(
             f"dimensions, and size 3 along dimension {axis}."
         )
         raise ShapeError(message)
-    left = arithmetic.mul(rearranging.roll(a, -1, axis), rearranging.roll(b, -2, axis))
-    right = arithmetic.mul(rearranging.roll(a, -2, axis), rearranging.roll(b, -1, axis))
-    return apply_out("cross", arithmetic.sub_op(left, right), out)
+    found = _vector_product(arrays, a._array, b._array, axis)
+    return apply_out("cross", recorded(_cross, (a, b), found, (axis,)), out)
 
 
 @method("kron")

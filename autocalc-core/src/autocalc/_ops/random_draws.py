@@ -157,6 +157,7 @@ def randn(
     return finished("randn", array, out, requires_grad)
 
 
+@replayed
 def rand_like(
     input: Tensor,
     *,
@@ -199,6 +200,7 @@ def rand_like(
     return finished_like("rand_like", array, input, memory_format, requires_grad)
 
 
+@replayed
 def randn_like(
     input: Tensor,
     *,

@@ -6,13 +6,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops import arithmetic, bitwise, comparison
+from autocalc._ops import arithmetic, comparison
 from autocalc._ops._arguments import Operand
 from autocalc._ops._method import method
-from autocalc._ops._op import OfOne, documented, nary, unary
+from autocalc._ops._op import OfOne, binary, documented, nary, unary
 from autocalc._ops._out import apply_out
 from autocalc._ops._remembered import remembered
-from autocalc._ops.exponential import erfc, log, log1p
+from autocalc._ops.exponential import erfc
 from autocalc._tensor import Tensor
 
 erfinv = unary(
@@ -171,39 +171,47 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return apply_out("ndtr", arithmetic.mul(tail, 0.5), out)
 
 
-@remembered
-def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return log(ndtr(x)), also where `ndtr` vanishes.
+log_ndtr = unary(
+    "log_ndtr",
+    "log(ndtr(x)), also where `ndtr` vanishes",
+    saves="a",
+    place="special.",
+    example=("[0.0, -10.0]", "[ -0.6931, -53.2313]"),
+)
 
-    Below -1 it is log(erfcx(-x / sqrt(2)) / 2) - x^2 / 2.
 
-    Parameters
-    ----------
-    input
-        x, a tensor of any shape; integers become floats.
-    out
-        A tensor that takes the result, converted to its dtype.
+@log_ndtr.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """The density over `ndtr`; 0 from where it is less than any number."""
+    (x,) = n.saved
+    zero, end = (k.constant(c, x) for c in (0, 37 if k.dtype(x).itemsize == 8 else 13))
+    gone = k.compare(x, end, "gt")
+    scaled = k.erfcx(k.mul(k.where(gone, zero, x), k.constant(-math.sqrt(0.5), x)))
+    slope = k.div(k.constant(math.sqrt(2 / math.pi), x), scaled)
+    return k.mul(g, k.where(gone, zero, slope))
 
-    Raises
-    ------
-    DTypeError
-        If `input` is no tensor.
 
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.special.log_ndtr(ac.tensor([0.0, -10.0]))
-    tensor([ -0.6931, -53.2313])
-    """
-    x = comparison.float_input("log_ndtr", input)
-    low = comparison.lt(x.detach(), -1.0)
-    far, near = comparison.choose(low, x, -1.0), comparison.choose(low, 0.0, x)
-    scaled = erfcx(arithmetic.mul(far, -math.sqrt(0.5)))
-    square = arithmetic.mul(arithmetic.mul(far, far), 0.5)
-    below = arithmetic.sub_op(log(arithmetic.mul(scaled, 0.5)), square)
-    tail = arithmetic.mul(erfc(arithmetic.mul(near, math.sqrt(0.5))), -0.5)
-    result = comparison.where_op(low, below, log1p(tail))
-    return apply_out("log_ndtr", result, out)
+_xlog1py_op = binary("xlog1py", "x log(1 + y)", saves="a b")
+
+
+@_xlog1py_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Of a log(1 + b): log(1 + b) and a / (1 + b); 0 where a is 0 and they endless."""
+    a, b = n.saved
+    zero, one = k.constant(0, g), k.constant(1, g)
+    above = k.compare(b, k.constant(-1, g), "gt")
+    inside = k.compare(b, k.constant(math.inf, g), "lt")
+    endless = k.compare(above, inside, "ne")  # of numbers: <= -1, or infinite
+    known = k.compare(b, b, "eq")
+    nothing = k.bitwise_and(k.compare(a, zero, "eq"), k.bitwise_and(endless, known))
+    safe = k.where(nothing, zero, b)
+    da = db = None
+    if n.needs(0):
+        da = k.sum_to(k.mul(g, k.log1p(safe)), n.shapes[0])
+    if n.needs(1):
+        slope = k.where(nothing, zero, k.div(a, k.add(one, safe)))
+        db = k.sum_to(k.mul(g, slope), n.shapes[1])
+    return da, db
 
 
 @remembered
@@ -231,11 +239,4 @@ def xlog1py(input: Operand, other: Operand, *, out: Tensor | None = None) -> Ten
     tensor([0.0000, 1.3863])
     """
     x, y = comparison.float_inputs("xlog1py", input, other)
-    # Where the logarithm is finite the product is 0 by itself, and has its slope.
-    y_only = y.detach()
-    endless = bitwise.bitwise_or(
-        comparison.le(y_only, -1), comparison.eq(y_only, math.inf)
-    )
-    nothing = bitwise.bitwise_and(comparison.eq(x.detach(), 0), endless)
-    safe = comparison.choose(nothing, 0.0, y)
-    return apply_out("xlog1py", arithmetic.mul(x, log1p(safe)), out)
+    return apply_out("xlog1py", _xlog1py_op(x, y), out)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._state import recordings, refuse_reading
 from autocalc._ops import (
     arithmetic,
@@ -27,8 +27,8 @@ from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import replayed
-from autocalc._ops.filled import zeros
+from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -132,7 +132,18 @@ def nanquantile(
 def _quantile(
     where: str, input: Tensor, q: Any, dim: int | None, keepdim: bool, between: str
 ) -> Tensor:
-    x, shares = check_tensor(where, input), _shares(where, input, q)
+    x = check_tensor(where, input)
+    if isinstance(q, Tensor):
+        shares = _shares(where, x, q)
+    else:
+        shares = _share(where, x, number(where, "q", q))
+    return _of_shares(where, x, shares, dim, keepdim, between)
+
+
+@remembered
+def _of_shares(
+    where: str, x: Tensor, shares: Tensor, dim: Any, keepdim: bool, between: str
+) -> Tensor:
     if between not in ("linear", "lower", "higher", "midpoint", "nearest"):
         message = (
             f"{where}: `interpolation`={between!r}; it must be linear, lower, higher, "
@@ -163,26 +174,34 @@ def _quantile(
     return found if shares.ndim else view.clone(view.squeeze(found, 0))
 
 
-def _shares(where: str, x: Tensor, q: Any) -> Tensor:
-    shares = q if isinstance(q, Tensor) else cast(_number(where, q), x.dtype)
+def _share(where: str, x: Tensor, q: float) -> Tensor:
+    """Return a number as a tensor of the dtype of `x`."""
+    if not x.is_floating_point():
+        raise _unfit(where, x, x.dtype.name, ())
+    share = constant(q, x.dtype.numpy)
+    if not 0 <= share.item() <= 1:
+        raise _outside(where, q)
+    return make(share, None)
+
+
+def _shares(where: str, x: Tensor, shares: Tensor) -> Tensor:
     if not x.is_floating_point() or shares.dtype is not x.dtype or shares.ndim > 1:
-        message = (
-            f"{where}: `input` has dtype {x.dtype.name}, `q` {shares.dtype.name} and "
-            f"shape {shares.shape}; both must have one floating-point dtype, and `q` "
-            f"be a number or a vector."
-        )
-        raise DTypeError(message)
+        raise _unfit(where, x, shares.dtype.name, shares.shape)
     known = shares.detach()
     if not bool(comparison.eq(clamping.clamp_op(known, *_ends(known)), known).all()):
-        message = f"{where}: `q` is {q}; every one must lie in 0 to 1."
-        raise ArgumentError(message)
+        raise _outside(where, shares)
     return shares
 
 
-def _number(where: str, q: Any) -> Tensor:
-    from autocalc._ops.creation import tensor
+def _unfit(where: str, x: Tensor, dtype: str, shape: tuple[int, ...]) -> DTypeError:
+    return DTypeError(
+        f"{where}: `input` has dtype {x.dtype.name}, `q` {dtype} and shape {shape}; "
+        f"both must have one floating-point dtype, and `q` be a number or a vector."
+    )
 
-    return tensor(float(number(where, "q", q)), dtype=dtypes.float64)
+
+def _outside(where: str, q: Any) -> ArgumentError:
+    return ArgumentError(f"{where}: `q` is {q}; every one must lie in 0 to 1.")
 
 
 def _ends(x: Tensor) -> scans.Scanned:
@@ -266,13 +285,23 @@ def bincount(
     if recordings:
         refuse_reading("bincount, whose shape depends on values")
     least = as_int("bincount", "minlength", minlength)
-    lowest = int(arrays.min(a, (0,), False)) if a.size else 0
+    lowest, highest = _ends_of(input) if a.size else (0, -1)
     if least < 0 or lowest < 0:
         found = least if least < 0 else lowest
         message = f"bincount: {found} is negative; counts are of 0, 1, 2 and so on."
         raise ArgumentError(message)
-    size = max(least, int(arrays.max(a, (0,), False)) + 1 if a.size else 0)
-    return _counts(input, weights, size)
+    return _counts(input, weights, max(least, highest + 1))
+
+
+def _ends_of(x: Tensor) -> tuple[Any, Any]:
+    """Return the smallest and the largest of some elements, numbers."""
+    least, most = _extremes(x)
+    return least.item(), most.item()
+
+
+@remembered
+def _extremes(x: Tensor) -> tuple[Tensor, Tensor]:
+    return extrema.amin(x), extrema.amax(x)
 
 
 @replayed
@@ -333,12 +362,12 @@ def histc(
         message = f"histc: takes float32 or float64, not {x.dtype.name}; use .float()."
         raise DTypeError(message)
     count = as_int("histc", "bins", bins)
-    flat = view.reshape(x, (-1,))
     low, high = (
         float(number("histc", name, end)) for name, end in (("min", min), ("max", max))
     )
-    if low == high == 0 and flat.numel():
-        low, high = float(extrema.amin(flat).item()), float(extrema.amax(flat).item())
+    own = low == high == 0 and x._array.size > 0
+    if own:
+        low, high = _ends_of(x)
     if low == high:
         low, high = low - 1, high + 1
     if count < 1 or not (low < high and math.isfinite(high - low)):
@@ -347,15 +376,23 @@ def histc(
             f"and the ends must be finite and rise."
         )
         raise ArgumentError(message)
-    scaled = arithmetic.mul(arithmetic.sub_op(flat, low), count / (high - low))
-    inside = bitwise.bitwise_and(comparison.ge(flat, low), comparison.le(flat, high))
-    place = comparison.where_op(inside, scaled, arithmetic.mul(scaled, 0))
-    place = comparison.where_op(
-        comparison.isfinite(place), place, zeros(place.shape, dtype=x.dtype)
-    )
-    index = cast(place, dtypes.int64)
-    index = clamping.clamp_max(index, count - 1)
-    found = scattering.index_add(
-        zeros(count, dtype=x.dtype), 0, index, cast(inside, x.dtype)
-    )
-    return apply_out("histc", found, out)
+    numbers = low, high, count / (high - low)
+    ends = [make(constant(one, x.dtype.numpy), None) for one in numbers]
+    return apply_out("histc", _bins(x, count, own, *ends), out)
+
+
+@remembered
+def _bins(
+    x: Tensor, count: int, all_inside: bool, low: Tensor, high: Tensor, scale: Tensor
+) -> Tensor:
+    flat = view.reshape(x, (-1,))
+    place = arithmetic.mul(arithmetic.sub_op(flat, low), scale)
+    amounts = ones(flat.shape, dtype=x.dtype)
+    if not all_inside:
+        inside = bitwise.bitwise_and(
+            comparison.ge(flat, low), comparison.le(flat, high)
+        )
+        place = comparison.choose(inside, place, 0.0)
+        amounts = cast(inside, x.dtype)
+    index = clamping.clamp_max(cast(place, dtypes.int64), count - 1)
+    return scattering.index_add(zeros(count, dtype=x.dtype), 0, index, amounts)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -12,6 +13,7 @@ from autocalc._dispatch._state import current
 from autocalc._ops._arguments import as_int, check_tensor, integers, min_of
 from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
+from autocalc._ops._remembered import remembered
 from autocalc._ops._view_tracker import base_of
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, GradError, ShapeError
@@ -30,7 +32,8 @@ def _(k: Any, n: Any, g: Any) -> Any:
     """Add the gradient of each element where the input has it."""
     size, stride, offset, layout = n.attributes
     shape = n.shapes[0]
-    places = _positions(shape, layout, (size, stride, offset))
+    find = _kept_positions if prod(shape) <= _KEPT else _positions
+    places = find(shape, layout, (size, stride, offset))
     total = k.zeros((prod(shape),), k.dtype(g))
     index = make(places, None) if k.records else places
     rows = k.reshape(k.contiguous(g), (prod(size),))
@@ -62,6 +65,15 @@ def _positions(shape: Any, layout: Any, seen: Places) -> Any:
     numbers = arrays.arange(prod(shape), memory).reshape(shape)
     arrays.copy(numbers, into=_seen(memory, shape, layout, 0))
     return arrays.copy(_seen(memory, size, stride, offset)).reshape(-1)
+
+
+#: Of so many elements positions are kept: to find them takes longer than to use them.
+_KEPT = 4096
+
+
+@lru_cache(64)
+def _kept_positions(shape: Any, layout: Any, seen: Places) -> Any:
+    return arrays.frozen(_positions(shape, layout, seen))
 
 
 def _span(shape: Sequence[int], stride: Sequence[int]) -> int:
@@ -111,6 +123,11 @@ def as_strided(
             [2, 4]])
     """
     x = check_tensor("as_strided", input)
+    seen = _seen_of_whole if base_of(x) is x else _seen_of_view
+    return seen(x, size, stride, storage_offset)
+
+
+def _seen_of_view(x: Tensor, size: Any, stride: Any, storage_offset: Any) -> Tensor:
     sizes = integers("as_strided", "size", size)
     steps = integers("as_strided", "stride", stride)
     if len(sizes) != len(steps) or min_of((*sizes, *steps, 0)) < 0:
@@ -136,6 +153,10 @@ def as_strided(
     return as_strided_op(x, sizes, steps, place - begin, layout)
 
 
+#: What holds the memory of a tensor that is no view follows from its own strides.
+_seen_of_whole = remembered(_seen_of_view)
+
+
 def _check_bounds(base: Tensor, size: Any, stride: Any, offset: int) -> None:
     span, held = _span(size, stride), _span(base.shape, base.stride())
     if offset < 0 or (span and offset + span > held):
@@ -156,22 +177,30 @@ def _beyond(x: Tensor, size: Any, stride: Any, offset: int) -> Tensor:
 
 
 def _check_gradient(x: Tensor, seen: Places) -> None:
-    if prod(x.shape) and _repeated(x):
-        raise _no_gradient(x, "is of a tensor whose elements share their memory")
-    places = make(_positions(x.shape, x.stride(), seen), None)
+    wrong = _kept_wrong if prod(x.shape) <= _KEPT else _wrong
+    what = wrong(x._array.shape, x.stride(), seen)
+    if what:
+        raise _no_gradient(x, what)
+
+
+def _wrong(shape: Any, layout: Any, seen: Places) -> str:
+    """Return why a view of a tensor with these strides has no gradient, or nothing."""
+    if prod(shape) and _repeated(shape, layout):
+        return "is of a tensor whose elements share their memory"
+    places = make(_positions(shape, layout, seen), None)
     if places.numel() and int(places.min().item()) < 0:
-        raise _no_gradient(x, "has elements that the tensor has not")
+        return "has elements that the tensor has not"
+    return ""
 
 
-def _repeated(x: Tensor) -> bool:
-    """Return whether the elements of `x` are not all at places of their own."""
-    seen: Places = (x.shape, x.stride(), 0)
-    found = arrays.compare(
-        _positions(x.shape, x.stride(), seen),
-        arrays.arange(prod(x.shape), x._array),
-        "ne",
-    )
-    return bool(make(found, None).any())
+_kept_wrong = lru_cache(64)(_wrong)
+
+
+def _repeated(shape: Any, layout: Any) -> bool:
+    """Return whether not all elements are at places of their own."""
+    found = _positions(shape, layout, (shape, layout, 0))
+    numbers = arrays.arange(prod(shape), found)
+    return bool(make(arrays.compare(found, numbers, "ne"), None).any())
 
 
 def _no_gradient(x: Tensor, what: str) -> GradError:

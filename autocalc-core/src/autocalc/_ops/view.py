@@ -110,8 +110,12 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
             [3, 4, 5]])
     """
     plain = _plain_view("reshape", input, shape)
-    if plain is not None:
-        return plain
+    return _reshaped(input, shape) if plain is None else plain
+
+
+@remembered
+def _reshaped(input: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return the view, or the copy, that a strided tensor needs for a shape."""
     return reshape_op(input, full_shape("reshape", input, shape))
 
 

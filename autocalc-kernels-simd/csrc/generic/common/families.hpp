@@ -35,6 +35,7 @@
     X(batch_norm_backward)    \
     X(max_pooling)            \
     X(avg_pooling)            \
+    X(grid_sample)            \
     X(grad_norm)              \
     X(random)                 \
     X(attention)              \

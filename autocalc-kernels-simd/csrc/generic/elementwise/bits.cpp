@@ -34,6 +34,19 @@ struct CommonDivisor {
     }
 };
 
+// What is too large is cut, as products of integers are.
+struct CommonMultiple {
+    template <class T>
+    static AC_INLINE T scalar(T a, T b) {
+        const T divisor = CommonDivisor::scalar(a, b);
+        if (divisor == 0) return 0;
+        const auto share = static_cast<uint64_t>(a / divisor);
+        const T product = static_cast<T>(share * static_cast<uint64_t>(b));
+        return product < T(0) ? static_cast<T>(0 - static_cast<uint64_t>(product))
+                              : product;
+    }
+};
+
 struct OtherBits {
     template <class T>
     static AC_INLINE T scalar(T a) {
@@ -137,6 +150,8 @@ const ac_kernel_entry entries[] = {
     {"bitwise_right_shift", "~ out ; a b", integer_kernel<ShiftRight>, nullptr, nullptr,
      0.2, int_dtypes, nullptr},
     {"gcd", "~ out ; a b", integer_kernel<CommonDivisor>, nullptr, nullptr, 20.0,
+     int_dtypes, nullptr},
+    {"lcm", "~ out ; a b", integer_kernel<CommonMultiple>, nullptr, nullptr, 25.0,
      int_dtypes, nullptr},
     {"sign", "~ out ; a", unary_kernel<Sign>, nullptr, nullptr, 0.15, number_dtypes,
      nullptr},

@@ -227,6 +227,11 @@ AC_INLINE vec<T> xlogy(vec<T> a, vec<T> b) {
     const vec<T> product = keep(ne(a, zero<T>()), a * log(b));
     return select(is_nan(b), b, product);
 }
+template <class T>
+AC_INLINE vec<T> xlog1py(vec<T> a, vec<T> b) {
+    const vec<T> product = keep(ne(a, zero<T>()), a * log1p(b));
+    return select(is_nan(b), b, product);
+}
 
 }  // namespace
 }  // namespace autocalc::simd::AC_ISA

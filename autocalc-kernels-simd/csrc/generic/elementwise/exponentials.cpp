@@ -50,6 +50,7 @@ AC_FUNCTION_OF_TWO(Hypot, hypot)
 AC_FUNCTION_OF_TWO(LogAddExp, logaddexp)
 AC_FUNCTION_OF_TWO(LogAddExp2, logaddexp2)
 AC_FUNCTION_OF_TWO(XLogY, xlogy)
+AC_FUNCTION_OF_TWO(XLog1pY, xlog1py)
 #undef AC_FUNCTION_OF_TWO
 
 // -a log(a), 0 at 0 and minus infinity below; of floats rounded once.
@@ -93,6 +94,7 @@ const ac_kernel_entry entries[] = {
     AC_ENTRY_OF_TWO("logaddexp", LogAddExp, 1.2),
     AC_ENTRY_OF_TWO("logaddexp2", LogAddExp2, 1.2),
     AC_ENTRY_OF_TWO("xlogy", XLogY, 0.7),
+    AC_ENTRY_OF_TWO("xlog1py", XLog1pY, 0.8),
 };
 #undef AC_ENTRY
 #undef AC_ENTRY_OF_TWO

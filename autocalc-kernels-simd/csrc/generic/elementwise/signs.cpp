@@ -17,6 +17,21 @@ struct Copysign {
     }
 };
 
+struct Heaviside {
+    using Bool = Heaviside;
+    static constexpr Ints ints = Ints::with_bool;
+    static constexpr Cost cost = Cost::cheap;
+    template <class T>
+    static AC_INLINE vec<T> apply(vec<T> a, vec<T> b) {
+        const vec<T> none = zero<T>(), y = select(lt(a, none), none, a);  // NaN stays
+        return select(eq(a, none), b, select(gt(a, none), set1<T>(1), y));
+    }
+    template <class T>
+    static AC_INLINE T scalar(T a, T b) {
+        return a == 0 ? b : static_cast<T>(a > T(0));
+    }
+};
+
 // ---- signbit
 template <class T>
 void signbit_run(void* const* operands, int64_t n, const void*) {
@@ -114,6 +129,8 @@ void next_kernel(const ac_call* call, ac_context* context, ac_status* status) {
 const ac_kernel_entry entries[] = {
     {"copysign", "~ out ; a b", binary_kernel<Copysign>, nullptr, nullptr, 0.2,
      float_dtypes, nullptr},
+    {"heaviside", "~ out ; a b", binary_kernel<Heaviside>, nullptr, nullptr, 0.2,
+     all_dtypes, nullptr},
     {"signbit", "~ out ; a", signbit_kernel, nullptr, nullptr, 0.15, float_dtypes,
      nullptr},
     {"nan_to_num", "~ out ; a ; nan:float posinf:float neginf:float", replaced_kernel,

@@ -20,6 +20,7 @@ namespace {
     };
 AC_SPECIAL(Erfc, erfc)
 AC_SPECIAL(Erfcx, erfcx)
+AC_SPECIAL(LogNdtr, log_ndtr)
 AC_SPECIAL(Erfinv, erfinv)
 AC_SPECIAL(Ndtri, ndtri)
 AC_SPECIAL(Lgamma, lgamma)
@@ -49,9 +50,10 @@ void special_kernel(const ac_call* call, ac_context* context, ac_status* status)
 #define AC_ENTRY(name, Op, ns) \
     {name, "~ out ; a", special_kernel<Op>, nullptr, nullptr, ns, float_dtypes, nullptr}
 const ac_kernel_entry entries[] = {
-    AC_ENTRY("erfc", Erfc, 2.0),       AC_ENTRY("erfcx", Erfcx, 3.0),
-    AC_ENTRY("erfinv", Erfinv, 5.0),   AC_ENTRY("ndtri", Ndtri, 5.0),
-    AC_ENTRY("digamma", Digamma, 5.0), AC_ENTRY("lgamma", Lgamma, 4.0),
+    AC_ENTRY("erfc", Erfc, 2.0),        AC_ENTRY("erfcx", Erfcx, 3.0),
+    AC_ENTRY("erfinv", Erfinv, 5.0),    AC_ENTRY("ndtri", Ndtri, 5.0),
+    AC_ENTRY("digamma", Digamma, 5.0),  AC_ENTRY("lgamma", Lgamma, 4.0),
+    AC_ENTRY("log_ndtr", LogNdtr, 6.0),
 };
 #undef AC_ENTRY
 

@@ -109,6 +109,16 @@ AC_INLINE f64 erfcx(f64 x) {
     return select(is_nan(x), x, select(lt(a, number(0.5)), small, y));
 }
 
+// Below -1 by erfcx, which does not vanish where erfc does.
+AC_INLINE f64 log_ndtr(f64 x) {
+    const f64 half = number(0.5), end = number(-1);
+    const f64 low = min(end, x), high = max(end, x), root = number(0.7071067811865476);
+    const f64 scaled = erfcx(-root * low) * half;
+    const f64 below = log(scaled) - low * low * half;
+    const f64 above = log1p(-(erfc(high * root) * half));
+    return select(is_nan(x), x, select(lt(x, end), below, above));
+}
+
 // ---- inverses: a first approximation (M. Giles, GPU Computing Gems 2, 2011, of seven
 // digits), and one of Halley's steps, which cube the error
 constexpr double giles_near[] = {1.50140941,     0.246640727,    -0.00417768164,

@@ -200,30 +200,63 @@ struct Add {
     }
 };
 
-void add_indexed(ac_context* context, ac_status* status, const ColumnPlan& plan,
-                 int dtype) {
+template <class T>
+struct Larger {
+    AC_INLINE static bool wins(T a, T b) { return a < b; }
+};
+template <class T>
+struct Smaller {
+    AC_INLINE static bool wins(T a, T b) { return b < a; }
+};
+// The extremum of what is there and what is written; NaN wins.
+template <class T, template <class> class Order>
+struct Extremum {
+    static constexpr int64_t item = item_size<T>;
+    AC_INLINE static T of(T a, T b) {
+        return Order<T>::wins(a, b) || b != b ? (a != a ? a : b) : a;
+    }
+    AC_INLINE static void one(char* to, const char* from) {
+        T* out = reinterpret_cast<T*>(to);
+        *out = of(*out, *reinterpret_cast<const T*>(from));
+    }
+    AC_INLINE static void run(char* to, const char* from, int64_t n) {
+        T* out = reinterpret_cast<T*>(to);
+        const T* src = reinterpret_cast<const T*>(from);
+#pragma GCC ivdep
+        for (int64_t i = 0; i < n; ++i) out[i] = of(out[i], src[i]);
+    }
+};
+template <class T>
+using Largest = Extremum<T, Larger>;
+template <class T>
+using Smallest = Extremum<T, Smaller>;
+
+template <template <class> class Op>
+void reduce_indexed(ac_context* context, ac_status* status, const ColumnPlan& plan,
+                    int dtype) {
     done(status);
     switch (dtype) {
         case AC_FLOAT32:
-            return write_indexed<Add<float>>(context, plan);
+            return write_indexed<Op<float>>(context, plan);
         case AC_FLOAT64:
-            return write_indexed<Add<double>>(context, plan);
+            return write_indexed<Op<double>>(context, plan);
         case AC_INT8:
-            return write_indexed<Add<int8_t>>(context, plan);
+            return write_indexed<Op<int8_t>>(context, plan);
         case AC_INT16:
-            return write_indexed<Add<int16_t>>(context, plan);
+            return write_indexed<Op<int16_t>>(context, plan);
         case AC_INT32:
-            return write_indexed<Add<int32_t>>(context, plan);
+            return write_indexed<Op<int32_t>>(context, plan);
         case AC_INT64:
-            return write_indexed<Add<int64_t>>(context, plan);
+            return write_indexed<Op<int64_t>>(context, plan);
         case AC_UINT8:
-            return write_indexed<Add<uint8_t>>(context, plan);
+            return write_indexed<Op<uint8_t>>(context, plan);
         default:
             return unsupported(status);
     }
 }
 
-void scatter_add_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+template <template <class> class Op>
+void scatter_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
     const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
     const int64_t axis = int_attribute(call, 0);
@@ -233,7 +266,7 @@ void scatter_add_kernel(const ac_call* call, ac_context* context, ac_status* sta
     copy_all(context, out, a);
     ColumnPlan plan;
     plan_columns(plan, out, index, src, axis, checked.reader());
-    add_indexed(context, status, plan, out.dtype);
+    reduce_indexed<Op>(context, status, plan, out.dtype);
     checked.report();
 }
 
@@ -247,7 +280,7 @@ void index_add_kernel(const ac_call* call, ac_context* context, ac_status* statu
     copy_all(context, out, a);
     ColumnPlan plan;
     plan_columns(plan, out, along_axis(index, src, axis), src, axis, checked.reader());
-    add_indexed(context, status, plan, out.dtype);
+    reduce_indexed<Add>(context, status, plan, out.dtype);
     checked.report();
 }
 
@@ -303,7 +336,7 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
     plan_columns(plan, dweight, along_axis(positions, rows, 0), rows, 0,
                  checked.reader());
     plan.along.skipped = int_attribute(call, 0);
-    add_indexed(context, status, plan, dweight.dtype);
+    reduce_indexed<Add>(context, status, plan, dweight.dtype);
     checked.report();
 }
 
@@ -314,7 +347,11 @@ const ac_kernel_entry entries[] = {
      0.3, all_dtypes, nullptr},
     {"embedding", "out ; weight indices", embedding_kernel, nullptr, nullptr, 0.2,
      float_dtypes, nullptr},
-    {"scatter_add", "out ; a index src ; axis:int", scatter_add_kernel, nullptr,
+    {"scatter_add", "out ; a index src ; axis:int", scatter_kernel<Add>, nullptr,
+     nullptr, 1.0, number_dtypes, nullptr},
+    {"scatter_amax", "out ; a index src ; axis:int", scatter_kernel<Largest>, nullptr,
+     nullptr, 1.0, number_dtypes, nullptr},
+    {"scatter_amin", "out ; a index src ; axis:int", scatter_kernel<Smallest>, nullptr,
      nullptr, 1.0, number_dtypes, nullptr},
     {"index_add", "out ; a index src ; axis:int", index_add_kernel, nullptr, nullptr,
      0.4, number_dtypes, nullptr},

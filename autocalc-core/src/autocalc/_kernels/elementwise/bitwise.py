@@ -72,6 +72,21 @@ def gcd(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
+    "lcm",
+    "a b",
+    "The least common multiple, not negative unless it is too large; 0 where one is 0.",
+    kind="standalone",
+    dtypes=INTS,
+    budget=EXACT,
+    benchmarks=mebi(integers, integers),
+)
+def lcm(xp: Any, a: Array, b: Array) -> Array:
+    divisor = xp.gcd(a, b)
+    divisor = xp.where(divisor == 0, xp.ones_like(divisor), divisor)
+    return xp.absolute(a // divisor * b)
+
+
+@elementwise(
     "bitwise_not",
     "a",
     "The other bits; of booleans, the other value.",

@@ -185,3 +185,18 @@ def xlogy(xp: Any, a: Array, b: Array) -> Array:
     x, y = wide(xp, a), wide(xp, b)
     product = x * xp.log(xp.where(x == 0, 1, y))
     return narrow(xp.where(xp.isnan(y), y, product), a)
+
+
+@elementwise(
+    "xlog1py",
+    "a b",
+    "a * log(1 + b), which is 0 where a is 0 (and NaN where b is).",
+    kind="standalone",
+    budget=FOUR,
+    flops=15,
+    benchmarks=mebi(floats, positive),
+)
+def xlog1py(xp: Any, a: Array, b: Array) -> Array:
+    x, y = wide(xp, a), wide(xp, b)
+    product = x * xp.log1p(xp.where(x == 0, 0, y))
+    return narrow(xp.where(xp.isnan(y), y, product), a)

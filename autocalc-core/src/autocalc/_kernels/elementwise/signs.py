@@ -11,7 +11,7 @@ import numpy as np
 from autocalc._kernels.budgets import EXACT
 from autocalc._kernels.cases import floats, integers, mebi
 from autocalc._kernels.declare import elementwise
-from autocalc._kernels.rules import BOOL, INT32, INT64, float_dtype
+from autocalc._kernels.rules import BOOL, DTYPES, INT32, INT64, float_dtype
 from autocalc._kernels.samples import (
     BROADCAST,
     LARGE,
@@ -33,6 +33,27 @@ from autocalc._kernels.spec import Array, DType, Meta, Sample
 )
 def copysign(xp: Any, a: Array, b: Array) -> Array:
     return xp.copysign(a, b)
+
+
+@elementwise(
+    "heaviside",
+    "a b",
+    "0 where a is negative, 1 where it is positive, b where it is 0; NaN stays.",
+    kind="composite",
+    dtypes=DTYPES,
+    budget=EXACT,
+)
+def heaviside(xp: Any, a: Array, b: Array) -> Array:
+    step = xp.where(a > 0, xp.ones_like(a), xp.where(a < 0, xp.zeros_like(a), a))
+    return xp.where(a == 0, b, step)
+
+
+@heaviside.decomposition(lead="where")
+def _(k: Any, a: Array, b: Array) -> Array:
+    zero, one = k.constant(0, a), k.constant(1, a)
+    step = k.where(k.compare(a, zero, "lt"), zero, a)
+    step = k.where(k.compare(a, zero, "gt"), one, step)
+    return k.where(k.compare(a, zero, "eq"), b, step)
 
 
 def _signbit_rule(a: Meta) -> Meta:

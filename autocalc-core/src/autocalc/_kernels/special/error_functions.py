@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from autocalc._kernels.budgets import Inputs, ulp
 from autocalc._kernels.cases import mebi, uniform
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.elementwise.arithmetic import FOUR
 from autocalc._kernels.precision import narrow
 from autocalc._kernels.samples import LARGE, SHAPES, TAILS, Make
-from autocalc._kernels.spec import Array, Sample
+from autocalc._kernels.spec import Array, Attributes, Sample
 from autocalc._kernels.special._error import erfcx_of, erfinv_of, ndtri_of
 from autocalc._kernels.special._series import double
 
@@ -40,6 +44,31 @@ def entr(xp: Any, a: Array) -> Array:
     x = double(xp, a)
     result = xp.where(x > 0, -x * xp.log(xp.where(x > 0, x, 1)), x)
     return narrow(xp.where(x < 0, -xp.inf, result), a)
+
+
+@elementwise(
+    "log_ndtr",
+    "a",
+    "The logarithm of the standard normal distribution's probability below a.",
+    kind="standalone",
+    budget=None,
+    flops=100,
+)
+def log_ndtr(xp: Any, a: Array) -> Array:
+    x = double(xp, a)
+    half = math.sqrt(0.5)
+    low, high = xp.minimum(x, -1.0), xp.maximum(x, -1.0)
+    below = xp.log(erfcx_of(xp, -half * low) / 2) - low * low / 2
+    above = xp.log1p(-xp.erfc(high * half) / 2)
+    return narrow(xp.where(x < -1, below, xp.where(xp.isnan(x), x, above)), a)
+
+
+@log_ndtr.budget("4 ULP, and above 0 a**2 ULP: roundings of a, squared")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> list[Any]:
+    above = np.clip(np.nan_to_num(np.asarray(inputs[0], np.float64)), 0, 40)
+    return [(4 + above**2) * ulp(expected[0], eps)]
 
 
 def _between_0_and_1(make: Make) -> Iterator[Sample]:

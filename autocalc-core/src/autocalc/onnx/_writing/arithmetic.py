@@ -47,6 +47,15 @@ def _(k: Kernels, a: Value) -> Value:
     return k.node("Log", k.node("Add", a, k.constant(1, a)))
 
 
+@writes("xlog1py")
+def _(k: Kernels, a: Value, b: Value) -> Value:
+    zero = k.constant(0, a)
+    safe = k.where(k.compare(a, zero, "eq"), zero, b)
+    product = k.mul(a, k.log1p(safe))
+    found: Value = k.where(k.compare(b, b, "eq"), product, b)
+    return found
+
+
 @writes("expm1")
 def _(k: Kernels, a: Value) -> Value:
     return k.node("Sub", k.node("Exp", a), k.constant(1, a))

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: MIT
+"""Images read at places between their pixels, and the way back.
+
+M. Jaderberg and others: Spatial transformer networks, 2015.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autocalc._kernels import xp as numpy_xp
+from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.cases import Case, floats, join
+from autocalc._kernels.declare import composite
+from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.resize._places import Tap, columns, limit_of, scaled, taps
+from autocalc._kernels.resize._places_in import taps_in
+from autocalc._kernels.rules import expect_shape, float_dtype
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Attributes, Meta, Sample, Shape
+from autocalc.errors import ArgumentError, ShapeError
+
+_ATTRIBUTES = (
+    "mode:bilinear,nearest,bicubic padding:zeros,border,reflection align_corners:bool"
+)
+
+
+def _sampled(where: str, x: Meta, grid: Meta, mode: str) -> tuple[Meta, Meta, Meta]:
+    """Return what `x` and `grid` give, and both."""
+    dtype = float_dtype(where, x, grid)
+    dims = len(x.shape) - 2
+    fits = dims in (2, 3) and len(grid.shape) == dims + 2
+    if not fits or grid.shape[0] != x.shape[0] or grid.shape[-1] != dims:
+        message = (
+            f"{where}: `x` has shape {x.shape}, `grid` {grid.shape}; they must be [N, "
+            f"C, H, W] and [N, H_out, W_out, 2], or [N, C, D, H, W] and [N, D_out, "
+            f"H_out, W_out, 3]."
+        )
+        raise ShapeError(message)
+    if min(x.shape[1:]) < 1:
+        message = f"{where}: `x` has shape {x.shape}; its images are empty."
+        raise ShapeError(message)
+    if mode == "bicubic" and dims == 3:
+        message = f"{where}: mode 'bicubic' takes images, not volumes."
+        raise ArgumentError(message)
+    return Meta((*x.shape[:2], *grid.shape[1:-1]), dtype), x, grid
+
+
+def _pixels(xp: Any, x: Array, tap: Tap) -> Array:
+    """Return the pixels [N, C, P] of flat images that a tap reads."""
+    index = xp.broadcast_to(tap.index[:, None], (*x.shape[:2], tap.index.shape[1]))
+    read = xp.take_along_axis(x, index, 2)
+    return xp.where(tap.inside[:, None], read, 0.0)
+
+
+def _pixels_in(k: Any, x: Array, tap: Tap) -> Array:
+    read = k.gather(x, _spread(k, tap.index, x), 2)
+    zero = k.constant(0, read)
+    return k.where(_spread(k, tap.inside, x), read, zero)
+
+
+def _spread(k: Any, a: Array, x: Array) -> Array:
+    """Return [N, P] repeated for the channels of `x`."""
+    batch, points = k.shape(a)
+    channels = k.shape(x)[1]
+    return k.expand(k.reshape(a, (batch, 1, points)), (batch, channels, points))
+
+
+def _flat(a: Array) -> Array:
+    """Return images, or what stands at places, with one dimension for all places."""
+    return a.reshape(*a.shape[:2], math.prod(a.shape[2:]))
+
+
+def _flat_in(k: Any, x: Array) -> Array:
+    batch, channels, *planes = k.shape(x)
+    return k.reshape(k.contiguous(x), (batch, channels, math.prod(planes)))
+
+
+grid_sample = composite(
+    "grid_sample",
+    f"out ; x grid ; {_ATTRIBUTES}",
+    "x [N, C, ...] at the places of a grid from -1 to 1, x first: means of the pixels "
+    "around a place, the nearest one, or 4 x 4 by cubic convolution.",
+    key="shapes",
+)
+
+
+@grid_sample.rule
+def _(x: Meta, grid: Meta, mode: str, padding: str, align_corners: bool) -> Meta:
+    return _sampled("grid_sample", x, grid, mode)[0]
+
+
+@grid_sample.reference
+def _(
+    xp: Any, x: Array, grid: Array, mode: str, padding: str, align_corners: bool
+) -> Array:
+    flat = _flat(wide(xp, x))
+    total: Any = 0.0
+    for tap in taps(xp, grid, x.shape[2:], mode, padding, align_corners):
+        total = total + _pixels(xp, flat, tap) * tap.weight[:, None]
+    return narrow(total.reshape(*x.shape[:2], *grid.shape[1:-1]), x)
+
+
+@grid_sample.decomposition(lead="gather")
+def _(
+    k: Any, x: Array, grid: Array, mode: str, padding: str, align_corners: bool
+) -> Array:
+    batch, channels, *planes = k.shape(x)
+    flat, total = _flat_in(k, x), None
+    for tap in taps_in(k, grid, tuple(planes), mode, padding, align_corners):
+        points = k.shape(tap.index)[1]
+        weight = k.reshape(tap.weight, (batch, 1, points))
+        part = k.mul(_pixels_in(k, flat, tap), weight)
+        total = part if total is None else k.add(total, part)
+    return k.reshape(total, (batch, channels, *k.shape(grid)[1:-1]))
+
+
+class _Doubt(NamedTuple):
+    """How far rounded places may be off, [N, P]."""
+
+    off: Array  # the sum over the axes
+    jumps: Array  # whether a pixel more or less may be read for it
+
+
+def _doubt(
+    grid: Array, planes: Shape, mode: str, padding: str, align: bool, eps: float
+) -> _Doubt:
+    """Return the doubt about places; where those that jump do lies in the middle."""
+    middle = 0.5 if mode == "nearest" else 0.0
+    total: Any = 0.0
+    jumps: Any = False
+    for c, n in zip(columns(np.asarray(grid, np.float64)), planes, strict=True):
+        place = np.nan_to_num(scaled(c, n, align))
+        off = 8 * eps * (np.minimum(np.abs(place), limit_of(n, padding)) + n)
+        total = total + off
+        jumps = jumps | (np.abs((place - middle) - np.rint(place - middle)) <= off)
+    return _Doubt(total, jumps)
+
+
+@grid_sample.budget(
+    "16 eps * sum(|x w|), and the slope of the result times the places' rounding, "
+    "8 eps (|place| + n); nearest: exact but where that changes the pixel"
+)
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> list[Any]:
+    x, grid = magnitude(inputs[0]), np.asarray(inputs[1], np.float64)
+    mode, padding, align = attributes
+    planes = x.shape[2:]
+    flat = _flat(x)
+    doubt = _doubt(grid, planes, mode, padding, align, eps)
+    far = np.max(flat, axis=2, keepdims=True, initial=0)
+    if mode == "nearest":
+        bound = 2 * far * doubt.jumps[:, None]
+        return [bound.reshape(expected[0].shape)]
+    bound = (8 if mode == "bicubic" else 2) * far * doubt.off[:, None]
+    for tap in taps(numpy_xp, grid, planes, mode, padding, align):
+        read = _pixels(numpy_xp, flat, tap)
+        bound = bound + 16 * eps * read * np.abs(tap.weight)[:, None]
+    return [bound.reshape(expected[0].shape) + ulp(expected[0], eps)]
+
+
+#: Shape of the images, and of the places.
+_CALLS: tuple[tuple[Shape, Shape], ...] = (
+    ((2, 3, 5, 4), (3, 6)),
+    ((1, 1, 1, 7), (1, 1)),
+    ((2, 2, 9, 1), (5, 13)),
+    ((3, 17, 6, 6), (9, 15)),
+    ((0, 2, 3, 3), (2, 2)),
+    ((1, 2, 3, 3), (0, 2)),
+    ((2, 2, 3, 4, 5), (2, 3, 5)),
+    ((1, 1, 1, 2, 1), (1, 4, 17)),
+)
+_LARGE: tuple[Shape, Shape] = ((4, 3, 61, 45), (70, 67))
+
+
+def _samples(make: Make) -> Iterator[tuple[str, Array, Array, tuple[Any, ...]]]:
+    for shape, sizes in (*_CALLS, _LARGE):
+        large = "large, " if shape[0] == 4 else ""
+        for mode in ("bilinear", "nearest", "bicubic"):
+            for padding in ("zeros", "border", "reflection"):
+                if mode == "bicubic" and len(shape) == 5:
+                    continue
+                if large and padding == "border":
+                    continue
+                corners = make.rng.random() < 0.5
+                label = f"{large}{mode}, {padding}, {shape} at {sizes}, {corners}"
+                grid = make.normal(shape[0], *sizes, len(shape) - 2, scale=0.9)
+                yield label, make.normal(*shape), grid, (mode, padding, corners)
+    yield from _unusual(make)
+
+
+def _unusual(make: Make) -> Iterator[tuple[str, Array, Array, tuple[Any, ...]]]:
+    """Yield places at the ends, and those that are nowhere."""
+    row = [-1.0, 1.0, 0.0, math.nan, math.inf, -math.inf, 1e30, -3.0, 1.5, -1.25]
+    places = np.array([(x, y) for x in row for y in row], make.dtype)
+    grid = places.reshape(1, 10, 10, 2)
+    for mode in ("bilinear", "nearest", "bicubic"):
+        for padding in ("zeros", "border"):
+            label = f"{mode}, {padding}, places at the ends and nowhere"
+            yield label, make.normal(1, 2, 4, 4), grid, (mode, padding, True)
+
+
+@grid_sample.samples
+def _(make: Make) -> Iterator[Sample]:
+    for label, x, grid, attributes in _samples(make):
+        yield Sample(label, (x, grid), attributes)
+
+
+grid_sample.work(flops_per_element=8)
+_CASE = "8x64x56x56, bilinear"
+_PLAIN = ("bilinear", "zeros", False)
+grid_sample.benchmarks(
+    Case(_CASE, join(floats(8, 64, 56, 56), floats(8, 56, 56, 2)), _PLAIN)
+)
+
+
+grid_sample_backward = composite(
+    "grid_sample_backward",
+    f"dx? dgrid? ; g x grid ; {_ATTRIBUTES}",
+    "The gradients of grid_sample: g added into zeros where images were read, and by "
+    "the slopes of the result; where a place lies at an end, that of the padding.",
+    key="shapes",
+)
+
+
+@grid_sample_backward.rule
+def _(
+    g: Meta, x: Meta, grid: Meta, mode: str, padding: str, align_corners: bool
+) -> tuple[Meta, Meta]:
+    where = "grid_sample_backward"
+    out, *both = _sampled(where, x, grid, mode)
+    float_dtype(where, g, x)
+    expect_shape(where, "g", g, out.shape)
+    return both[0], both[1]
+
+
+@grid_sample_backward.reference
+def _(
+    xp: Any,
+    g: Array,
+    x: Array,
+    grid: Array,
+    mode: str,
+    padding: str,
+    align_corners: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array, Array]:
+    batch, channels, *planes = x.shape
+    flat, rows = (_flat(wide(xp, a)) for a in (x, g))
+    dx = xp.zeros(flat.shape, flat.dtype)
+    n, c = (xp.arange(m) for m in (batch, channels))
+    lead = n[:, None, None], c[None, :, None]
+    found: list[Any] = [xp.zeros(rows.shape[::2], flat.dtype) for _ in planes]
+    for tap in taps(xp, grid, tuple(planes), mode, padding, align_corners):
+        share = xp.where(tap.inside, tap.weight, 0.0)[:, None]
+        dx = xp.index_add(dx, (*lead, tap.index[:, None]), rows * share)
+        along = xp.sum(rows * _pixels(xp, flat, tap), axis=1)
+        found = [a + along * s for a, s in zip(found, tap.slopes, strict=True)]
+    dgrid = xp.stack(found, -1).reshape(grid.shape)
+    return narrow(dx.reshape(x.shape), x), narrow(dgrid, x)
+
+
+@grid_sample_backward.decomposition(lead="scatter_add")
+def _(
+    k: Any,
+    g: Array,
+    x: Array,
+    grid: Array,
+    mode: str,
+    padding: str,
+    align_corners: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array | None, Array | None]:
+    planes = tuple(k.shape(x)[2:])
+    flat, rows = _flat_in(k, x), _flat_in(k, g)
+    dx = k.zeros(k.shape(flat), k.dtype(flat)) if want & 1 else None
+    found: list[Any] = [None] * len(planes)
+    for tap in taps_in(k, grid, planes, mode, padding, align_corners, slopes=True):
+        if want & 1:
+            share = k.where(tap.inside, tap.weight, k.constant(0, tap.weight))
+            part = k.mul(rows, _spread(k, share, x))
+            dx = k.scatter_add(dx, _spread(k, tap.index, x), part, 2)
+        if want & 2:
+            along = k.sum(k.mul(rows, _pixels_in(k, flat, tap)), (1,), False)
+            parts = [k.mul(along, slope) for slope in tap.slopes]
+            found = [
+                part if total is None else k.add(total, part)
+                for total, part in zip(found, parts, strict=True)
+            ]
+    dgrid = None
+    if want & 2:
+        shape = (*k.shape(grid)[:-1], 1)
+        dgrid = k.cat([k.reshape(column, shape) for column in found], len(shape) - 1)
+    return None if dx is None else k.reshape(dx, k.shape(x)), dgrid
+
+
+@grid_sample_backward.budget(
+    "dx: (m + 16) eps * sum(|g w|) of m terms, and sum(|g|) times the places' "
+    "rounding; dgrid: (c + 16) eps * sum(|g x slope|) over c channels, and where that "
+    "rounding changes the pixels, these"
+)
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> list[Any]:
+    g, x = (_flat(magnitude(a)) for a in inputs[:2])
+    grid, planes = np.asarray(inputs[2], np.float64), inputs[1].shape[2:]
+    mode, padding, align = attributes
+    doubt = _doubt(grid, planes, mode, padding, align, eps)
+    steep = {"bilinear": 2, "nearest": 0, "bicubic": 8}[mode]
+    changed = steep * doubt.off + (doubt.jumps if mode == "nearest" else 0.0)
+    dx: Any = np.zeros(x.shape)
+    count = np.zeros(x.shape)
+    lead = np.arange(len(x))[:, None, None], np.arange(x.shape[1])[None, :, None]
+    slopes: list[Any] = [0.0] * len(planes)
+    for tap in taps(numpy_xp, grid, planes, mode, padding, align):
+        share = (tap.inside * np.abs(tap.weight))[:, None]
+        where = (*lead, tap.index[:, None])
+        dx = numpy_xp.index_add(dx, where, g * share)
+        count = numpy_xp.index_add(count, where, np.ones(g.shape))
+        along = np.sum(g * _pixels(numpy_xp, x, tap), axis=1)
+        slopes = [a + along * abs(s) for a, s in zip(slopes, tap.slopes, strict=True)]
+    dx = (np.max(count, initial=0) + 16) * eps * dx
+    dx = dx + np.sum(g * changed[:, None], axis=2, keepdims=True)
+    dx = dx.reshape(inputs[1].shape)
+    far = np.sum(g * np.max(x, axis=2, keepdims=True, initial=0), axis=1)
+    bend = {"bilinear": 4 * (doubt.off + doubt.jumps), "nearest": 0.0}
+    rest = far * bend.get(mode, 64 * doubt.off)
+    columns = [
+        (x.shape[1] + 16) * eps * slope + rest * n
+        for slope, n in zip(slopes, reversed(planes), strict=True)
+    ]
+    dgrid = np.stack(columns, -1).reshape(grid.shape)
+    return [
+        None if e is None else bound + ulp(e, eps)
+        for e, bound in zip(expected, (dx, dgrid), strict=True)
+    ]
+
+
+@grid_sample_backward.samples
+def _(make: Make) -> Iterator[Sample]:
+    for label, x, grid, attributes in _samples(make):
+        g = make.normal(*x.shape[:2], *grid.shape[1:-1])
+        yield Sample(label, (g, x, grid), attributes, want=0b11)
+
+
+grid_sample_backward.work(flops_per_element=16)
+grid_sample_backward.benchmarks(
+    Case(
+        _CASE,
+        join(floats(8, 64, 56, 56), floats(8, 64, 56, 56), floats(8, 56, 56, 2)),
+        _PLAIN,
+        0b11,
+    )
+)
