@@ -35,6 +35,8 @@ def fail(how, x):
         dist.broadcast(x, 0)
     if how == "group":
         dist.new_group([1])
+    if how == "size":
+        dist.all_reduce(ac.ones(19_999))
     if how == "absorb":
         # What is caught ends nobody.
         with contextlib.suppress(ac.errors.ArgumentError):
@@ -64,6 +66,8 @@ def main(how, path, timeout):
                 dist.all_reduce(ac.ones(3))
             elif how == "group":
                 dist.new_group([0])
+            elif how == "size":
+                dist.all_reduce(ac.ones(20_000))
     dist.destroy_process_group()
 
 

@@ -19,10 +19,11 @@ from typing import Any
 from autocalc._dispatch._choice import are_deterministic_algorithms_enabled
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
-from autocalc.distributed import _buffers
+from autocalc.distributed import _buffers, _mpi
 from autocalc.distributed._process_group import Channel, ProcessGroup
 from autocalc.distributed._reduce_op import ReduceOp
 from autocalc.distributed._work import Steps
+from autocalc.errors import DistributedError
 
 #: Those whose result depends on the order.
 _ROUNDED = (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PRODUCT)
@@ -62,10 +63,9 @@ def reduce_own(
     own = parts[group.rank()]
     arrived = [own if r == group.rank() else _like(own) for r in range(group.size())]
     others = [r for r in range(group.size()) if r != group.rank()]
-    yield [
-        *_each(channel.comm.Irecv, arrived, others, tag),
-        *_each(channel.comm.Isend, parts, others, tag),
-    ]
+    receiving = _each(channel.comm.Irecv, arrived, others, tag)
+    statuses = yield [*receiving, *_each(channel.comm.Isend, parts, others, tag)]
+    _check_size(group, statuses[: len(receiving)], [arrived[r] for r in others])
     total = arrived[0].clone()
     for part in arrived[1:]:
         _combine(total, part, op)
@@ -104,11 +104,30 @@ def _exchange(
 ) -> Steps:
     """Combine the tensors of two ranks: a + b has the bits of b + a."""
     other, arrived = 1 - group.rank(), _like(buffer)
-    yield [
-        *_each(channel.comm.Irecv, [arrived] * 2, [other], tag),
-        *_each(channel.comm.Isend, [buffer] * 2, [other], tag),
-    ]
+    receiving = _each(channel.comm.Irecv, [arrived] * 2, [other], tag)
+    sending = _each(channel.comm.Isend, [buffer] * 2, [other], tag)
+    statuses = yield [*receiving, *sending]
+    _check_size(group, statuses[: len(receiving)], [arrived])
     _combine(buffer, arrived, op)
+
+
+def _check_size(
+    group: ProcessGroup, statuses: list[Any], arrived: list[Tensor]
+) -> None:
+    """Raise if less has come than there is room for: ranks have tensors of other sizes.
+
+    More is an error of MPI.
+    """
+    byte = _mpi.module(None).BYTE
+    got = sum(status.Get_count(byte) for status in statuses)
+    needed = sum(x._array.nbytes for x in arrived)
+    if got != needed:
+        message = (
+            f"{group}: the others have sent {got} bytes of their tensors, {needed} are "
+            f"needed. All ranks must give tensors of one shape and dtype; "
+            f"AUTOCALC_DISTRIBUTED_DEBUG=detail says which do not."
+        )
+        raise DistributedError(message)
 
 
 def _like(x: Tensor) -> Tensor:
