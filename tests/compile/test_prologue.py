@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import autocalc as ac
 from autocalc import nn
+from autocalc._compile._prologue import is_exported
 
 x = ac.randn(1, 3, 8, 8)
 
@@ -84,6 +86,12 @@ def test_memory_that_numpy_has_is_read_at_each_replay() -> None:
         array[...] = value
         with ac.no_grad():
             assert run(x).tolist() == model(x).tolist()
+
+
+def test_saving_a_model_gives_no_memory_away(tmp_path: Path) -> None:
+    model = network()
+    ac.save(model.state_dict(), tmp_path / "model.ac")
+    assert not any(map(is_exported, model.parameters()))
 
 
 def test_a_step_that_writes_its_parameters_has_none() -> None:

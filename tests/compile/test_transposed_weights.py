@@ -181,3 +181,21 @@ def test_training_keeps_its_weights(asking: Any) -> None:
     for _ in range(4):
         run(x)
     assert weights(run) == [(48, 1), (64, 1)]
+
+
+def test_memory_that_numpy_has_stays_as_it_lies(asking: Any) -> None:
+    model = network()
+    array = model[0].weight.detach().numpy()
+    run = ready(model.forward)
+    assert weights(run) == [(48, 1), (1, 32)]
+    array[...] *= 2
+    near(run(x), model(x).detach())
+
+
+def test_a_norm_of_memory_that_numpy_has_stays_too(asking: Any) -> None:
+    model = nn.Sequential(nn.Linear(48, 64), nn.BatchNorm1d(64)).eval()
+    scale = model[1].weight.detach().numpy()
+    run = ready(model.forward)
+    assert weights(run) == [(48, 1)]
+    scale[...] *= 2
+    near(run(x), model(x).detach())

@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._compile._motion import Motion, most_bytes
 from autocalc._compile._moving import Number, moving_instruction
 from autocalc._compile._program import Program
+from autocalc._compile._prologue import is_exported
 from autocalc._compile._trace import Constant, Gradient, Made, Owned, Trace
 
 
@@ -21,6 +22,11 @@ def build(
     """
     slots = trace.memory.slots
     registered = set(map(id, trace.registered))
+    parameters = {
+        index: binding.tensor
+        for index, binding in trace.bindings.items()
+        if isinstance(binding, Owned) and id(binding.tensor) in registered
+    }
     used = {v.slot for i in trace.instructions for v in i.views()}
     returned = {leaf.view.slot for leaf in trace.leaves if isinstance(leaf, Made)}
     used |= returned
@@ -46,11 +52,8 @@ def build(
             for index, binding in trace.bindings.items()
             if isinstance(binding, Constant) and not binding.array.flags.writeable
         },
-        parameters={
-            index
-            for index, binding in trace.bindings.items()
-            if isinstance(binding, Owned) and id(binding.tensor) in registered
-        },
+        parameters=set(parameters),
+        exported={i for i, x in parameters.items() if is_exported(x)},
         limit=limit,
     )
 

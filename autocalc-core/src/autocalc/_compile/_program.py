@@ -158,6 +158,8 @@ class Program:
         Those of `others` that passes made, with the memory that they are.
     parameters
         Those of `others` that are parameters and buffers of modules.
+    exported
+        Those of `parameters` that other libraries may write unseen.
     prologue
         Calls that run only when what they read of `parameters` has changed.
     limit
@@ -176,6 +178,7 @@ class Program:
     constants: dict[int, Array] = field(default_factory=dict)
     own: dict[int, Array] = field(default_factory=dict)
     parameters: set[int] = field(default_factory=set)
+    exported: set[int] = field(default_factory=set)
     prologue: list[Instruction] = field(default_factory=list)
     limit: int | None = None
     needed: int | None = None

@@ -9,6 +9,13 @@ from autocalc._compile._executor import Executor, Place, calls_of, place_of
 from autocalc._compile._program import Program
 from autocalc._compile._trace import Owned, Trace
 from autocalc._compile._unchanged import Slot, Unchanged, unchanged
+from autocalc._tensor import Tensor
+
+
+def is_exported(tensor: Tensor) -> bool:
+    """Return whether others may write a tensor's memory unseen."""
+    exported: bool = getattr(tensor._cell(), "exported", False)
+    return exported
 
 
 class Prologue:
@@ -56,6 +63,6 @@ class Prologue:
         for tensor, array in zip(self._tensors, self._arrays, strict=True):
             cell = tensor._cell()
             slots += [(tensor, "_array", array), (cell, "count", cell.count)]
-            cell.exported = getattr(cell, "exported", False)
+            cell.exported = is_exported(tensor)
             slots.append((cell, "exported", False))
         return unchanged(slots, [])

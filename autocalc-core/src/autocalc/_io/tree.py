@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from autocalc._dispatch._state import refuse_reading
 from autocalc._ops.creation import from_numpy
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.state_dict import StateDict
@@ -108,7 +109,8 @@ class Encoder:
         }
 
     def _encode_tensor(self, value: Any, path: tuple[str, ...]) -> dict[str, Any]:
-        name = self._name(value.detach().numpy(), path)
+        refuse_reading("save")
+        name = self._name(value._array, path)  # numpy() would give it away for good
         node: dict[str, Any] = {_KIND: "tensor", "name": name}
         if value.requires_grad:
             node["requires_grad"] = True

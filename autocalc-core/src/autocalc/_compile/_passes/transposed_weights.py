@@ -38,8 +38,7 @@ def run(program: Program) -> Program:
     flow = Flow(program)
     prologue = list(program.prologue)
     written = {slot for slot, writers in flow.writers.items() if writers}
-    computed = {view.slot for call in prologue for view in call.writes()}
-    fixed = (program.parameters | computed) - written
+    fixed = _fixed(program) - written
     copies: dict[View, View] = {}
     left = MAX_BYTES
     for at, product in flow:
@@ -56,6 +55,19 @@ def run(program: Program) -> Program:
         flow.put(at, _reading(product, copies[weight]))
     own = dict(flow.program.own)  # what the prologue alone uses must stay, too
     return replace(flow.result(), prologue=prologue, own=own)
+
+
+def _fixed(program: Program) -> set[int]:
+    """Return the slots that seldom change: they may not be written unseen.
+
+    A copy of those is made at each replay, which takes longer than it saves.
+    """
+    fixed = program.parameters - program.exported
+    known = fixed | program.constants.keys()
+    for call in program.prologue:
+        if all(view.slot in known for view in call.reads()):
+            known |= {view.slot for view in call.writes()}
+    return known - program.constants.keys()
 
 
 def _weight(product: Instruction) -> View | None:
