@@ -159,8 +159,14 @@ inline bool ask(const Chain& chain, Step& step) {
     const ac_call call = {
         sizeof(ac_call), AC_KERNEL_API_VERSION, 1, step.operands - 1, 0, 0,
         operands,        step.attributes};
-    ac_context listener = {
-        sizeof(ac_context), AC_KERNEL_API_VERSION, 1, 0, nullptr, nullptr, &step.loop, nullptr};
+    ac_context listener = {sizeof(ac_context),
+                           AC_KERNEL_API_VERSION,
+                           1,
+                           0,
+                           nullptr,
+                           nullptr,
+                           &step.loop,
+                           nullptr};
     ac_status status = {AC_DONE, 0, 0, 0};
     step.loop.kernel = nullptr;
     step.entry->function(&call, &listener, &status);

@@ -213,7 +213,8 @@ template <class T, template <class> class Order>
 struct Extremum {
     static constexpr int64_t item = item_size<T>;
     AC_INLINE static T of(T a, T b) {
-        return Order<T>::wins(a, b) || b != b ? (a != a ? a : b) : a;
+        const bool second = a == a && (b != b || Order<T>::wins(a, b));
+        return second ? b : a;
     }
     AC_INLINE static void one(char* to, const char* from) {
         T* out = reinterpret_cast<T*>(to);

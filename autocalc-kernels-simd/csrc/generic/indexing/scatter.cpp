@@ -155,6 +155,7 @@ void true_places_kernel(const ac_call* call, ac_context*, ac_status* status) {
             memcpy(&any, holds + i, block);
             if (any == 0) continue;
         }
+#pragma GCC unroll 8
         for (int64_t j = 0; j < block; ++j) {
             put(found, i + j);
             found += holds[(i + j) * step] != 0;

@@ -13,11 +13,11 @@ constexpr int slot_x = 0, slot_grid = 1, slot_g = 2, slot_out = 3, slot_dgrid = 
 
 // Sizes of a call.
 struct Sampling {
-    int64_t batch, channels, image, points;
+    int64_t batch, channels, image = 1, points = 1;
     Edges edges;
 
     Sampling(const ac_call* call, const ac_array& x, const ac_array& grid)
-        : batch(x.shape[0]), channels(x.shape[1]), image(1), points(1) {
+        : batch(x.shape[0]), channels(x.shape[1]) {
         edges.padding = static_cast<Padding>(int_attribute(call, 1));
         edges.align_corners = int_attribute(call, 2) != 0;
         for (int d = 2; d < x.ndim; ++d) {
@@ -42,8 +42,8 @@ AC_INLINE T read_pixel(const T* plane, int32_t pixel) {
 // Sums of the pixels of one channel; all places of a block, of which some are unused.
 template <bool outside, class T, Mode mode, int axes>
 AC_INLINE void sum_pixels(const Taps<T, mode, axes>& taps, const T* plane, T* sum) {
-    constexpr int together = taps.taps < 4 ? taps.taps : 4;
-    for (int tap = 0; tap < taps.taps; tap += together) {
+    constexpr int all = Taps<T, mode, axes>::taps, together = all < 4 ? all : 4;
+    for (int tap = 0; tap < all; tap += together) {
 #pragma GCC ivdep
         for (int p = 0; p < block_places; ++p) {
             T total = tap == 0 ? T(0) : sum[p];
@@ -106,7 +106,7 @@ void sample(const ac_call* call, ac_context* context, ac_status* status) {
 template <bool outside, class T, Mode mode, int axes>
 AC_INLINE void add_pixels(const Taps<T, mode, axes>& taps, const T* plane, const T* g,
                           int64_t count, T (*along)[block_places]) {
-    for (int tap = 0; tap < taps.taps; ++tap) {
+    for (int tap = 0; tap < Taps<T, mode, axes>::taps; ++tap) {
 #pragma GCC ivdep
         for (int64_t p = 0; p < count; ++p)
             along[tap][p] += read_pixel<T, outside>(plane, taps.pixel[tap][p]) * g[p];
@@ -119,7 +119,7 @@ void slopes_of_block(const Sampling& job, const T* g, const T* x, const T* grid,
                      T* dgrid, int64_t count) {
     Taps<T, mode, axes> taps;
     taps.find(grid, count, job.edges);
-    T along[taps.taps][block_places] = {};
+    T along[Taps<T, mode, axes>::taps][block_places] = {};
     for (int64_t c = 0; c < job.channels; ++c, x += job.image, g += job.points) {
         if (taps.outside) {
             add_pixels<true>(taps, x, g, count, along);
@@ -129,7 +129,7 @@ void slopes_of_block(const Sampling& job, const T* g, const T* x, const T* grid,
     }
     for (int a = 0; a < axes; ++a) {
         T sum[block_places] = {};
-        for (int tap = 0; tap < taps.taps; ++tap)
+        for (int tap = 0; tap < Taps<T, mode, axes>::taps; ++tap)
             taps.add_slopes(tap, a, along[tap], sum);
         for (int64_t p = 0; p < count; ++p) dgrid[p * axes + axes - 1 - a] = sum[p];
     }
@@ -147,7 +147,7 @@ void spread_image(const Sampling& job, const T* g, const T* grid, T* dx,
         for (int64_t c = 0; c < channels; ++c) {
             const T* from = g + c * job.points + first;
             T* plane = dx + c * job.image;
-            for (int tap = 0; tap < taps.taps; ++tap) {
+            for (int tap = 0; tap < Taps<T, mode, axes>::taps; ++tap) {
                 for (int64_t p = 0; p < count; ++p) {
                     const int32_t at = taps.pixel[tap][p];
                     if (at >= 0) plane[at] += from[p] * taps.weight[tap][p];

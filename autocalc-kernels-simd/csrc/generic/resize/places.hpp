@@ -96,9 +96,11 @@ AC_INLINE void far_weight(T d, T& weight, T& slope) {
 }
 
 template <Mode mode>
-constexpr int taps_along = mode == Mode::bilinear  ? 2
-                           : mode == Mode::nearest ? 1
-                                                   : 4;
+constexpr int taps_along = 1;
+template <>
+constexpr int taps_along<Mode::bilinear> = 2;
+template <>
+constexpr int taps_along<Mode::bicubic> = 4;
 
 // What the places of a block read along one axis: the pixels' numbers, -1 for one that
 // is outside, their weights, and the slopes of these by the grid's numbers.
@@ -158,7 +160,9 @@ struct Lines {
 };
 
 constexpr int power(int base, int exponent) {
-    return exponent == 0 ? 1 : base * power(base, exponent - 1);
+    int product = 1;
+    for (int i = 0; i < exponent; ++i) product *= base;
+    return product;
 }
 
 // The sizes of an image, and what lies beyond them.
