@@ -137,16 +137,13 @@ void positions_kernel(const ac_call* call, ac_context* context, ac_status* statu
 //
 // Without a jump on the mask: every index is written, and the next one over it unless
 // the mask held. The last places are written with care, since they may be the end.
-void true_places_kernel(const ac_call* call, ac_context*, ac_status* status) {
-    const ac_array &out = *operand(call, 0), &mask = *operand(call, 1);
-    const int64_t count = out.shape[0], n = mask.shape[0];
-    const int64_t step = mask.strides[0], out_step = out.strides[0];
+AC_INLINE void write_places(const ac_array& mask, int64_t step, const ac_array& out) {
+    const int64_t count = out.shape[0], n = mask.shape[0], out_step = out.strides[0];
     const char* holds = data<char>(&mask);
     char* to = data<char>(&out);
     const auto put = [&](int64_t k, int64_t value) AC_INLINE_LAMBDA {
         *reinterpret_cast<int64_t*>(to + k * out_step) = value;
     };
-    done(status);
     int64_t i = 0, found = 0;
     constexpr int64_t block = 8;
     for (; i + block <= n && found + block <= count; i += block) {
@@ -165,6 +162,16 @@ void true_places_kernel(const ac_call* call, ac_context*, ac_status* status) {
         if (holds[i * step] != 0) put(found++, i);
     }
     for (; found < count; ++found) put(found, n);
+}
+
+void true_places_kernel(const ac_call* call, ac_context*, ac_status* status) {
+    const ac_array &out = *operand(call, 0), &mask = *operand(call, 1);
+    done(status);
+    if (mask.strides[0] == 1) {
+        write_places(mask, 1, out);
+    } else {
+        write_places(mask, mask.strides[0], out);
+    }
 }
 
 const ac_kernel_entry entries[] = {
