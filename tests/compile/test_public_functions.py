@@ -20,11 +20,6 @@ CALLS = dict(third_derivative_cases.calls())
 #: Calls that read values: of checks, or because shapes or ways depend on them.
 READ = frozenset(
     {
-        "ac.quantile(x,0.3,1)",
-        "ac.nanquantile(x,0.7)",
-        "ac.as_strided(x,(2,2),(1,2))",
-        "ac.as_strided_copy(x,(2,2),(1,2))",
-        "ac.as_strided_scatter(x,y[0,:2],(2,),(2,))",
         'ac.index_reduce(x,1,ROWS,y[:,:2],"prod")',
         'ac.scatter_reduce(x,1,PLACES,y,"prod")',
         'ac.scatter_reduce(x,1,PLACES,y,"prod",include_self=False)',

@@ -60,6 +60,7 @@ BINARY = {
     "logaddexp": ac.logaddexp,
     "logaddexp2": ac.logaddexp2,
     "xlogy": lambda a, b: ac.xlogy(a, b * b),
+    "xlog1py": lambda a, b: ac.special.xlog1py(a, b * b),
     "fmax": ac.fmax,
     "fmin": ac.fmin,
     "copysign": lambda a, b: ac.copysign(a, b) * b,
