@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 import autocalc as ac
-from autocalc._ops import _inplace, distributions, logical, statistics
+from autocalc._ops import _inplace, distributions, extrema, logical
 
 F = ac.nn.functional
 
@@ -300,9 +300,8 @@ CALLS = {
     "striding._seen_of_view": lambda d: d.a.as_strided((2, 3), (4, 1), 1),
     "diagonal._indices_of": lambda d: ac.tril_indices(3, 4, 1),
     "logical._all_equal": lambda d: logical._all_equal(d.a, d.b),
-    "distributions._ends": lambda d: distributions._ends(d.a),
     "distributions._extremes": lambda d: distributions._extremes(d.a, True),
-    "statistics._extremes": lambda d: statistics._extremes(d.a),
+    "extrema._ends": lambda d: extrema._ends(d.a),
     "statistics._bins": lambda d: ac.histc(d.a, 4, -1.0, 1.0),
     "statistics._of_shares": lambda d: ac.quantile(d.a, 0.3, 1),
     "random_draws.rand_like": lambda d: ac.rand_like(d.a),

@@ -12,7 +12,7 @@ from autocalc._ops._checks import check_probability
 from autocalc._ops._coerce import as_operand
 from autocalc._ops._method import method
 from autocalc._ops._remembered import remembered, replayed
-from autocalc._ops.extrema import aminmax
+from autocalc._ops.extrema import ends
 from autocalc._ops.filled import count_of, finished, float_or, like, number, shape_of
 from autocalc._ops.random_draws import drawn_floats, random_into
 from autocalc._tensor import Tensor, dtypes, make
@@ -35,8 +35,7 @@ def _floats(where: str, name: str, x: Any) -> Any:
 def _check_probabilities(where: str, p: Any, high: float) -> None:
     """Raise unless all numbers lie between 0 and `high`; NaN never does."""
     if p.size:
-        least, most = _ends(make(p, None))
-        _check_between(where, least.item(), most.item(), high)
+        _check_between(where, *ends(make(p, None)), high)
 
 
 def _check_between(where: str, least: float, most: float, high: float) -> None:
@@ -47,12 +46,6 @@ def _check_between(where: str, least: float, most: float, high: float) -> None:
             f"be 0 at least and {limit}."
         )
         raise ArgumentError(message)
-
-
-@remembered
-def _ends(x: Tensor) -> tuple[Tensor, Tensor]:
-    least, most = aminmax(x)
-    return least, most
 
 
 @method("bernoulli")

@@ -15,7 +15,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
-from autocalc._ops._remembered import replayed
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -489,3 +489,14 @@ def _reversed(a: Any) -> Any:
     if a.dtype.kind != "i":
         a = arrays.cast(a, dtypes.int16.numpy)
     return arrays.sub(arrays.constant(-1, a), a)
+
+
+def ends(x: Tensor) -> tuple[Any, Any]:
+    """Return the smallest and the largest of some elements, numbers."""
+    least, most = _ends(x)
+    return least.item(), most.item()
+
+
+@remembered
+def _ends(x: Tensor) -> tuple[Tensor, Tensor]:
+    return amin(x), amax(x)

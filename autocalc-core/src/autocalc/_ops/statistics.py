@@ -285,23 +285,12 @@ def bincount(
     if recordings:
         refuse_reading("bincount, whose shape depends on values")
     least = as_int("bincount", "minlength", minlength)
-    lowest, highest = _ends_of(input) if a.size else (0, -1)
+    lowest, highest = extrema.ends(input) if a.size else (0, -1)
     if least < 0 or lowest < 0:
         found = least if least < 0 else lowest
         message = f"bincount: {found} is negative; counts are of 0, 1, 2 and so on."
         raise ArgumentError(message)
     return _counts(input, weights, max(least, highest + 1))
-
-
-def _ends_of(x: Tensor) -> tuple[Any, Any]:
-    """Return the smallest and the largest of some elements, numbers."""
-    least, most = _extremes(x)
-    return least.item(), most.item()
-
-
-@remembered
-def _extremes(x: Tensor) -> tuple[Tensor, Tensor]:
-    return extrema.amin(x), extrema.amax(x)
 
 
 @replayed
@@ -367,7 +356,7 @@ def histc(
     )
     own = low == high == 0 and x._array.size > 0
     if own:
-        low, high = _ends_of(x)
+        low, high = extrema.ends(x)
     if low == high:
         low, high = low - 1, high + 1
     if count < 1 or not (low < high and math.isfinite(high - low)):
