@@ -32,7 +32,8 @@ ARGS ?=
 
 PACKAGES := autocalc-core autocalc-kernels-simd \
     $(patsubst %/pyproject.toml,%,$(wildcard autocalc-kernels-blas/pyproject.toml))
-SOURCES := $(addsuffix /src,$(PACKAGES))
+# What has no GPU to run on here is checked as text.
+SOURCES := $(addsuffix /src,$(PACKAGES) autocalc-kernels-cuda)
 files = $(shell find $(1) -type f -not -path '*/build/*' -not -name '*.pyc' 2>/dev/null)
 HEADERS := $(wildcard autocalc-core/src/autocalc/include/*.h)
 CXX_FILES := $(shell find $(wildcard autocalc-*/csrc autocalc-*/ctest) benchmarks $(HEADERS) \

@@ -1,31 +1,49 @@
 # SPDX-License-Identifier: MIT
-"""What programs ask of an accelerator before they choose a device: there is none.
+"""What programs ask of an accelerator before they choose a device.
+
+There is one where a kernel package serves a device that this machine has.
 
 Examples
 --------
 >>> import autocalc as ac
->>> ac.accelerator.current_accelerator() if ac.accelerator.is_available() else "cpu"
-'cpu'
+>>> device = ac.accelerator.current_accelerator() or ac.device("cpu")
+>>> ac.ones(2, device=device).device == device
+True
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autocalc._dispatch import _device
+
+if _TYPE_CHECKING:
+    from autocalc._tensor.device import Device
 
 __all__ = ["current_accelerator", "device_count", "is_available", "synchronize"]
 
 
 def is_available() -> bool:
-    """Return False."""
-    return False
+    """Return whether there is another device than the CPU."""
+    return len(_device.places()) > 1
 
 
 def device_count() -> int:
-    """Return 0."""
-    return 0
+    """Return how many accelerators can be used."""
+    library = _device.accelerator()
+    return 0 if library is None else library.count()
 
 
-def current_accelerator(check_available: bool = False) -> None:
-    """Return None: there is no accelerator."""
+def current_accelerator(check_available: bool = False) -> Device | None:
+    """Return the device, or None where there is no accelerator."""
+    from autocalc._tensor.device import Device
+
+    others = _device.places()[1:]
+    return Device(others[0]) if others else None
 
 
 def synchronize() -> None:
-    """Do nothing: every call has ended when it returns."""
+    """Wait until the accelerator has done all work."""
+    library = _device.accelerator()
+    if library is not None:
+        library.synchronize()

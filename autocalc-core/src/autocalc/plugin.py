@@ -29,6 +29,7 @@ from pathlib import Path
 
 from autocalc._dispatch._cpu import cpu_features
 from autocalc._dispatch._eager import EAGER_API_VERSION, EAGER_ENTRY_POINT_GROUP
+from autocalc._kernels.device_library import DeviceLibrary
 from autocalc._kernels.hooks import hookimpl
 from autocalc._kernels.kernel_set import (
     ENTRY_POINT_GROUP,
@@ -57,6 +58,7 @@ __all__ = [
     "Allocator",
     "Chain",
     "ChainStep",
+    "DeviceLibrary",
     "DispatchKey",
     "Executor",
     "ExecutorCall",

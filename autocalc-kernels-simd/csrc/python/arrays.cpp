@@ -80,6 +80,10 @@ npy_intp byte_count(int nd, const npy_intp* dims, npy_intp item) {
 }
 
 PyObject* empty(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
+    if (nargs == 2 && !PyArray_DescrCheck(args[1]) &&
+        PyObject_HasAttrString(args[1], "empty")) {  // of a device, which makes its own
+        return PyObject_CallMethod(args[1], "empty", "(O)", args[0]);
+    }
     if (nargs != 2 || !PyTuple_Check(args[0]) || !PyArray_DescrCheck(args[1]) ||
         PyTuple_GET_SIZE(args[0]) > max_dims) {
         PyErr_SetString(PyExc_TypeError,
@@ -165,8 +169,69 @@ npy_int64* put_all_words(PyObject* object, npy_int64* to) {
     return to;
 }
 
+// The dtype, shape and strides of what describes itself as an array, None, or a tuple of
+// these for a list. `elsewhere` is set if one is no array of NumPy's: it is on a device.
+// Lists are copied first: asking for attributes runs Python, which could change them.
+PyObject* described(PyObject* operand, bool* elsewhere) {
+    if (operand == Py_None) return Py_NewRef(operand);
+    if (is_list(operand)) {
+        PyObject* held = PySequence_Tuple(operand);
+        const Py_ssize_t count = held == nullptr ? 0 : PyTuple_GET_SIZE(held);
+        PyObject* keys = held == nullptr ? nullptr : PyTuple_New(count);
+        for (Py_ssize_t i = 0; keys != nullptr && i < count; ++i) {
+            PyObject* key = described(PyTuple_GET_ITEM(held, i), elsewhere);
+            if (key == nullptr) {
+                Py_CLEAR(keys);
+            } else {
+                PyTuple_SET_ITEM(keys, i, key);
+            }
+        }
+        Py_XDECREF(held);
+        return keys;
+    }
+    if (!PyArray_Check(operand)) *elsewhere = true;
+    PyObject* parts[3] = {};
+    PyObject* key = nullptr;
+    const char* names[3] = {"dtype", "shape", "strides"};
+    bool all = true;
+    for (int i = 0; i < 3 && all; ++i) {
+        parts[i] = PyObject_GetAttrString(operand, names[i]);
+        all = parts[i] != nullptr;
+    }
+    if (all) key = PyTuple_Pack(3, parts[0], parts[1], parts[2]);
+    for (PyObject* part : parts) Py_XDECREF(part);
+    return key;
+}
+
+// What `key_of` answers where an operand is on a device; null with the exception that was
+// set before where none is.
+PyObject* described_elsewhere(PyObject* const* operands, Py_ssize_t count) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    bool elsewhere = false;
+    PyObject* keys = PyTuple_New(count);
+    for (Py_ssize_t i = 0; keys != nullptr && i < count; ++i) {
+        PyObject* key = described(operands[i], &elsewhere);
+        if (key == nullptr) {
+            Py_CLEAR(keys);
+        } else {
+            PyTuple_SET_ITEM(keys, i, key);
+        }
+    }
+    if (keys == nullptr || !elsewhere) {
+        Py_XDECREF(keys);
+        PyErr_Restore(type, value, trace);
+        return nullptr;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return keys;
+}
+
 PyObject* key_of(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
-    return describe_arrays(args, nargs);
+    PyObject* key = describe_arrays(args, nargs);
+    return key != nullptr ? key : described_elsewhere(args, nargs);
 }
 
 PyObject* view_in(PyObject* array, PyArray_Descr* descr, int nd,
@@ -197,6 +262,14 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+bool forgive_elsewhere(PyObject* const* operands, Py_ssize_t count) {
+    PyObject* keys = described_elsewhere(operands, count);
+    Py_XDECREF(keys);
+    return keys != nullptr;
+}
+
+bool is_dtype(PyObject* object) { return PyArray_DescrCheck(object); }
 
 PyObject* new_array(PyObject* dtype, int nd, const std::intptr_t* dims) {
     auto* descr = reinterpret_cast<PyArray_Descr*>(dtype);

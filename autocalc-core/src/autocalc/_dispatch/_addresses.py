@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from autocalc._dispatch._device import DeviceArray
 from autocalc._kernels.spec import Array
 
 
 def address(array: Array) -> int:
     """Return where the first element of `array` lies."""
+    if array.__class__ is DeviceArray:
+        return int(array.address)
     return int(array.__array_interface__["data"][0])
 
 

@@ -16,13 +16,21 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch import _device_views as on_device
 from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._device import (
+    ARRAYS,
+    DeviceArray,
+    DeviceDType,
+    beside,
+    transfer,
+)
 from autocalc._dispatch._eager import accelerated
 from autocalc._dispatch._layout import empty_as, empty_channels_last, is_channels_last
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed
 from autocalc._dispatch._slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch._state import current
-from autocalc._kernels.rules import broadcast_shapes
+from autocalc._kernels.rules import INT64, broadcast_shapes
 from autocalc._kernels.spec import Array, DType, Shape
 from autocalc._kernels.table import TABLE
 from autocalc.errors import ArgumentError
@@ -103,7 +111,10 @@ def copier(general: KernelCall) -> Callable[..., Array]:
         key = into.dtype, dtype
         kernel = selection.tables[index].get(key)
         if kernel is None:
-            kernel, _ = general.decided(a, into=into)
+            here, there = into.__class__ is DeviceArray, a.__class__ is DeviceArray
+            kernel = transfer
+            if here is there:
+                kernel, _ = general.decided(a, into=into)
             selection.remember(index, key, kernel)
         kernel(into, a)
         return into
@@ -195,11 +206,13 @@ class Arrays:
     @staticmethod
     def is_view(a: Array) -> bool:
         """Return whether `a` is a view of another array: others may see its memory."""
-        return isinstance(a.base, np.ndarray)
+        return isinstance(a.base, ARRAYS)
 
     @staticmethod
     def may_overlap(a: Array, b: Array) -> bool:
         """Return whether writing one of two arrays may change the other."""
+        if a.__class__ is DeviceArray or b.__class__ is DeviceArray:
+            return on_device.may_share_memory(a, b)
         return np.may_share_memory(a, b)
 
     # ---- making arrays -----------------------------------------------------------
@@ -228,16 +241,27 @@ class Arrays:
         return a
 
     @staticmethod
-    def arange(n: int, like: Array) -> Array:  # noqa: ARG004  its device, one day
+    def arange(n: int, like: Array) -> Array:
         """Return the integers 0 to n - 1, where `like` is; nobody may write them."""
-        return _integers_below(n)
+        return _integers_below(n, beside(like, INT64))
 
     def cast(self, a: Array, dtype: DType) -> Array:
-        """Return a copy of `a` with another dtype, in the same layout."""
+        """Return a copy of `a` with another dtype, in the same layout and place."""
+        dtype = beside(a, dtype)
         empty = current().selection.empty
         if a.ndim != 4:
             return self.copy(a, into=empty(a.shape, dtype))
         return self.copy(a, into=empty_as(empty, a.shape, dtype, a))
+
+    def move(self, a: Array, dtype: DType) -> Array:
+        """Return a copy of `a` where `dtype` says that elements lie."""
+        return self.copy(a, into=current().selection.empty(a.shape, dtype))
+
+    @staticmethod
+    def beside(like: Array, a: Array) -> Array:
+        """Return an array of the CPU where `like` lies: itself, or a copy."""
+        there = beside(like, a.dtype)
+        return a if there is a.dtype else there.copied(a)
 
     def contiguous(self, a: Array) -> Array:
         """Return `a` itself where it is C-contiguous, else a copy that is."""
@@ -300,6 +324,8 @@ class Arrays:
     def expand(a: Array, shape: Shape) -> Array:
         """Return a view of `a` repeated to `shape` with strides 0."""
         strides = None
+        if a.__class__ is DeviceArray:
+            return on_device.expand(a, shape)
         if a.flags.c_contiguous:
             strides = _expanded_strides(a.shape, a.strides, shape)
         if strides is None:
@@ -316,7 +342,7 @@ class Arrays:
     @staticmethod
     def reinterpret(a: Array, dtype: DType) -> Array:
         """Return a view that takes the same bytes for elements of `dtype`."""
-        return a.view(dtype)
+        return a.view(dtype)  # of a device's array on the same device
 
     @staticmethod
     def strided(
@@ -326,6 +352,8 @@ class Arrays:
 
         It must lie within the memory of `a`.
         """
+        if a.__class__ is DeviceArray:
+            return a.strided(shape, tuple(strides), offset * a.itemsize)
         if a.flags.c_contiguous and prod(shape):
             seen: Array = np.ndarray(shape, a.dtype, a, offset * a.itemsize, strides)
             return seen
@@ -397,8 +425,10 @@ def _expanded_strides(old: Shape, strides: Shape, shape: Shape) -> Shape | None:
 
 
 @lru_cache(maxsize=64)
-def _integers_below(n: int) -> Array:
-    numbers = np.arange(n)
+def _integers_below(n: int, dtype: Any) -> Array:
+    numbers: Array = np.arange(n)
+    if dtype.__class__ is DeviceDType:
+        return dtype.copied(numbers)
     numbers.flags.writeable = False
     return numbers
 
@@ -407,26 +437,30 @@ def _integers_below(n: int) -> Array:
 _CLASSES = frozenset({int, float, bool})
 
 
-def constant(value: Any, dtype: DType) -> Array:
+def constant(value: Any, dtype: Any) -> Array:
     """Return the number `value` as a cached, read-only 0-d array."""
     if value.__class__ not in _CLASSES and isinstance(value, int):
         value = index(value)  # of an exact class: it becomes a key
     if value == 0 and isinstance(value, float) and copysign(1.0, value) < 0:
-        return np.asarray(value, dtype)  # -0.0 and 0 are one key of a dict
+        return _number(value, dtype)  # -0.0 and 0 are one key of a dict
     key = (value, dtype)
     array = _constants.get(key)
     if array is None:
         if len(_constants) >= MAX_CONSTANTS:
             _constants.clear()
         array = _number(value, dtype)
-        array.flags.writeable = False
+        if dtype.__class__ is not DeviceDType:
+            array.flags.writeable = False
         if not 2**63 <= abs(value) < inf:  # 2.0**70 is kept for no integer 2**70
             _constants[key] = array
     return array
 
 
-def _number(value: Any, dtype: DType) -> Array:
+def _number(value: Any, dtype: Any) -> Array:
     """Return a number as a 0-d array; floats may overflow to infinity."""
+    if dtype.__class__ is DeviceDType:
+        there: Array = dtype.copied(_number(value, dtype.numpy))
+        return there
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
         message = (
             f"the number {value} does not fit into 64 bits; write it as a float, such "
@@ -461,7 +495,7 @@ def reshaped_view(a: Array, shape: Shape) -> Array | None:
     """
     if a.flags.c_contiguous or not a.size:
         return a.reshape(shape)
-    if a.size > SMALL:
+    if a.size > SMALL or a.__class__ is DeviceArray:
         return a.reshape(shape) if _runs_fit(a, shape) else None
     seen = a.reshape(shape)
     shared = seen.base is a or (a.base is not None and seen.base is a.base)

@@ -6,6 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from autocalc._dispatch._device import (
+    host_dtype,
+    host_meta,
+    meta_on,
+    place_of,
+)
 from autocalc._dispatch._layout import LayoutPlan, keeps_layout, plan_layout
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed, Entry, Selection
 from autocalc._dispatch._state import current
@@ -305,8 +311,11 @@ class KernelCall:
     def _metas(
         self, operands: tuple[Any, ...], attributes: tuple[Any, ...], free: Meta | None
     ) -> Metas:
-        half = half_of(*operands, free)
+        place = place_of(self.spec.name, *operands, free)
         given = [meta_of(x) for x in operands]
+        if place is not None:
+            given, free = [host_meta(meta) for meta in given], host_meta(free)
+        half = half_of(*given, free)
         if half is not None:
             given, free = [wide_meta(meta) for meta in given], wide_meta(free)
         keywords = {} if free is None else free._asdict()
@@ -314,6 +323,8 @@ class KernelCall:
         metas = (metas,) if isinstance(metas, Meta) else tuple(metas)
         if half is not None:
             metas = tuple([narrow_meta(meta, half) for meta in metas])
+        if place is not None:
+            metas = tuple([meta_on(place, meta) for meta in metas])
         return metas
 
     def _outputs(self, metas: Metas, wanted: int, into: Any) -> tuple[Any, ...]:
@@ -371,14 +382,17 @@ def dispatch_key(
 
     `operands` are the inputs, of which strides are asked where the key has shapes.
     """
-    dtypes = tuple(None if meta is None else meta.dtype for meta in metas)
+    place = place_of(spec.name, *metas)
+    device = "cpu" if place is None else place.place
+    dtypes = tuple(None if meta is None else host_dtype(meta.dtype) for meta in metas)
     if spec.key != "shapes":
-        return DispatchKey(spec.name, dtypes, attributes, accumulate)
+        return DispatchKey(spec.name, dtypes, attributes, accumulate, device=device)
     shapes = tuple(None if meta is None else meta.shape for meta in metas)
     strides = (None,) * (len(metas) - len(operands)) + tuple(
         None if x is None else x.strides for x in operands
     )
-    return DispatchKey(spec.name, dtypes, attributes, accumulate, shapes, strides)
+    said = spec.name, dtypes, attributes, accumulate, shapes, strides, device
+    return DispatchKey(*said)
 
 
 def _one_meta(meta: Any) -> Meta | None:

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from autocalc._config import logger, settings
 from autocalc._dispatch import _falls as falls
 from autocalc._dispatch import _tuning as tuning
+from autocalc._dispatch._device import numpy_empty, on_raw, reference_on
 from autocalc._dispatch._keys import key_of
 from autocalc._dispatch._plugins import Registry, registry
 from autocalc._kernels.adapter import call_of
@@ -28,7 +27,7 @@ from autocalc._kernels.kernel_set import (
 )
 from autocalc._kernels.spec import KernelSpec, Meta
 from autocalc._kernels.table import TABLE
-from autocalc.errors import ConfigError, KernelError
+from autocalc.errors import CompileError, ConfigError, KernelError
 
 if TYPE_CHECKING:
     from autocalc._kernels.spec import Array, DType, Shape
@@ -267,7 +266,7 @@ class Selection:
     def _first_empty(self, shape: Shape, dtype: DType) -> Array:
         """Find the allocator, then allocate with it from now on."""
         found = allocator(self)
-        self.empty = np.empty if found is None else found.empty
+        self.empty = numpy_empty() if found is None else found.empty
         return self.empty(shape, dtype)
 
     def _first_key_of(self, *operands: Any) -> Hashable:
@@ -280,6 +279,12 @@ class Selection:
 
     def decide(self, spec: KernelSpec, key: DispatchKey) -> Entry:
         """Choose for `key`; the caller keeps the answer with `remember`."""
+        if self.recorder is not None and key.device != "cpu":
+            message = (
+                f"compile: {spec.name} has operands on {key.device}; programs are "
+                f"compiled for the CPU. Call the function as it is there."
+            )
+            raise CompileError(message)
         choice = self._choice(spec, key)
         if self._fell(choice) and (settings().strict or settings().lists_falls):
             tell = settings().lists_falls
@@ -379,7 +384,7 @@ class Selection:
         An offer is a rank, a function, and the set's own kernel, if that is what runs.
         """
         found = registry()
-        if kernel_set.device != key.device:
+        if kernel_set.device != key.device and kernel_set.name != "reference":
             return f"it serves the device {kernel_set.device}"
         if self._must_be_deterministic() and kernel_set.determinism is None:
             return "deterministic algorithms are asked for and it promises none"
@@ -392,7 +397,10 @@ class Selection:
             refusal = _refusal_of(impl, key)
             if refusal is None:
                 rank = kernel_set.rank if impl.rank is None else impl.rank
-                return rank, impl.function, impl
+                entry = impl.function
+                if key.device != "cpu":
+                    entry = _on_device(kernel_set, spec, impl, key.device)
+                return rank, entry, impl
             reason = refusal
         leads = kernel_set.decomposes and spec.lead in kernels
         if leads and _can_decompose(spec, key):
@@ -414,6 +422,14 @@ class Selection:
                 rank, _, impl = offer
                 how = _how(spec, impl, key)
                 yield Candidate(kernel_set.name, rank, origin, how, None)
+
+
+def _on_device(kernel_set: KernelSet, spec: KernelSpec, impl: KernelImpl,
+               device: str) -> Entry:  # fmt: skip
+    """Return a kernel as the dispatcher calls it with operands on a device."""
+    if kernel_set.name == "reference":
+        return reference_on(device, spec)
+    return on_raw(impl.function)
 
 
 def _refusal_of(impl: KernelImpl, key: DispatchKey) -> str | None:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from autocalc._dispatch._records import Record
 
 #: Distributions whose kernels are tested with AutoCalc itself.
-OWN = frozenset({"autocalc-core", "autocalc-kernels-simd", "autocalc-kernels-blas"})
+OWN = frozenset(
+    {"autocalc-core"}
+    | {f"autocalc-kernels-{name}" for name in ("blas", "cuda", "simd")}
+)
 
 _state = threading.local()
 

@@ -23,7 +23,7 @@ from autocalc._io.torch_marks import is_torch_file
 from autocalc._io.tree import Array, Decoder, Encoder
 from autocalc._ops.creation import from_numpy
 from autocalc._tensor.checks import check_flag, check_flags, short
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc.errors import CheckpointError, DTypeError
 
 #: The metadata's key, and the version of what stands under it.
@@ -192,7 +192,7 @@ def _torch(file: PathFile | Stream) -> Any:
 
 def _check_location(map_location: Any) -> None:
     if isinstance(map_location, (str, Device)):
-        Device(map_location)
+        check_cpu(map_location)
     elif not (
         map_location is None
         or callable(map_location)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from autocalc._dispatch._state import refuse_reading
 from autocalc._ops.creation import from_numpy
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import host_array
 from autocalc._tensor.state_dict import StateDict
 from autocalc.errors import CheckpointError, DTypeError
 
@@ -110,7 +111,9 @@ class Encoder:
 
     def _encode_tensor(self, value: Any, path: tuple[str, ...]) -> dict[str, Any]:
         refuse_reading("save")
-        name = self._name(value._array, path)  # numpy() would give it away for good
+        name = self._name(
+            host_array(value._array), path
+        )  # numpy() would give it away for good
         node: dict[str, Any] = {_KIND: "tensor", "name": name}
         if value.requires_grad:
             node["requires_grad"] = True

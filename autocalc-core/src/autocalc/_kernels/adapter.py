@@ -282,6 +282,28 @@ def _adapt_general(spec: KernelSpec) -> Function:
     return kernel
 
 
+def adapt_on(spec: KernelSpec, xp: Any) -> Function:
+    """Turn a reference into a kernel of the device whose namespace is `xp`.
+
+    Numbers of the call may be arrays of NumPy without dimensions.
+    """
+    n = len(spec.outputs)
+    reference, run = spec.reference, call_of(spec)
+
+    def kernel(*operands: Any) -> None:
+        outs = operands[:n]
+        arguments = [_as_number(x) for x in operands[n:]]
+        results = run(xp, reference, outs, arguments)
+        for out, result in zip(outs, results, strict=True):
+            store(out, result)
+
+    return kernel
+
+
+def _as_number(x: Any) -> Any:
+    return x[()] if x.__class__ is np.ndarray and x.ndim == 0 else x
+
+
 def call_of(spec: KernelSpec) -> Callable[..., tuple[Any, ...]]:
     """Make ``call(xp, function, outs, arguments)`` for a reference or decomposition.
 

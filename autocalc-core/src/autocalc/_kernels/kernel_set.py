@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from autocalc._kernels.device_library import DeviceLibrary
 from autocalc._kernels.spec import Array, DType, Shape
 
 #: The contract's number.  A set made for another number is refused, naming both.
@@ -35,7 +36,7 @@ class DispatchKey(NamedTuple):
     shapes, strides
         Like `dtypes`, for kernels whose spec has the key ``"shapes"``, else None.
     device
-        ``"cpu"``.
+        Where the operands lie: ``"cpu"``, or the name that a kernel set gave.
 
     Examples
     --------
@@ -336,6 +337,9 @@ class KernelSet:
         `KERNEL_API_VERSION` of the contract that the set was written for.
     rank
         Higher wins; the reference is 0, BLAS 100, SIMD 200 to 300.
+    device
+        Whose arrays the kernels take: ``"cpu"``, or a name of the set's own such as
+        ``"cuda"``, on which tensors are then put with ``.to("cuda")``.
     decomposes
         Whether composites that the set lacks run as its primitives, where it has their
         lead.  False for a set that adds to another: its calls alone are its own.
@@ -362,6 +366,12 @@ class KernelSet:
         Told the thread budget when the set is loaded and when the budget changes.
     info
         More lines for ``autocalc kernels``: libraries, versions, threads.
+    flushes_subnormals
+        Whether numbers too small for a full significand count as 0, as on devices whose
+        compilers do so.  The conformance kit then takes them as 0.
+    device_library
+        Gives, when it is first needed, the arrays of a device other than the CPU.
+        References run on them for the kernels that the set lacks.
 
     Examples
     --------
@@ -390,3 +400,5 @@ class KernelSet:
     pool_clock: Callable[[], PoolClock] | None = None
     set_num_threads: Callable[[int], None] | None = None
     info: Callable[[], Mapping[str, str]] | None = None
+    flushes_subnormals: bool = False
+    device_library: Callable[[], DeviceLibrary] | None = None

@@ -170,6 +170,13 @@ def index_min(a: Array, index: tuple[Array, ...], src: Array) -> Array:
     return out
 
 
+def index_set(a: Array, index: tuple[Any, ...], src: Array) -> Array:
+    """Return `a` with ``src[i]`` at ``index[i]``; the last of those at one place."""
+    out: Array = np.array(a)
+    out[index] = src
+    return out
+
+
 def index_add(a: Array, index: tuple[Array, ...], src: Array) -> Array:
     """Return `a` with ``src[i]`` added at ``index[i]``, in the order of `i`."""
     out = np.array(a)

@@ -9,8 +9,7 @@ from autocalc._ops import typed_tensors as typed
 from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
-from autocalc._tensor.device import Device
-from autocalc.errors import ArgumentError
+from autocalc._tensor.device import Device, numbered
 
 
 class Conversions:
@@ -19,26 +18,29 @@ class Conversions:
     __slots__ = ()
 
     def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
-        """Return x itself: it lives on the CPU."""
-        return check_tensor("cpu", self)
+        """Return x on the CPU: itself, or a copy of what lies on a device.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.ones(2).cpu().device
+        device(type='cpu')
+        """
+        return check_tensor("cpu", self).to("cpu")
 
     def cuda(
         self: Tensor,
         device: int | str | Device | None = None,
         non_blocking: bool = False,
     ) -> Tensor:
-        """Raise: there is no CUDA device.
+        """Return x on the device "cuda": itself, or a copy.
 
         Raises
         ------
         ArgumentError
-            Always.
+            If there is none: ask ``ac.cuda.is_available()``.
         """
-        message = (
-            "cuda: there is no CUDA device; AutoCalc runs on 'cpu'. Ask "
-            "ac.cuda.is_available() first, or leave .cuda() out."
-        )
-        raise ArgumentError(message)
+        return check_tensor("cuda", self).to(numbered("cuda", device))
 
     def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         """Return x in another dtype, or, without one, the name of its own.

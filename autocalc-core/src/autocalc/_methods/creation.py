@@ -10,7 +10,7 @@ from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import filled
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import short
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, near
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.size import Size
 from autocalc.errors import ArgumentError, DTypeError
@@ -45,7 +45,9 @@ class Creation:
     ) -> Tensor:
         """Return zeros of the dtype of x."""
         kind = self.dtype if dtype is None else dtype
-        return filled("zeros", 0, sizes, size, kind, None, device, requires_grad)
+        return filled(
+            "zeros", 0, sizes, size, kind, None, near(self, device), requires_grad
+        )
 
     @remembered
     def new_ones(
@@ -58,7 +60,9 @@ class Creation:
     ) -> Tensor:
         """Return ones of the dtype of x."""
         kind = self.dtype if dtype is None else dtype
-        return filled("ones", 1, sizes, size, kind, None, device, requires_grad)
+        return filled(
+            "ones", 1, sizes, size, kind, None, near(self, device), requires_grad
+        )
 
     def new_empty(
         self: Tensor,
@@ -80,7 +84,7 @@ class Creation:
             *sizes,
             size=size,
             dtype=self.dtype if dtype is None else dtype,
-            device=device,
+            device=near(self, device),
             requires_grad=requires_grad,
         )
 
@@ -106,7 +110,7 @@ class Creation:
             size,
             fill_value,
             dtype=self.dtype if dtype is None else dtype,
-            device=device,
+            device=near(self, device),
             requires_grad=requires_grad,
         )
 
@@ -121,11 +125,12 @@ class Creation:
         >>> ac.tensor([1, 2]).new([3.5, 4.0])
         tensor([3, 4])
         """
-        if device is not None:
-            Device(device)
+        there = near(self, device)
         sizes = data[0] if len(data) == 1 and data[0].__class__ is Size else data
         if all(type(one) is int for one in sizes):
-            return creation.empty(tuple(sizes) if data else 0, dtype=self.dtype)
+            return creation.empty(
+                tuple(sizes) if data else 0, dtype=self.dtype, device=there
+            )
         if len(data) > 1 or isinstance(data[0], (str, float, bool)):
             message = (
                 f"new: got {short(data)}; give sizes, x.new(2, 3), or data alone, "
@@ -138,7 +143,7 @@ class Creation:
                 f"they must be of one dtype."
             )
             raise DTypeError(message)
-        return creation.tensor(data[0], dtype=self.dtype)
+        return creation.tensor(data[0], dtype=self.dtype, device=there)
 
     def new_tensor(
         self: Tensor,
@@ -158,7 +163,7 @@ class Creation:
         """
         kind = self.dtype if dtype is None else dtype
         return creation.tensor(
-            data, dtype=kind, device=device, requires_grad=requires_grad
+            data, dtype=kind, device=near(self, device), requires_grad=requires_grad
         )
 
     def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:

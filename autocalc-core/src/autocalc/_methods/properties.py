@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What a tensor is, where it lives (always on the CPU), and its transposes."""
+"""What a tensor is, where it lives, and its transposes."""
 
 from __future__ import annotations
 
+from autocalc._dispatch._device import DeviceArray, accelerator
 from autocalc._ops import _view_tracker as view_tracker
 from autocalc._ops import arithmetic, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._remembered import remembered
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, make
 
 
 class Properties:
@@ -15,9 +16,7 @@ class Properties:
 
     __slots__ = ()
 
-    #: Where the array lives.
-    is_cpu = True
-    is_cuda = False
+    #: Devices that there are none of.
     is_mps = False
     is_xpu = False
     is_meta = False
@@ -25,6 +24,16 @@ class Properties:
     is_sparse = False
     is_quantized = False
     is_nested = False
+
+    @property
+    def is_cpu(self: Tensor) -> bool:
+        """Whether the array lives on the CPU."""
+        return self.device.type == "cpu"
+
+    @property
+    def is_cuda(self: Tensor) -> bool:
+        """Whether the array lives on the device "cuda"."""
+        return self.device.type == "cuda"
 
     def ndimension(self: Tensor) -> int:
         """Return the number of dimensions.
@@ -77,9 +86,11 @@ class Properties:
         return bool(self)
 
     def is_pinned(self: Tensor) -> bool:
-        """Return False: memory is pinned for copies to devices."""
-        check_tensor("is_pinned", self)
-        return False
+        """Return whether x lies where a device copies from fastest: `pin_memory`."""
+        a, library = check_tensor("is_pinned", self)._array, accelerator()
+        if library is None or a.__class__ is DeviceArray:
+            return False
+        return library.is_pinned(a)
 
     def is_shared(self: Tensor) -> bool:
         """Return False: processes share memory through data loaders alone."""
@@ -92,9 +103,8 @@ class Properties:
         return False
 
     def get_device(self: Tensor) -> int:
-        """Return -1, the number of the CPU."""
-        check_tensor("get_device", self)
-        return -1
+        """Return the number of the device; -1 is the CPU."""
+        return -1 if check_tensor("get_device", self).is_cpu else 0
 
     def storage_offset(self: Tensor) -> int:
         """Return how many elements of the base lie before the first one.
@@ -109,9 +119,18 @@ class Properties:
         return (self.data_ptr() - first) // self.itemsize
 
     def pin_memory(self: Tensor) -> Tensor:
-        """Return x itself: no device copies from it."""
-        check_tensor("pin_memory", self)
-        return self
+        """Return a copy of x from which a device copies fastest; without one, x itself.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.ones(2).pin_memory()
+        tensor([1., 1.])
+        """
+        a, library = check_tensor("pin_memory", self)._array, accelerator()
+        if library is None or a.__class__ is DeviceArray or library.is_pinned(a):
+            return self
+        return make(library.pin(a), None)
 
     def share_memory_(self: Tensor) -> Tensor:
         """Return x itself."""

@@ -13,6 +13,7 @@ from autocalc._tensor import Tensor, make
 from autocalc._tensor.dtypes import DType
 
 _cast = Op("cast")
+_move = Op("move")
 
 
 def astype(x: Tensor, dtype: DType) -> Tensor:
@@ -23,6 +24,26 @@ def astype(x: Tensor, dtype: DType) -> Tensor:
     if edge is None or not (dtype.is_floating_point and current().grad):
         return make(out, None)
     return make(out, Node(_cast, (edge,), (), (), (a.shape,), a.dtype, ()))
+
+
+def move(x: Tensor, dtype: Any) -> Tensor:
+    """Return a copy of `x` where `dtype` says that elements lie: recorded.
+
+    `dtype` is of the same elements: NumPy's of the CPU, or that of a device.
+    """
+    a = x._array
+    out = arrays.move(a, dtype)
+    edge = x._edge
+    if edge is None or not current().grad:
+        return make(out, None)
+    return make(out, Node(_move, (edge,), (), (), (a.shape,), a.dtype, ()))
+
+
+def _move_rule(k: Any, n: Any, g: Any) -> Any:
+    return k.move(g, n.dtype)
+
+
+_move.rule = _move_rule
 
 
 def _cast_rule(k: Any, n: Any, g: Any) -> Any:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._device import DeviceDType, host_dtype, place_of
 from autocalc._dispatch._widened import FLOAT_KINDS
-from autocalc._ops._cast import astype
+from autocalc._ops._cast import astype, move
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import DTypeError, ShapeError
@@ -148,6 +149,7 @@ def same_dtype(where: str, x: Any, y: Any) -> tuple[Tensor, Tensor]:
     """Return two tensors, which must have one dtype: nothing is promoted here."""
     a, b = check_tensor(where, x), check_tensor(where, y)
     if a._array.dtype is not b._array.dtype:
+        place_of(where, a._array, b._array)
         message = (
             f"{where}: the tensors are {a.dtype.name} and {b.dtype.name}; they must be "
             f"of one dtype. Convert one of them with .to(...)."
@@ -156,11 +158,17 @@ def same_dtype(where: str, x: Any, y: Any) -> tuple[Tensor, Tensor]:
     return a, b
 
 
-def as_operand(x: Any, dtype: DType) -> Tensor:
-    """Return `x` as a tensor of `dtype`: a recorded cast, or a cached constant."""
-    if isinstance(x, Tensor):
-        return cast(x, dtype)
-    return make(constant(x, dtype.numpy), None)
+def as_operand(x: Any, dtype: DType, place: DeviceDType | None = None) -> Tensor:
+    """Return `x` as a tensor of `dtype`: a recorded cast, or a cached constant.
+
+    With `place` on that device: a number, and a tensor without dimensions of the CPU.
+    """
+    kind: Any = dtype.numpy if place is None else place.of(dtype.numpy)
+    if not isinstance(x, Tensor):
+        return make(constant(x, kind), None)
+    found = cast(x, dtype)
+    moves = place is not None and found._array.dtype is not kind
+    return move(found, kind) if moves else found
 
 
 def coerce(where: str, *operands: Any) -> tuple[Tensor, ...]:
@@ -168,7 +176,8 @@ def coerce(where: str, *operands: Any) -> tuple[Tensor, ...]:
     if _of_one_dtype(operands):
         return operands
     dtype = result_dtype(where, *operands)
-    return tuple(as_operand(x, dtype) for x in operands)
+    place = place_of(where, *[getattr(x, "_array", None) for x in operands])
+    return tuple(as_operand(x, dtype, place) for x in operands)
 
 
 def coerce_two(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:
@@ -212,7 +221,10 @@ def cast(x: Tensor, dtype: DType) -> Tensor:
     """Return `x` with another dtype; a recorded operation."""
     if dtype.__class__ is not DType:
         dtype = dtypes.as_dtype(dtype)
-    return x if x._array.dtype is dtype.numpy else astype(x, dtype)
+    given = x._array.dtype
+    if given is dtype.numpy or host_dtype(given) is dtype.numpy:
+        return x
+    return astype(x, dtype)
 
 
 def in_float32(function: Callable[..., Tensor], *halves: Tensor) -> Tensor:
@@ -254,7 +266,7 @@ def checked_number(where: str, x: Tensor, value: Any) -> Tensor:
             f"hold; convert the tensor first."
         )
         raise DTypeError(message)
-    return as_operand(value, x.dtype)
+    return as_operand(value, x.dtype, place_of(where, x._array))
 
 
 def contiguous(x: Tensor) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._device import host_dtype
 from autocalc._dispatch._state import recordings
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import arithmetic, slicing, view
@@ -84,9 +85,10 @@ def sole_pick(x: Tensor, index: Any) -> Picks | None:
     """
     if isinstance(index, Tensor):
         i, ndim = index._array, x._array.ndim
-        if i.dtype is dtypes.int64.numpy and i.ndim and ndim:
+        kind = host_dtype(i.dtype)
+        if kind is dtypes.int64.numpy and i.ndim and ndim:
             return [(0, index)]
-        if i.dtype is dtypes.bool_.numpy and 0 < i.ndim <= ndim:
+        if kind is dtypes.bool_.numpy and 0 < i.ndim <= ndim:
             return [(0, index)]
     return None
 
@@ -280,7 +282,7 @@ def picked(x: Tensor, picks: Picks) -> Picked:
     if len(picks) == 1:
         axis, index = picks[0]
         i = index._array
-        if i.dtype is dtypes.bool_.numpy:
+        if host_dtype(i.dtype) is dtypes.bool_.numpy:
             _check_mask(x, axis, index)
             found = true_positions(index)
             axes = tuple(range(axis, axis + max(i.ndim, 1)))

@@ -33,6 +33,7 @@ from autocalc._ops.creation import tensor
 from autocalc._ops.putting import put_picked, write_picked
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ShapeError
 
 
@@ -251,7 +252,7 @@ def _write_picked(x: Tensor, index: Any, value: Any) -> None:
     basic, picks = ((), sole) if sole is not None else split_index(x, index)
     part = part_of(x, basic) if sole is None else x
     if not isinstance(value, (Tensor, *Number)):
-        value = tensor(value, dtype=x.dtype)
+        value = tensor(value, dtype=x.dtype, device=place_of_tensor(x))
     if picks:
         recorded = check_writable(where, part, value)
         if not recorded and write_picked(where, part, picks, value):

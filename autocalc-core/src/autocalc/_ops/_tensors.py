@@ -14,7 +14,7 @@ from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels.spec import DType, KernelSpec, Shape
 from autocalc._kernels.table import TABLE
 from autocalc._ops import arithmetic, broadcasting, joining, slicing, view
-from autocalc._ops._cast import astype
+from autocalc._ops._cast import astype, move
 from autocalc._ops._op import OPERATORS
 from autocalc._tensor import Tensor, dtypes, make
 
@@ -82,6 +82,10 @@ class Tensors:
     def cast(self, a: Tensor, dtype: DType) -> Tensor:
         """Return `a` with another dtype."""
         return astype(a, dtypes.of(dtype))
+
+    def move(self, a: Tensor, dtype: Any) -> Tensor:
+        """Return a copy of `a` where `dtype` says that elements lie."""
+        return move(a, dtype)
 
     @staticmethod
     def contiguous(a: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from autocalc._ops.filled import full
 from autocalc._ops.rectifiers import SELU_ALPHA, SELU_SCALE
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ShapeError
 
@@ -122,7 +123,7 @@ def _dropped(
 ) -> Tensor:
     if p == 1.0:
         return arithmetic.mul(x, 0.0)
-    probability = full(shape, 1 - p, dtype=x.dtype)
+    probability = full(shape, 1 - p, dtype=x.dtype, device=place_of_tensor(x))
     kept = bernoulli(probability, generator=generator)
     scale = 1 / math.sqrt((1 - p) * (1 + p * _FLOOR**2))
     floors = (1 - kept) * _FLOOR

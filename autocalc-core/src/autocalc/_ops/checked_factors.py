@@ -19,6 +19,7 @@ from autocalc._ops.linear_systems import inv, solve
 from autocalc._ops.pseudo_inverses import matrix_rank
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import LinAlgError, ShapeError
 
 
@@ -238,7 +239,9 @@ def _first_indefinite(matrix: Tensor) -> int:
 def _without_failing(x: Tensor, info: Tensor) -> Tensor:
     """Return the matrices with the identity in place of those that have a code."""
     good = view.reshape(comparison.eq(info, 0), (*info.shape, 1, 1))
-    return comparison.choose(good, x, eye(x.shape[-1], dtype=x.dtype))
+    return comparison.choose(
+        good, x, eye(x.shape[-1], dtype=x.dtype, device=place_of_tensor(x))
+    )
 
 
 def _or_nan(found: Tensor, info: Tensor, dims: int) -> Tensor:

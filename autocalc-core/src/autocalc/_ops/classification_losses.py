@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._device import host_dtype
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import (
     _loss_reduction,
@@ -118,7 +119,7 @@ def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tenso
             f"for an input [N, C, ...] the labels must be [N, ...]."
         )
         raise ShapeError(message)
-    if target._array.dtype not in _LABELS:
+    if host_dtype(target._array.dtype) not in _LABELS:
         message = (
             f"{where}: `target` has dtype {target.dtype.name}; labels must be int64 or "
             f"uint8. Convert them with .long()."

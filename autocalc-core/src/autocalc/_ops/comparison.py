@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._device import beside
 from autocalc._dispatch._eager import accelerated
 from autocalc._dispatch._layout import empty_as
 from autocalc._dispatch._state import current
@@ -77,10 +78,11 @@ def _comparison(
             shape = a.shape
             if shape != b.shape:
                 shape = broadcast_shapes("compare", shape, b.shape)
+            truth_value = beside(a, boolean)
             if len(shape) == 4:
-                z = empty_as(selection.empty, shape, boolean, a, b)
+                z = empty_as(selection.empty, shape, truth_value, a, b)
             else:
-                z = selection.empty(shape, boolean)
+                z = selection.empty(shape, truth_value)
             kernel(z, a, b, op)
             return make(z, None)
 

@@ -10,11 +10,12 @@ from autocalc._ops import view
 from autocalc._ops._arguments import (
     check_tensor,
 )
+from autocalc._ops._cast import move
 from autocalc._ops._coerce import cast, result_dtype
 from autocalc._ops._method import method
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, dtype_at
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.memory_format import (
     MemoryFormat,
@@ -101,7 +102,7 @@ def to(
     dtype: DType | None = None,
     copy: bool = False,
     device: str | Device | None = None,
-    non_blocking: bool = False,  # has no effect on a CPU
+    non_blocking: bool = False,  # copies to devices wait for nothing as it is
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return `input` with another dtype, on another device, or in another layout.
@@ -117,18 +118,19 @@ def to(
     if non_blocking.__class__ is not FLAG:
         non_blocking = check_flag("to", "non_blocking", non_blocking)
     check_tensor("to", input)
-    if device is not None:
-        Device(device)
     for arg in args:
         if arg.__class__ is DType:
             dtype = arg
         elif isinstance(arg, Tensor):
-            dtype = arg.dtype
+            dtype, device = arg.dtype, arg.device
         elif isinstance(arg, (str, Device)):
-            Device(arg)
+            device = arg
         elif not isinstance(arg, bool) and arg is not None:
             dtype = dtypes.as_dtype(arg)
     result = input if dtype is None else cast(input, dtype)
+    if device is not None:
+        there = dtype_at(device, result._array.dtype)
+        result = result if there is result._array.dtype else move(result, there)
     if copy and result is input:
         return view.clone(result, memory_format=memory_format)
     if memory_format is None or memory_format is preserve_format:

@@ -11,14 +11,7 @@ import numpy as np
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import recorder
 from autocalc._ops.distributions import bernoulli, multinomial, normal
-from autocalc._ops.filled import (
-    empty,
-    eye,
-    finished,
-    full,
-    ones,
-    zeros,
-)
+from autocalc._ops.filled import empty, eye, finished, full, ones, placed, zeros
 from autocalc._ops.made_like import empty_like, full_like, ones_like, zeros_like
 from autocalc._ops.random_draws import (
     rand,
@@ -33,7 +26,7 @@ from autocalc._ops.random_draws import (
 from autocalc._ops.ranges import arange, linspace, logspace
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import as_int, check_flag
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, host_array
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -73,7 +66,7 @@ __all__ = [
 def array_from(data: Any, dtype: DType | None) -> Any:
     """Copy `data` into a new array: native byte order, C-contiguous."""
     if isinstance(data, Tensor):
-        data = data._array
+        data = host_array(data._array)
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     exact = _is_typed(data)
     found = (
@@ -139,7 +132,7 @@ def _holds_numbers(data: Any) -> bool:
 def _plain(x: Any) -> Any:
     if isinstance(x, int) and x.__class__ not in _NUMBERS:
         return index(x)
-    return x._array if isinstance(x, Tensor) else x
+    return host_array(x._array) if isinstance(x, Tensor) else x
 
 
 def _infer(found: Any) -> DType:
@@ -188,9 +181,8 @@ def tensor(
     tensor([[1, 2],
             [3, 4]])
     """
-    if device is not None:
-        Device(device)
-    return finished("tensor", array_from(data, dtype), None, requires_grad)
+    array = placed(array_from(data, dtype), device)
+    return finished("tensor", array, None, requires_grad)
 
 
 def as_tensor(
@@ -213,14 +205,11 @@ def as_tensor(
     >>> ac.as_tensor([1.0, 2.0])
     tensor([1., 2.])
     """
-    if device is not None:
-        Device(device)
     if isinstance(data, Tensor):
-        return data if dtype is None else data.to(dtype)
+        return data.to(device=device, dtype=dtype)
     if isinstance(data, np.ndarray) and not _obstacle(data):
-        shared = from_numpy(data)
-        return shared if dtype is None else shared.to(dtype)
-    return tensor(data, dtype=dtype)
+        return from_numpy(data).to(device=device, dtype=dtype)
+    return tensor(data, dtype=dtype, device=device)
 
 
 def scalar_tensor(

@@ -33,6 +33,7 @@ from autocalc._ops.filled import full
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, as_int, check_flag, sequence
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 #: Stands for the logarithm of 0: of minus infinity differences are NaN.
@@ -127,7 +128,9 @@ def _negative_log_likelihoods(steps: Tensor, texts: _Texts, lasting: Tensor) -> 
         view.unsqueeze(texts.places, 0), (steps.shape[0], count, size)
     )
     emitted = indexing.gather(clamping.clamp(steps, min=_NEVER), 2, places)
-    never = full((count, size), _NEVER, dtype=steps.dtype)
+    never = full(
+        (count, size), _NEVER, dtype=steps.dtype, device=place_of_tensor(steps)
+    )
     first = comparison.eq(arange(size), 0)
     alpha = masking.where(first, 0.0, never)  # before the first step
     for t in range(steps.shape[0]):
@@ -144,7 +147,9 @@ def _negative_log_likelihoods(steps: Tensor, texts: _Texts, lasting: Tensor) -> 
 def _shifted(alpha: Tensor, by: int) -> Tensor:
     """Return alpha(s - by), impossible where there is no such place."""
     by = min(by, alpha.shape[1])
-    before = full((alpha.shape[0], by), _NEVER, dtype=alpha.dtype)
+    before = full(
+        (alpha.shape[0], by), _NEVER, dtype=alpha.dtype, device=place_of_tensor(alpha)
+    )
     kept = splitting.narrow(alpha, 1, 0, alpha.shape[1] - by)
     return joining.cat([before, kept], 1)
 

@@ -17,6 +17,7 @@ from autocalc._ops._op import view_operator
 from autocalc._ops._out import apply_out
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops._rule import Op
+from autocalc._ops.filled import placed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
@@ -27,7 +28,7 @@ from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeErro
 def diagonal_op(a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
     """Return the diagonal of two dimensions as the last one: a view."""
     result = a.diagonal(offset, axis1, axis2)
-    if a.flags.writeable:
+    if a.flags.writeable and not result.flags.writeable:
         result.flags.writeable = True  # NumPy promises less than it gives
     return result
 
@@ -291,9 +292,10 @@ def _triangle(where: str, input: Tensor, diagonal: int) -> Tensor:
     rows, columns = a.shape[-2:]
     below = _kept_below if rows * columns <= _KEPT else _below
     if where == "tril":
-        part = make(below(rows, columns, offset), None)
+        part = make(arrays.beside(a, below(rows, columns, offset)), None)
         return comparison.where_op(part, x, zero)
-    return comparison.where_op(make(below(rows, columns, offset - 1), None), zero, x)
+    part = make(arrays.beside(a, below(rows, columns, offset - 1)), None)
+    return comparison.where_op(part, zero, x)
 
 
 def tril_indices(
@@ -326,9 +328,8 @@ def tril_indices(
     tensor([[0, 1, 1],
             [0, 0, 1]])
     """
-    if device != "cpu":
-        Device(device)
-    return _triangle_indices("tril_indices", row, col, offset, dtype, lower=True)
+    found = _triangle_indices("tril_indices", row, col, offset, dtype, lower=True)
+    return found if device == "cpu" else make(placed(found._array, device), None)
 
 
 def triu_indices(
@@ -361,9 +362,8 @@ def triu_indices(
     tensor([[0, 0, 1],
             [0, 1, 1]])
     """
-    if device != "cpu":
-        Device(device)
-    return _triangle_indices("triu_indices", row, col, offset, dtype, lower=False)
+    found = _triangle_indices("triu_indices", row, col, offset, dtype, lower=False)
+    return found if device == "cpu" else make(placed(found._array, device), None)
 
 
 def _triangle_indices(

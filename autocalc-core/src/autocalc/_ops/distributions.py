@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._device import beside
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._checks import check_probability
 from autocalc._ops._coerce import as_operand
@@ -17,7 +18,7 @@ from autocalc._ops.filled import count_of, finished, float_or, like, number, sha
 from autocalc._ops.random_draws import drawn_floats, random_into
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -94,7 +95,9 @@ def _hits_of(chance: float, like: Tensor, generator: Any) -> Tensor:
     """Return 1 with this probability, else 0, in shape and dtype of `like`."""
     kind = like.dtype if like.is_floating_point() else dtypes.float32
     return _hits(
-        make(arrays.full(like.shape, chance, kind.numpy), None), like, generator
+        make(arrays.full(like.shape, chance, beside(like._array, kind.numpy)), None),
+        like,
+        generator,
     )
 
 
@@ -215,8 +218,8 @@ def _of_each(weights: Tensor, drawn: Any) -> Tensor:
     return make(arrays.reshape(drawn, (drawn.size,)) if line else drawn, None)
 
 
-def _uniform(shape: tuple[int, ...], generator: Any) -> Any:
-    draws = arrays.empty(shape, dtypes.float64.numpy)
+def _uniform(shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
+    draws = arrays.empty(shape, dtype)
     random_into("uniform", draws, 0.0, 1.0, generator)
     return draws
 
@@ -226,7 +229,9 @@ def _once(weights: Tensor, count: int, generator: Any) -> Tensor:
     """Draw without replacement: the first arrivals of exponential clocks."""
     rows = _rows_of(weights)
     # 1 - u lies in (0, 1]; the clock of weight 0 never rings.
-    u = arrays.sub(arrays.constant(1, rows), _uniform(rows.shape, generator))
+    u = arrays.sub(
+        arrays.constant(1, rows), _uniform(rows.shape, rows.dtype, generator)
+    )
     clocks = arrays.div(arrays.neg(arrays.log(u)), rows)
     never = arrays.compare(rows, arrays.constant(0, rows), "eq")
     clocks = arrays.where(never, arrays.constant(float("inf"), rows), clocks)
@@ -242,7 +247,7 @@ def _again(weights: Tensor, count: int, generator: Any) -> Tensor:
     n, classes = rows.shape
     ends = arrays.cumsum(rows, 1)
     total = arrays.slice(ends, (slice(None), slice(classes - 1, classes)))
-    draws = arrays.mul(_uniform((n, count), generator), total)
+    draws = arrays.mul(_uniform((n, count), rows.dtype, generator), total)
     found = arrays.searchsorted(ends, draws, True)
     drawn = arrays.minimum(found, arrays.constant(classes - 1, found))
     return _of_each(weights, drawn)
@@ -289,7 +294,7 @@ def normal(
     >>> ac.normal(ac.tensor([1.0, 2.0]), 0.0)
     tensor([1., 2.])
     """
-    Device("cpu" if device is None else device)
+    check_cpu(device)
     tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
     for x in tensors:
         _floats("normal", "mean and std", x)

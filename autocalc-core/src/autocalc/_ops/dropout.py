@@ -12,6 +12,7 @@ from autocalc._ops._op import multi, nary
 from autocalc._ops.filled import ones
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator, chosen
 from autocalc.errors import DTypeError, ShapeError
 
@@ -233,5 +234,7 @@ def _channels(
     x: Tensor, shape: tuple[int, ...], p: float, generator: Generator | None
 ) -> Tensor:
     """Drop elements of a tensor of ones of `shape`, and multiply x by it."""
-    kept = dropout(ones(shape, dtype=x.dtype), p, generator=generator)
+    kept = dropout(
+        ones(shape, dtype=x.dtype, device=place_of_tensor(x)), p, generator=generator
+    )
     return arithmetic.mul(x, kept)

@@ -25,6 +25,7 @@ from autocalc._ops._rule import Op
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 _op = Op("embedding", "indices:weight")
@@ -158,8 +159,10 @@ def embedding(
 def _shorten(weight: Tensor, numbers: Tensor, most: float, p: float) -> None:
     """Scale the rows that `numbers` name, and that are longer, to the length `most`."""
     with no_grad():
-        times = zeros(weight.shape[0], dtype=dtypes.int64)
-        one = ones(numbers.shape[0], dtype=dtypes.int64)
+        times = zeros(
+            weight.shape[0], dtype=dtypes.int64, device=place_of_tensor(weight)
+        )
+        one = ones(numbers.shape[0], dtype=dtypes.int64, device=place_of_tensor(weight))
         named = comparison.gt(scattering.index_add_op(times, numbers, one, 0), 0)
         length = vector_norms.vector_norm(weight, p, 1)
         scale = masking.where(

@@ -26,6 +26,7 @@ from autocalc._ops.filled import full, ones, zeros
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flags
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 _NAME = "embedding_bag"
@@ -130,7 +131,10 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> _Bags:
             )
             raise ArgumentError(message)
         count, length = input.shape
-        of = broadcasting.expand(view.unsqueeze(arange(count), 1), (count, length))
+        of = broadcasting.expand(
+            view.unsqueeze(arange(count, device=place_of_tensor(input)), 1),
+            (count, length),
+        )
         return _Bags(view.reshape(of, (-1,)), count)
     if offsets is None:
         message = (
@@ -141,9 +145,12 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> _Bags:
     if include_last:
         starts = starts[:-1]
     # Each start adds 1 to all that follow: the sum so far, less 1, is the bag.
-    marks = zeros(input.shape[0] + 1, dtype=dtypes.int64)
+    marks = zeros(input.shape[0] + 1, dtype=dtypes.int64, device=place_of_tensor(input))
     steps = scattering.index_add_op(
-        marks, starts, ones(*starts.shape, dtype=dtypes.int64), 0
+        marks,
+        starts,
+        ones(*starts.shape, dtype=dtypes.int64, device=place_of_tensor(starts)),
+        0,
     )
     return _Bags(scans.cumsum(steps, 0)[:-1] - 1, starts.shape[0])
 
@@ -173,7 +180,9 @@ def _reduced(rows: Tensor, counted: Tensor | None, bags: _Bags, mode: str) -> Te
         return _largest(rows, counted, bags)
     if counted is not None:
         rows = masking.where(counted, rows, 0.0)
-    zero = zeros(bags.number, rows.shape[1], dtype=rows.dtype)
+    zero = zeros(
+        bags.number, rows.shape[1], dtype=rows.dtype, device=place_of_tensor(rows)
+    )
     total = scattering.index_add_op(zero, bags.of, rows, 0)
     if mode == "sum":
         return total
@@ -182,11 +191,14 @@ def _reduced(rows: Tensor, counted: Tensor | None, bags: _Bags, mode: str) -> Te
 
 def _sizes(rows: Tensor, counted: Tensor | None, bags: _Bags) -> Tensor:
     """Return how many rows of each bag count, (B, 1)."""
-    one = ones(rows.shape[0], 1, dtype=rows.dtype)
+    one = ones(rows.shape[0], 1, dtype=rows.dtype, device=place_of_tensor(rows))
     if counted is not None:
         one = masking.where(counted, one, 0.0)
     return scattering.index_add_op(
-        zeros(bags.number, 1, dtype=rows.dtype), bags.of, one, 0
+        zeros(bags.number, 1, dtype=rows.dtype, device=place_of_tensor(rows)),
+        bags.of,
+        one,
+        0,
     )
 
 
@@ -203,16 +215,25 @@ def _largest(rows: Tensor, counted: Tensor | None, bags: _Bags) -> Tensor:
         sizes[bag] += 1
     length = max(sizes, default=0)
     if not length:
-        return zeros(bags.number, rows.shape[1], dtype=rows.dtype)
+        return zeros(
+            bags.number, rows.shape[1], dtype=rows.dtype, device=place_of_tensor(rows)
+        )
     if counted is not None:
         rows = masking.where(counted, rows, -math.inf)
-    place = bags.of * length + tensor(places, dtype=dtypes.int64)
-    never = full((bags.number * length, rows.shape[1]), -math.inf, dtype=rows.dtype)
+    place = bags.of * length + tensor(
+        places, dtype=dtypes.int64, device=place_of_tensor(rows)
+    )
+    never = full(
+        (bags.number * length, rows.shape[1]),
+        -math.inf,
+        dtype=rows.dtype,
+        device=place_of_tensor(rows),
+    )
     # -inf plus a number would stay -inf: the places that are used begin with 0.
     used = scattering.index_add_op(
-        zeros(bags.number * length, 1, dtype=rows.dtype),
+        zeros(bags.number * length, 1, dtype=rows.dtype, device=place_of_tensor(rows)),
         place,
-        ones(rows.shape[0], 1, dtype=rows.dtype),
+        ones(rows.shape[0], 1, dtype=rows.dtype, device=place_of_tensor(rows)),
         0,
     )
     laid = scattering.index_add_op(masking.where(used > 0, 0.0, never), place, rows, 0)

@@ -13,6 +13,7 @@ from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, one_of
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, GradError
 
 cholesky_op = nary("cholesky", saves="out")
@@ -154,7 +155,11 @@ def qr(
     x = check_tensor("qr", A)
     q, r = qr_op(x, "complete" if mode == "complete" else "reduced")
     return apply_out(
-        "qr", QRResult(empty(0, dtype=x.dtype) if mode == "r" else q, r), out
+        "qr",
+        QRResult(
+            empty(0, dtype=x.dtype, device=place_of_tensor(x)) if mode == "r" else q, r
+        ),
+        out,
     )
 
 

@@ -17,7 +17,7 @@ from autocalc._ops._out import copy_to_out
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, dtype_at
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.memory_format import MemoryFormat
 from autocalc._tensor.size import Size as Sizes
@@ -80,6 +80,14 @@ def count_of(where: str, n: Any) -> int:
         message = f"{where}: needs one number, not {n!r}."
         raise DTypeError(message)
     return shape_of(where, (n,))[0]
+
+
+def placed(array: Any, device: str | Device | None) -> Any:
+    """Return an array on a device: a copy if it lies elsewhere."""
+    if device is None:
+        return array
+    kind = dtype_at(device, array.dtype)
+    return array if kind is array.dtype else arrays.move(array, kind)
 
 
 def finished(where: str, array: Any, out: Tensor | None, requires_grad: Any) -> Tensor:
@@ -174,10 +182,9 @@ def filled(
     requires_grad: Any,
 ) -> Tensor:
     """Return a tensor with one number everywhere: zeros and ones."""
-    if device is not None:
-        Device(device)
     shape = shape_of(where, sizes, size)
-    array = arrays.full(shape, value, dtype_of(dtype, out).numpy)
+    kind = dtype_at(device, dtype_of(dtype, out).numpy)
+    array = arrays.full(shape, value, kind)
     return finished(where, array, out, requires_grad)
 
 
@@ -257,14 +264,13 @@ def full(
     >>> ac.full((2,), 7.0)
     tensor([7., 7.])
     """
-    if device is not None:
-        Device(device)
     value = number("full", "fill_value", fill_value)
     if dtype is None and out is None:
         kind = dtypes.of_scalar(value)
     else:
         kind = dtype_of(dtype, out)
-    array = arrays.full(shape_of("full", (size,)), value, kind.numpy)
+    there = dtype_at(device, kind.numpy)
+    array = arrays.full(shape_of("full", (size,)), value, there)
     return finished("full", array, out, requires_grad)
 
 
@@ -307,9 +313,8 @@ def empty(
     >>> ac.empty(2, 3).shape
     autocalc.Size([2, 3])
     """
-    if device is not None:
-        Device(device)
-    array = undefined(shape_of("empty", sizes, size), dtype_of(dtype, out).numpy)
+    there = dtype_at(device, dtype_of(dtype, out).numpy)
+    array = undefined(shape_of("empty", sizes, size), there)
     made = make(array, None)
     if memory_format is not None:
         made = laid_out("empty", made, memory_format, made)
@@ -350,10 +355,8 @@ def eye(
     tensor([[1., 0.],
             [0., 1.]])
     """
-    if device is not None:
-        Device(device)
     rows, columns = shape_of("eye", (n, n if m is None else m))
-    kind = dtype_of(dtype, out).numpy
+    kind = dtype_at(device, dtype_of(dtype, out).numpy)
     values = arrays.full((rows, columns), 0, kind)
     if shorter := min(rows, columns):
         step = (columns + 1) * kind.itemsize

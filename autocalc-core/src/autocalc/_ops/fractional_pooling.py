@@ -18,6 +18,7 @@ from autocalc._ops.random_draws import rand
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.dtypes import float32, float64, int64
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -216,7 +217,7 @@ def _draws(where: str, x: Tensor, dims: int, samples: Tensor | None) -> list[Ten
     """Return (N, C, 1) draws from 0 to 1 for each dimension."""
     shape = (*x.shape[:2], dims)
     if samples is None:
-        samples = rand(shape, dtype=x.dtype)
+        samples = rand(shape, dtype=x.dtype, device=place_of_tensor(x))
     check_float(where, check_tensor(where, samples))
     if samples.shape != shape:
         message = (
@@ -235,7 +236,8 @@ def _places(
     dims, planes = len(kernel), x.shape[:2]
     inside: Any = 0
     for d, (n, k, m) in enumerate(zip(x.shape[2:], kernel, sizes, strict=True)):
-        rows = view.unsqueeze(_starts(draws[d], n, k, m), -1) + arange(k)
+        rows = view.unsqueeze(_starts(draws[d], n, k, m), -1)
+        rows = rows + arange(k, device=place_of_tensor(x))
         shape = [1] * (2 * dims)
         shape[d], shape[dims + d] = m, k
         inside = inside * n + view.reshape(rows, (*planes, *shape))
@@ -252,5 +254,8 @@ def _starts(draw: Tensor, n: int, k: int, m: int) -> Tensor:
     if m == 1:
         return last
     step = (n - k) / (m - 1)
-    before = cast((arange(m - 1, dtype=draw.dtype) + draw) * step, int64)
+    before = cast(
+        (arange(m - 1, dtype=draw.dtype, device=place_of_tensor(draw)) + draw) * step,
+        int64,
+    )
     return cat([before - cast(draw * step, int64), last], 2)

@@ -20,6 +20,7 @@ from autocalc._ops.filled import ones
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, one_of
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 grid_sample_op = nary("grid_sample", saves="x grid")
@@ -92,12 +93,12 @@ def _pixels(planes: tuple[int, ...], align_corners: bool, like: Tensor) -> Tenso
     for axis in reversed(range(len(planes))):
         n = planes[axis]
         shape = [n if i == axis else 1 for i in range(len(planes))]
-        steps = arange(n, dtype=like.dtype)
+        steps = arange(n, dtype=like.dtype, device=place_of_tensor(like))
         last = max(n - 1, 1) if align_corners else n
         shift = (n - 1) / last
         line = arithmetic.sub(arithmetic.mul(steps, 2 / last), shift)
         columns.append(broadcasting.expand(view.reshape(line, shape), planes))
-    columns.append(ones(planes, dtype=like.dtype))
+    columns.append(ones(planes, dtype=like.dtype, device=place_of_tensor(like)))
     return view.reshape(joining.stack(columns, -1), (-1, len(planes) + 1))
 
 

@@ -12,6 +12,7 @@ from autocalc._ops.filled import zeros
 from autocalc._ops.joining import cat, stack
 from autocalc._ops.splitting import narrow
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -77,7 +78,11 @@ def grouped_mm(
     spans = _spans(where, offs, length)
     if cut_a and cut_b:
         pairs = (narrow(mat_a, 1, *s) @ narrow(mat_b, 0, *s) for s in spans)
-        empty = zeros((0, mat_a.shape[0], mat_b.shape[1]), dtype=mat_a.dtype)
+        empty = zeros(
+            (0, mat_a.shape[0], mat_b.shape[1]),
+            dtype=mat_a.dtype,
+            device=place_of_tensor(mat_a),
+        )
         return stack(list(pairs)) if spans else empty
     products = [
         narrow(mat_a, 0, *s) @ mat_b[g] if cut_a else mat_a[g] @ narrow(mat_b, 1, *s)
@@ -85,8 +90,15 @@ def grouped_mm(
     ]
     rest = length - sum(n for _, n in spans)
     shape = (rest, mat_b.shape[2]) if cut_a else (mat_a.shape[1], rest)
-    parts = [*products, zeros(shape, dtype=mat_a.dtype)] if rest else products
-    return cat(parts or [zeros(shape, dtype=mat_a.dtype)], 0 if cut_a else 1)
+    parts = (
+        [*products, zeros(shape, dtype=mat_a.dtype, device=place_of_tensor(mat_a))]
+        if rest
+        else products
+    )
+    return cat(
+        parts or [zeros(shape, dtype=mat_a.dtype, device=place_of_tensor(mat_a))],
+        0 if cut_a else 1,
+    )
 
 
 def _check_extras(where: str, mat_a: Tensor, bias: Any, out_dtype: Any) -> None:

@@ -20,6 +20,7 @@ from autocalc._ops.scattering import index_add
 from autocalc._ops.searching import searchsorted
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, number, sequence, short
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
@@ -188,15 +189,15 @@ def _counted(
 ) -> Tensor:
     """Return the sums of the amounts of the points that lie in each bin."""
     sizes = [edge.shape[0] - 1 for edge in edges]
-    place = zeros(points.shape[0], dtype=dtypes.int64)
-    inside = ones(points.shape[0], dtype=dtypes.bool_)
+    place = zeros(points.shape[0], dtype=dtypes.int64, device=place_of_tensor(points))
+    inside = ones(points.shape[0], dtype=dtypes.bool_, device=place_of_tensor(points))
     for d, edge in enumerate(edges):
         x = view.clone(points[:, d])
         nearest = clamp_max(searchsorted(edge, x, right=True) - 1, sizes[d] - 1)
         place = place * sizes[d] + nearest
         for one in (comparison.ge(x, edge[0]), comparison.le(x, edge[-1])):
             inside = bitwise.bitwise_and(inside, one)
-    hist = zeros(math.prod(sizes), dtype=points.dtype)
+    hist = zeros(math.prod(sizes), dtype=points.dtype, device=place_of_tensor(points))
     hist = index_add(hist, 0, place[inside], amounts[inside])
     hist = view.reshape(hist, sizes)
     return _per_volume(hist, edges) if density else hist
@@ -214,7 +215,7 @@ def _per_volume(hist: Tensor, edges: list[Tensor]) -> Tensor:
 def _amounts(where: str, points: Tensor, weight: Any) -> Tensor:
     """Return what each point adds to its bin."""
     if weight is None:
-        return ones(points.shape[0], dtype=points.dtype)
+        return ones(points.shape[0], dtype=points.dtype, device=place_of_tensor(points))
     if check_tensor(where, weight).dtype is not points.dtype:
         message = (
             f"{where}: `weight` is {weight.dtype.name}, `input` {points.dtype.name}; "
@@ -251,7 +252,7 @@ def _edges(where: str, points: Tensor, bins: Any, ends: Any) -> list[Tensor]:
         message = f"{where}: `bins` is {min(counts)}; there must be 1 at least."
         raise ArgumentError(message)
     return [
-        linspace(low, high, n + 1, dtype=points.dtype)
+        linspace(low, high, n + 1, dtype=points.dtype, device=place_of_tensor(points))
         for n, (low, high) in zip(counts, _ends(where, points, ends), strict=True)
     ]
 

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from autocalc._dispatch._device import host_dtype
 from autocalc._dispatch._eager import accelerate
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import _index, broadcasting, slicing, view
@@ -172,7 +173,7 @@ def index_select(
 
 def as_positions(where: str, index: Any) -> Tensor:
     """Return an index tensor of int64 or int32 as int64."""
-    dtype = check_tensor(where, index)._array.dtype
+    dtype = host_dtype(check_tensor(where, index)._array.dtype)
     if dtype is _INT64:
         return index  # type: ignore[no-any-return]  # checked
     if dtype is dtypes.int32.numpy:
@@ -270,7 +271,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
             return seen
     sole = _index.sole_pick(check_tensor("index", input), index)
     if sole is not None:
-        if index._array.dtype is _INT64:
+        if host_dtype(index._array.dtype) is _INT64:
             return _rows(input, index)
         if index._array.shape == input._array.shape:
             return where_true(input, index)

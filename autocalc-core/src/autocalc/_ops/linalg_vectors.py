@@ -30,6 +30,7 @@ from autocalc._ops.factorizations import svdvals
 from autocalc._ops.filled import eye, zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -227,7 +228,9 @@ def cond(
         )
         raise ShapeError(message)
     if 0 in A.shape[-2:]:
-        return apply_out("cond", zeros(A.shape[:-2], dtype=A.dtype), out)
+        return apply_out(
+            "cond", zeros(A.shape[:-2], dtype=A.dtype, device=place_of_tensor(A)), out
+        )
     return apply_out(
         "cond", _spectral(A, order) if spectral else _by_norm(A, order), out
     )
@@ -242,6 +245,8 @@ def _spectral(A: Tensor, p: float | str) -> Tensor:
 def _by_norm(A: Tensor, p: float | str) -> Tensor:
     singular = comparison.eq(linear_systems.slogdet(A.detach()).sign, 0)
     whole = view.reshape(singular, (*singular.shape, 1, 1))
-    a = comparison.choose(whole, eye(A.shape[-1], dtype=A.dtype), A)
+    a = comparison.choose(
+        whole, eye(A.shape[-1], dtype=A.dtype, device=place_of_tensor(A)), A
+    )
     norms = [vector_norms.matrix_norm(x, p) for x in (a, linear_systems.inv(a))]
     return comparison.choose(singular, math.inf, arithmetic.mul(*norms))

@@ -26,6 +26,7 @@ from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import eye, zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, sequence
+from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.dtypes import bool_
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -300,7 +301,9 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     if n < 0:
         return apply_out("matrix_power", matrix_power(inv(x), -n), out)
     if n == 0:  # chosen, so that it has a history as every other power
-        identity = broadcasting.expand(eye(x.shape[-1], dtype=x.dtype), x.shape)
+        identity = broadcasting.expand(
+            eye(x.shape[-1], dtype=x.dtype, device=place_of_tensor(x)), x.shape
+        )
         return apply_out(
             "matrix_power", comparison.where_op(zeros(1, dtype=bool_), x, identity), out
         )

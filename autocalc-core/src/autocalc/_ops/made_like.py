@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._device import beside
 from autocalc._ops._coerce import not_a_tensor
 from autocalc._ops._layouts import laid_out
 from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import finished, number, undefined
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, dtype_at
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.memory_format import MemoryFormat
 
@@ -23,10 +24,8 @@ def kind_of(where: str, input: Any, dtype: Any, device: str | Device | None) -> 
     except AttributeError:
         raise not_a_tensor(where, input) from None
     if dtype is not None:
-        kind = dtypes.as_dtype(dtype).numpy
-    if device is not None:
-        Device(device)
-    return kind
+        kind = beside(input._array, dtypes.as_dtype(dtype).numpy)
+    return kind if device is None else dtype_at(device, kind)
 
 
 def finished_like(

@@ -23,6 +23,7 @@ from autocalc._ops.classification_losses import class_rows
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -224,7 +225,7 @@ def multi_margin_loss(
         same_dtype(where, rows, weight)
         shares = indexing.index_select_op(weight, labels, 0)
         short = arithmetic.mul(short, view.reshape(shares, (-1, 1)))
-    own = comparison.eq(column, arange(rows.shape[1]))
+    own = comparison.eq(column, arange(rows.shape[1], device=place_of_tensor(rows)))
     loss = reduction_ops.mean(masking.where(own, 0.0, short), 1)
     return _loss_reduction.reduced(view.reshape(loss, shape), reduction)
 

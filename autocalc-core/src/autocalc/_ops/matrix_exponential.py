@@ -13,6 +13,7 @@ from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops.filled import eye
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ShapeError
 
 #: Of norms up to 1/2 the series is exact after so many terms: 2^-15 / 15! is 2e-17.
@@ -73,7 +74,9 @@ def _squarings(x: Any) -> int:
 
 def _series(x: Tensor) -> Tensor:
     """Return I + x / 1 (I + x / 2 (I + x / 3 (...)))."""
-    one = broadcasting.expand(eye(x.shape[-1], dtype=x.dtype), x.shape)
+    one = broadcasting.expand(
+        eye(x.shape[-1], dtype=x.dtype, device=place_of_tensor(x)), x.shape
+    )
     result = arithmetic.add(one, arithmetic.mul(x, 1 / _TERMS))
     for k in range(_TERMS - 1, 0, -1):
         product = matmul.matmul(arithmetic.mul(x, 1 / k), result)

@@ -22,6 +22,7 @@ from autocalc._ops._out import apply_out
 from autocalc._ops.filled import eye, zeros
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -92,7 +93,9 @@ def _triangle(a: Tensor, upper: bool, unit: bool) -> Tensor:
     if not unit:
         return part(a)
     above = part(a, 1 if upper else -1)
-    return arithmetic.add(above, eye(*a.shape[-2:], dtype=a.dtype))
+    return arithmetic.add(
+        above, eye(*a.shape[-2:], dtype=a.dtype, device=place_of_tensor(a))
+    )
 
 
 def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
@@ -247,7 +250,9 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
         )
         raise ShapeError(message)
     v, factors = (cast(x, dtypes.float64) for x in (_triangle(a, False, True), scales))
-    q = broadcasting.expand(eye(rows, columns, dtype=v.dtype), a.shape)
+    q = broadcasting.expand(
+        eye(rows, columns, dtype=v.dtype, device=place_of_tensor(v)), a.shape
+    )
     q = comparison.choose(zeros(1, dtype=dtypes.bool_), v, q)  # has a history
     for i in reversed(range(scales.shape[-1])):
         column = v[..., i : i + 1]

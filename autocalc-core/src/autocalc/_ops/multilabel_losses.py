@@ -23,6 +23,7 @@ from autocalc._ops.margin_losses import check_rows
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ShapeError
 
 
@@ -148,7 +149,9 @@ def _of_label_lists(rows: Tensor, labels: Tensor) -> Tensor:
     labels = masking.where(given, labels, 0)
     scores = indexing.gather_op(rows, labels, 1)
     lead = arithmetic.sub_op(view.unsqueeze(scores, 2), view.unsqueeze(rows, 1))
-    classes = comparison.eq(view.unsqueeze(labels, 2), arange(rows.shape[1]))
+    classes = comparison.eq(
+        view.unsqueeze(labels, 2), arange(rows.shape[1], device=place_of_tensor(rows))
+    )
     given = view.unsqueeze(given, 2)
     named = reduction_ops.any(logical.logical_and(classes, given), 1, keepdim=True)
     counts = logical.logical_and(given, logical.logical_not(named))

@@ -15,6 +15,7 @@ from autocalc._ops.ranges import arange
 from autocalc._ops.rearranging import flip
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag, number
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 __all__ = ["cumulative_trapezoid", "gradient", "vander"]
@@ -107,7 +108,9 @@ def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tens
         message = f"vander: `N` is {count}; it must be 0 or more."
         raise ArgumentError(message)
     x = cast(x, dtypes.int64) if x.dtype is dtypes.bool_ else x
-    powers = arithmetic.pow(view.unsqueeze(x, 1), arange(count))
+    powers = arithmetic.pow(
+        view.unsqueeze(x, 1), arange(count, device=place_of_tensor(x))
+    )
     return powers if increasing else flip(powers, (1,))
 
 
@@ -205,7 +208,7 @@ def _places(x: Tensor, axis: int, spacing: Any) -> Tensor:
         if isinstance(spacing, Tensor)
         else number("gradient", "spacing", spacing)
     )
-    return arithmetic.mul(arange(count, dtype=x.dtype), step)
+    return arithmetic.mul(arange(count, dtype=x.dtype, device=place_of_tensor(x)), step)
 
 
 def _slopes(x: Tensor, axis: int, places: Tensor, edge_order: int) -> Tensor:

@@ -17,6 +17,7 @@ from autocalc._ops._remembered import remembered
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -125,7 +126,7 @@ def _framed(
     if value is None:
         out = arrays.zeros(sizes, a.dtype)
     else:
-        out = full(sizes, value, dtype=x.dtype)._array
+        out = full(sizes, value, dtype=x.dtype, device=place_of_tensor(x))._array
     arrays.copy(a, into=out[place])
     return recorded(_pad, (x,), out, (place,))
 
@@ -153,7 +154,7 @@ def _constant(
     for (before, _), part in zip(both, kept, strict=True):
         start = max(before, 0)
         place.append(slice(start, start + part.stop - part.start))
-    out = full(sizes, value, dtype=x.dtype)
+    out = full(sizes, value, dtype=x.dtype, device=place_of_tensor(x))
     setitem(out, (..., *place), indexing.getitem(x, (..., *kept)))
     return out
 

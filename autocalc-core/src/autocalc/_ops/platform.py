@@ -7,7 +7,7 @@ from typing import Any
 
 from autocalc._ops.typed_tensors import dtype_named
 from autocalc._tensor import dtypes
-from autocalc._tensor.device import Device, cpu
+from autocalc._tensor.device import Device, check_cpu, cpu
 from autocalc.errors import ArgumentError
 
 __all__ = [
@@ -39,7 +39,7 @@ def set_default_device(device: str | Device | None) -> None:
     >>> import autocalc as ac
     >>> ac.set_default_device("cpu")
     """
-    Device("cpu" if device is None else device)
+    check_cpu(device)
 
 
 def get_default_device() -> Device:

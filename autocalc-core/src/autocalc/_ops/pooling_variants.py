@@ -21,6 +21,7 @@ from autocalc._ops._coerce import in_float32
 from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 Sizes = int | tuple[int, ...]
@@ -303,7 +304,7 @@ def _max_unpool(
         raise ShapeError(message)
     sizes = _sizes_before(where, x, steps, output_size)
     planes = x.shape[:2]
-    blank = zeros((*planes, math.prod(sizes)), dtype=x.dtype)
+    blank = zeros((*planes, math.prod(sizes)), dtype=x.dtype, device=place_of_tensor(x))
     places = view.reshape(indices, (*planes, math.prod(x.shape[2:])))
     filled = scattering.scatter(blank, 2, places, view.reshape(x, places.shape))
     out = view.detach_from_base(view.reshape(filled, (*planes, *sizes)))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels import rules
 from autocalc._kernels.spec import Shape
 from autocalc._ops import (
@@ -24,7 +24,7 @@ from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out
 from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._remembered import remembered, replayed
-from autocalc._tensor import Tensor, make
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import DimensionError, ShapeError
 
 
@@ -160,7 +160,7 @@ def _vector_product(k: Any, a: Any, b: Any, axis: int) -> Any:
     """Return a_1 b_2 - a_2 b_1 and so on, in kernels."""
 
     def turned(x: Any, by: int) -> Any:
-        places = _places_from(by)
+        places = arrays.beside(x._array if k.records else x, _places_from(by))
         return k.index_select(x, make(places, None) if k.records else places, axis)
 
     left, right = k.mul(turned(a, 1), turned(b, 2)), k.mul(turned(a, 2), turned(b, 1))
@@ -174,7 +174,7 @@ def _places_from(first: int) -> Any:
 
 
 def _three() -> Any:
-    return arrays.arange(3, None)
+    return arrays.arange(3, constant(0, dtypes.int64.numpy))
 
 
 @composed("cross", "a:b b:a", like="mul")

@@ -26,6 +26,7 @@ from autocalc._ops.factorizations import eigvalsh, svdvals
 from autocalc._ops.filled import empty, full, zeros
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, number, one_of
+from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.limits import finfo
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -139,8 +140,10 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     tensor([[0.5000, 0.0000]])
     """
     x = _matrices("pinverse", input)
-    share = full((), number("pinverse", "rcond", rcond), dtype=x.dtype)
-    return pinv_op(x, zeros((), dtype=x.dtype), share, False)
+    share = full(
+        (), number("pinverse", "rcond", rcond), dtype=x.dtype, device=place_of_tensor(x)
+    )
+    return pinv_op(x, zeros((), dtype=x.dtype, device=place_of_tensor(x)), share, False)
 
 
 def _matrices(where: str, x: Any) -> Tensor:
@@ -162,15 +165,19 @@ def _limits(where: str, x: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor
     if rtol is not None:
         return size, _limit(where, "rtol", x, rtol)
     if atol is None:
-        return size, full((), share, dtype=x.dtype)
+        return size, full((), share, dtype=x.dtype, device=place_of_tensor(x))
     return size, comparison.choose(
-        comparison.gt(size, 0), 0.0, full((), share, dtype=x.dtype)
+        comparison.gt(size, 0),
+        0.0,
+        full((), share, dtype=x.dtype, device=place_of_tensor(x)),
     )
 
 
 def _limit(where: str, name: str, x: Tensor, given: Any) -> Tensor:
     if not isinstance(given, Tensor):
-        return full((), number(where, name, given), dtype=x.dtype)
+        return full(
+            (), number(where, name, given), dtype=x.dtype, device=place_of_tensor(x)
+        )
     return cast(given.detach(), x.dtype)
 
 
@@ -328,7 +335,9 @@ def lstsq(
         view.squeeze(solution, -1) if vector else solution,
         cast(rest, a.dtype),
         empty(0, dtype=dtypes.int64) if name == "gels" else rank,
-        values if name in ("gelsd", "gelss") else empty(0, dtype=a.dtype),
+        values
+        if name in ("gelsd", "gelss")
+        else empty(0, dtype=a.dtype, device=place_of_tensor(a)),
     )
 
 

@@ -23,6 +23,7 @@ from autocalc._ops.filled import (
     finished,
     float_or,
     like,
+    placed,
     shape_of,
 )
 from autocalc._ops.made_like import finished_like, kind_of
@@ -59,14 +60,16 @@ def drawn_floats(
     shape: tuple[int, ...],
     kind: DType,
     generator: Generator | None,
+    dtype: Any = None,
 ) -> Any:
+    """Return floats of a kernel; `dtype` says where, by default on the CPU."""
     if not kind.is_floating_point:
         message = (
             f"{where}: makes float32 or float64, not {kind.name}; randint makes "
             f"integers."
         )
         raise DTypeError(message)
-    array = arrays.empty(shape, kind.numpy)
+    array = arrays.empty(shape, dtype or kind.numpy)
     random_into(kernel, array, 0.0, 1.0, generator)
     return array
 
@@ -106,12 +109,10 @@ def rand(
     >>> ac.rand(2, 3).shape
     autocalc.Size([2, 3])
     """
-    if device is not None:
-        Device(device)
     kind = dtype_of(dtype, out)
     shape = shape_of("rand", sizes, size)
     array = drawn_floats("rand", "uniform", shape, kind, generator)
-    return finished("rand", array, out, requires_grad)
+    return finished("rand", placed(array, device), out, requires_grad)
 
 
 @replayed
@@ -149,12 +150,10 @@ def randn(
     >>> ac.randn(2, 3).shape
     autocalc.Size([2, 3])
     """
-    if device is not None:
-        Device(device)
     kind = dtype_of(dtype, out)
     shape = shape_of("randn", sizes, size)
     array = drawn_floats("randn", "normal", shape, kind, generator)
-    return finished("randn", array, out, requires_grad)
+    return finished("randn", placed(array, device), out, requires_grad)
 
 
 @replayed
@@ -196,7 +195,8 @@ def rand_like(
     autocalc.Size([2, 3])
     """
     kind = kind_of("rand_like", input, dtype, device)
-    array = drawn_floats("rand", "uniform", input.shape, dtypes.of(kind), generator)
+    dtype, shape = dtypes.of(kind), input.shape
+    array = drawn_floats("rand", "uniform", shape, dtype, generator, kind)
     return finished_like("rand_like", array, input, memory_format, requires_grad)
 
 
@@ -239,7 +239,8 @@ def randn_like(
     autocalc.Size([2, 3])
     """
     kind = kind_of("randn_like", input, dtype, device)
-    array = drawn_floats("randn", "normal", input.shape, dtypes.of(kind), generator)
+    dtype, shape = dtypes.of(kind), input.shape
+    array = drawn_floats("randn", "normal", shape, dtype, generator, kind)
     return finished_like("randn_like", array, input, memory_format, requires_grad)
 
 
@@ -329,8 +330,6 @@ def randint(
     >>> ac.randint(3, (4,)).shape, ac.randint(-1, 1, (2, 2)).dtype
     (autocalc.Size([4]), autocalc.int64)
     """
-    if device is not None:
-        Device(device)
     if size is None and not hasattr(high, "__index__"):
         low, high, size = 0, low, high
     elif high is None:
@@ -343,7 +342,7 @@ def randint(
     )
     kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
     array = drawn if kind is dtypes.int64 else arrays.cast(drawn, kind.numpy)
-    return finished("randint", array, out, requires_grad)
+    return finished("randint", placed(array, device), out, requires_grad)
 
 
 def randint_like(
@@ -437,9 +436,7 @@ def randperm(
     >>> ac.randperm(3).sort()[0]
     tensor([0, 1, 2])
     """
-    if device is not None:
-        Device(device)
     order = arrays.argsort(_words((count_of("randperm", n),), generator), 0)
     kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
     array = order if kind is dtypes.int64 else arrays.cast(order, kind.numpy)
-    return finished("randperm", array, out, requires_grad)
+    return finished("randperm", placed(array, device), out, requires_grad)

@@ -13,12 +13,7 @@ import numpy as np
 from autocalc._dispatch._arrays import arrays
 from autocalc._ops._coerce import PLAIN
 from autocalc._ops._remembered import remembered, replayed
-from autocalc._ops.filled import (
-    count_of,
-    dtype_of,
-    finished,
-    number,
-)
+from autocalc._ops.filled import count_of, dtype_of, finished, number, placed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
@@ -68,8 +63,6 @@ def arange(
     >>> ac.arange(3, 0, -2)
     tensor([3, 1])
     """
-    if device is not None:
-        Device(device)
     first, last = (0, start) if end is None else (start, end)
     by = step
     integers = first.__class__ is last.__class__ is by.__class__ is int
@@ -99,7 +92,8 @@ def arange(
     else:
         count = math.ceil((last - first) / by)
         values = first + np.arange(count) * float(by)
-    return finished("arange", _as(values, kind), out, requires_grad)
+    array = placed(_as(values, kind), device)
+    return finished("arange", array, out, requires_grad)
 
 
 def _as(values: Any, kind: DType) -> Any:
@@ -201,10 +195,8 @@ def linspace(
     >>> ac.linspace(0.0, 1.0, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    if device is not None:
-        Device(device)
     values = _as(_line("linspace", start, end, steps), dtype_of(dtype, out))
-    return finished("linspace", values, out, requires_grad)
+    return finished("linspace", placed(values, device), out, requires_grad)
 
 
 def logspace(
@@ -245,10 +237,8 @@ def logspace(
     >>> ac.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
-    if device is not None:
-        Device(device)
     exponents = _line("logspace", start, end, steps)
     values = _as(
         float(number("logspace", "base", base)) ** exponents, dtype_of(dtype, out)
     )
-    return finished("logspace", values, out, requires_grad)
+    return finished("logspace", placed(values, device), out, requires_grad)

@@ -307,7 +307,8 @@ def flip(input: Tensor, dims: Dims) -> Tensor:
     for axis in axes:
         n = x._array.shape[axis]
         back = _kept_places(n) if n <= _KEPT else _places_back(n)
-        x = indexing_ops.index_select_op(x, make(back, None), axis)
+        places = make(arrays.beside(x._array, back), None)
+        x = indexing_ops.index_select_op(x, places, axis)
     return x
 
 

@@ -7,6 +7,7 @@ import builtins
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._device import host_dtype
 from autocalc._dispatch._eager import accelerate
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import comparison, view
@@ -348,7 +349,7 @@ def _truth(where: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag(where, "keepdim", keepdim)
     axes, a = axes_of(where, x, dim), x._array
-    dtype = a.dtype
+    dtype = host_dtype(a.dtype)
     if dtype is not _BOOL:
         a = arrays.compare(a, arrays.constant(0, a), "ne")
     if a.size:

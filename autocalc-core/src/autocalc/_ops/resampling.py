@@ -17,18 +17,21 @@ from autocalc._ops.cubic import cubic_weights, far, near
 from autocalc._ops.ranges import arange
 from autocalc._ops.rounding import floor
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.dtypes import DType
 
 
 def nearest_exact(x: Tensor, axis: int, size: int, scale: float) -> Tensor:
     """Take the pixel whose centre is nearest to that of the output's pixel."""
-    middles = arange(size, dtype=dtypes.float32) + 0.5  # in float32, as PyTorch does
+    middles = (
+        arange(size, dtype=dtypes.float32, device=place_of_tensor(x)) + 0.5
+    )  # in float32, as PyTorch does
     return _pixels(x, axis, floor(middles * scale))
 
 
 def cubic(x: Tensor, axis: int, size: int, scale: float, align_corners: bool) -> Tensor:
     """Sum four pixels by cubic convolution."""
-    steps = arange(size, dtype=_wide(x))
+    steps = arange(size, dtype=_wide(x), device=place_of_tensor(x))
     places = steps * scale if align_corners else (steps + 0.5) * scale - 0.5
     low = floor(places)
     taps = enumerate(cubic_weights(places - low), -1)
@@ -44,7 +47,9 @@ def smoothed(x: Tensor, axis: int, size: int, scale: float, kind: str) -> Tensor
     reach, weigh = (1, _triangle) if kind == "linear" else (2, _sharp)
     stretch = max(scale, 1.0)
     support = reach * stretch
-    middles = (arange(size, dtype=dtypes.float64) + 0.5) * scale
+    middles = (
+        arange(size, dtype=dtypes.float64, device=place_of_tensor(x)) + 0.5
+    ) * scale
     first = clamping.clamp(floor(middles - support + 0.5), min=0)
     last = clamping.clamp(floor(middles + support + 0.5), max=x.shape[axis])
     places = [first + tap for tap in range(2 * math.ceil(support) + 1)]

@@ -33,6 +33,7 @@ from autocalc._ops.filled import ones, zeros
 from autocalc._ops.mode import places_in_runs
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag, one_of
+from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.limits import iinfo
 from autocalc.errors import DTypeError
 
@@ -240,7 +241,7 @@ def _neutral(reduce: str, x: Tensor) -> float:
 def _mean(total: Tensor, own: bool, index: Tensor, axis: int) -> Tensor:
     """Divide sums by how many terms they have; integers are rounded down."""
     own_terms = (ones if own else zeros)(total.shape, dtype=dtypes.int64)
-    terms = ones(index.shape, dtype=dtypes.int64)
+    terms = ones(index.shape, dtype=dtypes.int64, device=place_of_tensor(index))
     count = scattering.scatter_add_op(own_terms, index, terms, axis)
     count = cast(clamping.clamp_min(count, 1), total.dtype)
     if total.is_floating_point():
@@ -266,12 +267,12 @@ def _products(x: Tensor, index: Tensor, src: Tensor, axis: int) -> Tensor:
         factors = arithmetic.mul(factors, other)
         step *= 2
     backward = (rearranging.flip(one, (axis,)) for one in (places, factors))
-    none = ones(x.shape, dtype=x.dtype)
+    none = ones(x.shape, dtype=x.dtype, device=place_of_tensor(x))
     return scattering.scatter_op(none, *backward, axis)  # the first one stays
 
 
 def _named(x: Tensor, index: Tensor, axis: int) -> Tensor:
     """Return which elements of `x` are places of `index`."""
-    none = zeros(x.shape, dtype=dtypes.bool_)
-    written = ones(index.shape, dtype=dtypes.bool_)
+    none = zeros(x.shape, dtype=dtypes.bool_, device=place_of_tensor(x))
+    written = ones(index.shape, dtype=dtypes.bool_, device=place_of_tensor(index))
     return scattering.scatter_op(none, index, written, axis)

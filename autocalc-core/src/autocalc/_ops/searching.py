@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._device import beside
 from autocalc._kernels.rules import BOOL
 from autocalc._ops import (
     arithmetic,
@@ -30,6 +31,7 @@ from autocalc._ops._true_places import true_places
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag, check_flags
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -119,8 +121,7 @@ def ranks(x: Tensor) -> Tensor:
 def _order_of_rows(rows: Tensor) -> Tensor:
     """Return the indices that sort rows: stable, from the last column to the first."""
     n, columns = rows.shape
-    like = arrays.empty((), dtypes.int64.numpy)
-    order = make(arrays.arange(n, like), None)
+    order = make(arrays.arange(n, rows._array), None)
     for column in reversed(range(columns)):
         values = slicing.slice_op(rows, (slice(None), column))
         again = sorting.argsort(indexing.index_select_op(values, order, 0))
@@ -139,7 +140,7 @@ def _in_order(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def _begins(ordered: Any) -> Any:
     """Return where a new value, or row of values, begins in what is sorted: arrays."""
-    first = arrays.full((min(len(ordered), 1),), True, BOOL)
+    first = arrays.full((min(len(ordered), 1),), True, beside(ordered, BOOL))
     new = arrays.compare(ordered[1:], ordered[:-1], "ne")
     if new.ndim > 1:
         new = reduction.any(make(new, None), 1)._array
@@ -182,11 +183,20 @@ def unique_consecutive(
     slices = view.reshape(x, (-1,)) if dim is None else view.movedim(x, dim, 0)
     n = slices.shape[0]
     if n == 0:
-        starts = zeros(0, dtype=dtypes.bool_)
+        starts = zeros(0, dtype=dtypes.bool_, device=place_of_tensor(x))
     else:
         same = comparison.eq(slices[1:], slices[:-1])
-        rows = view.reshape(same, (n - 1, -1)) if same.numel() else zeros(n - 1, 1)
-        starts = joining.cat([ones(1, dtype=dtypes.bool_), ~reduction.all(rows, 1)])
+        rows = (
+            view.reshape(same, (n - 1, -1))
+            if same.numel()
+            else zeros(n - 1, 1, device=place_of_tensor(x))
+        )
+        starts = joining.cat(
+            [
+                ones(1, dtype=dtypes.bool_, device=place_of_tensor(x)),
+                ~reduction.all(rows, 1),
+            ]
+        )
     places = view.reshape(masking.argwhere(starts), (-1,))
     values = indexing.index_select(slices, 0, places)
     results = [values if dim is None else view.clone(view.movedim(values, 0, dim))]

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._device import beside
 from autocalc._dispatch._state import recordings, refuse_reading
 from autocalc._ops import (
     arithmetic,
@@ -31,6 +32,7 @@ from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
@@ -178,7 +180,7 @@ def _share(where: str, x: Tensor, q: float) -> Tensor:
     """Return a number as a tensor of the dtype of `x`."""
     if not x.is_floating_point():
         raise _unfit(where, x, x.dtype.name, ())
-    share = constant(q, x.dtype.numpy)
+    share = constant(q, x._array.dtype)
     if not 0 <= share.item() <= 1:
         raise _outside(where, q)
     return make(share, None)
@@ -297,7 +299,9 @@ def bincount(
 def _counts(input: Tensor, weights: Tensor | None, size: int) -> Tensor:
     """Return how often each number below `size` occurs, or the sums of its weights."""
     if weights is None:
-        amounts = arrays.full(input._array.shape, 1, dtypes.int64.numpy)
+        amounts = arrays.full(
+            input._array.shape, 1, beside(input._array, dtypes.int64.numpy)
+        )
     else:
         kept = weights.dtype is dtypes.float32
         amounts = cast(weights.detach(), weights.dtype if kept else dtypes.float64)
@@ -366,7 +370,7 @@ def histc(
         )
         raise ArgumentError(message)
     numbers = low, high, count / (high - low)
-    ends = [make(constant(one, x.dtype.numpy), None) for one in numbers]
+    ends = [make(constant(one, x._array.dtype), None) for one in numbers]
     return apply_out("histc", _bins(x, count, own, *ends), out)
 
 
@@ -376,7 +380,7 @@ def _bins(
 ) -> Tensor:
     flat = view.reshape(x, (-1,))
     place = arithmetic.mul(arithmetic.sub_op(flat, low), scale)
-    amounts = ones(flat.shape, dtype=x.dtype)
+    amounts = ones(flat.shape, dtype=x.dtype, device=place_of_tensor(x))
     if not all_inside:
         inside = bitwise.bitwise_and(
             comparison.ge(flat, low), comparison.le(flat, high)
@@ -384,4 +388,6 @@ def _bins(
         place = comparison.choose(inside, place, 0.0)
         amounts = cast(inside, x.dtype)
     index = clamping.clamp_max(cast(place, dtypes.int64), count - 1)
-    return scattering.index_add(zeros(count, dtype=x.dtype), 0, index, amounts)
+    return scattering.index_add(
+        zeros(count, dtype=x.dtype, device=place_of_tensor(x)), 0, index, amounts
+    )

@@ -35,6 +35,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     find = _kept_positions if prod(shape) <= _KEPT else _positions
     places = find(shape, layout, (size, stride, offset))
     total = k.zeros((prod(shape),), k.dtype(g))
+    places = arrays.beside(total._array if k.records else total, places)
     index = make(places, None) if k.records else places
     rows = k.reshape(k.contiguous(g), (prod(size),))
     return k.reshape(k.index_add(total, index, rows, 0), shape)

@@ -12,7 +12,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._ops.filled import count_of, finished, float_or
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag, number
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -270,7 +270,7 @@ def _window(
     requires_grad: Any,
 ) -> Tensor:
     """Return the values of `shape`, a function of the place from 0 to 1."""
-    Device("cpu" if device is None else device)
+    check_cpu(device)
     check_flag(where, "periodic", periodic)
     count, kind = count_of(where, length), float_or(dtype)
     if not kind.is_floating_point:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch._device import DeviceArray, dtype_on
 from autocalc._graph._node import Leaf, Version
 from autocalc._tensor import dtypes
 
@@ -44,6 +45,11 @@ def deep_copy(x: Any, memo: dict[Any, Any]) -> Any:
 def reduce(x: Any) -> tuple[Any, ...]:
     """Return what `pickle` makes the tensor of: its storage, and its place there."""
     array = x._array
+    if array.__class__ is DeviceArray:
+        there = array.dtype.place, array.host(), x.requires_grad
+        extras = _extras(x)
+        made = (rebuild_on, (type(x), *there))
+        return (*made, extras) if any(extras) else made
     storage = _storage(array)
     if not _is_within(array, storage):
         array = storage = array.copy()
@@ -66,6 +72,11 @@ def rebuild(
         storage = storage.copy(order="A")
     storage = storage.view(dtypes.of(storage.dtype).numpy)
     return assemble(cls, _view(storage, offset, shape, strides), requires_grad)
+
+
+def rebuild_on(cls: type, place: str, array: Any, requires_grad: bool) -> Any:
+    """Make a tensor that was on a device, and has to be there again."""
+    return assemble(cls, dtype_on(place, array.dtype).copied(array), requires_grad)
 
 
 def assemble(cls: type, array: Any, requires_grad: bool) -> Any:
@@ -115,6 +126,8 @@ def _view(storage: Any, offset: int, shape: Any, strides: Any) -> Any:
 
 def _copied(array: Any, memo: dict[Any, Any]) -> tuple[Any, Version]:
     """Return a copy of `array`, and the cell that counts writes to its storage."""
+    if array.__class__ is DeviceArray:
+        return array.copy(), Version()
     storage = _storage(array)
     if not _is_within(array, storage):
         return array.copy(), Version()

@@ -3,11 +3,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from autocalc._dispatch._device import (
+    DeviceArray,
+    DeviceDType,
+    dtype_on,
+    host_dtype,
+    library_of,
+)
 from autocalc.errors import ArgumentError
 
 
 class Device:
-    """Where arrays live; ``ac.device("cpu")`` is the one there is so far.
+    """Where arrays live: ``ac.device("cpu")``, or what a kernel package serves.
+
+    Parameters
+    ----------
+    device
+        The kind, such as ``"cpu"``, perhaps with a number: ``"cuda:0"``.
+    index
+        The number, where `device` has none.
+
+    Raises
+    ------
+    ArgumentError
+        If this machine has no such device, or no kernel package for it.
 
     Examples
     --------
@@ -22,14 +43,24 @@ class Device:
     index: int | None
 
     def __init__(self, device: str | Device = "cpu", index: int | None = None) -> None:
-        kind = device.type if isinstance(device, Device) else str(device).split(":")[0]
+        kind, number = _parts(device, index)
         if kind != "cpu":
-            message = (
-                f"device: {str(device)!r} is not available; AutoCalc runs on 'cpu'."
-            )
-            raise ArgumentError(message)
+            count = library_of(kind, str(device)).count()
+            if number and number >= count:
+                message = (
+                    f"device: {kind}:{number} is not there; this machine has {count} "
+                    f"of them, counted from 0."
+                )
+                raise ArgumentError(message)
+            if number:
+                message = (
+                    f"device: {kind}:{number}: tensors can be on {kind}:0 alone. "
+                    f"Choose for the process which device is number 0, as its package "
+                    f"describes."
+                )
+                raise ArgumentError(message)
         self.type = kind
-        self.index = index
+        self.index = number
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
@@ -40,10 +71,85 @@ class Device:
         return hash(self.type)
 
     def __str__(self) -> str:
-        return self.type
+        return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __repr__(self) -> str:
-        return f"device(type={self.type!r})"
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{index})"
+
+
+def _parts(device: str | Device, index: int | None) -> tuple[str, int | None]:
+    """Return the kind of a device and its number."""
+    if isinstance(device, Device):
+        return device.type, device.index
+    kind, _, number = str(device).partition(":")
+    if not number:
+        return kind, index
+    if not number.isdigit() or index is not None:
+        message = (
+            f"device: {device!r} names no device; write a kind, or a kind and a number "
+            f"such as 'cpu:0'."
+        )
+        raise ArgumentError(message)
+    return kind, int(number)
 
 
 cpu = Device("cpu")
+
+
+def device_of(array: Any) -> Device:
+    """Return where an array lies."""
+    dtype = array.dtype
+    return Device(dtype.place) if dtype.__class__ is DeviceDType else cpu
+
+
+def dtype_at(device: str | Device | None, dtype: Any) -> Any:
+    """Return the dtype of such elements on a device; None is where they are."""
+    if device is None:
+        return dtype
+    device = device if isinstance(device, Device) else Device(device)
+    host = host_dtype(dtype)
+    return host if device.type == "cpu" else dtype_on(device.type, host)
+
+
+def check_cpu(device: str | Device | None) -> None:
+    """Raise if another device than the CPU is asked for, where there is no choice.
+
+    Raises
+    ------
+    ArgumentError
+        If it is one that exists; `Device` says if it does not.
+    """
+    if device is None or (there := Device(device)).type == "cpu":
+        return
+    message = (
+        f"device: {str(there)!r} is given where tensors are made on the CPU; leave it "
+        f"out, and move the result with .to({str(there)!r})."
+    )
+    raise ArgumentError(message)
+
+
+def host_array(array: Any) -> Any:
+    """Return an array of NumPy: itself, or a copy of what lies on a device."""
+    return array.host() if array.__class__ is DeviceArray else array
+
+
+def numbered(kind: str, device: int | str | Device | None) -> Device:
+    """Return a device of this kind, which may be given by its number alone."""
+    if device is None:
+        return Device(kind)
+    return Device(kind, device) if isinstance(device, int) else Device(device)
+
+
+def place_of_tensor(x: Any) -> Device | None:
+    """Return where a tensor is, for what is made beside it; None is the CPU.
+
+    Which is what calls that are remembered know it by.
+    """
+    array = x._array
+    return Device(array.dtype.place) if array.__class__ is DeviceArray else None
+
+
+def near(x: Any, device: str | Device | None) -> str | Device | None:
+    """Return the device asked for, or that of a tensor; None is the CPU."""
+    return place_of_tensor(x) if device is None else device

@@ -11,6 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from autocalc._dispatch._device import host_dtype
 from autocalc._dispatch._eager import bind
 from autocalc._tensor.checks import short
 from autocalc.errors import DTypeError
@@ -95,6 +96,9 @@ def of(dtype: np.dtype[Any]) -> DType:
     try:
         return _BY_NUMPY[dtype]
     except KeyError:
+        host = host_dtype(dtype)  # of what lies on a device
+        if host in _BY_NUMPY:
+            return _BY_NUMPY[host]
         raise _unsupported(dtype) from None
 
 

@@ -931,7 +931,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def cpu(self, memory_format: Any = None) -> TensorT:
-        """Return x itself: it lives on the CPU."""
+        """Return x on the CPU: itself, or a copy of what lies on a device."""
         ...
 
     def cross(
@@ -950,7 +950,7 @@ class TensorInterface(Generic[TensorT]):
         device: builtins.int | builtins.str | Device | None = None,
         non_blocking: builtins.bool = False,
     ) -> TensorT:
-        """Raise: there is no CUDA device."""
+        """Return x on the device "cuda": itself, or a copy."""
         ...
 
     def cummax(
@@ -1343,7 +1343,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def get_device(self) -> builtins.int:
-        """Return -1, the number of the CPU."""
+        """Return the number of the device; -1 is the CPU."""
         ...
 
     def greater(
@@ -1595,9 +1595,15 @@ class TensorInterface(Generic[TensorT]):
         """Return False: there are no complex dtypes."""
         ...
 
-    is_cpu: builtins.bool
+    @property
+    def is_cpu(self) -> builtins.bool:
+        """Whether the array lives on the CPU."""
+        ...
 
-    is_cuda: builtins.bool
+    @property
+    def is_cuda(self) -> builtins.bool:
+        """Whether the array lives on the device "cuda"."""
+        ...
 
     def is_inference(self) -> builtins.bool:
         """Return False: tensors made under `inference_mode` are like all others."""
@@ -1614,7 +1620,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def is_pinned(self) -> builtins.bool:
-        """Return False: memory is pinned for copies to devices."""
+        """Return whether x lies where a device copies from fastest: `pin_memory`."""
         ...
 
     is_quantized: builtins.bool
@@ -2314,7 +2320,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def pin_memory(self) -> TensorT:
-        """Return x itself: no device copies from it."""
+        """Return a copy of x from which a device copies fastest; without one, x itself."""
         ...
 
     def pinverse(self, rcond: builtins.float = 1e-15) -> TensorT:

@@ -12,6 +12,7 @@ import numpy as np
 from autocalc._tensor import dtypes
 from autocalc._tensor._number_texts import Form, form_of
 from autocalc._tensor.checks import as_int, check_flag, number
+from autocalc._tensor.device import host_array
 from autocalc.errors import ArgumentError
 
 
@@ -137,6 +138,8 @@ def _extras(x: Any) -> list[str]:
         extras.append(f"size={tuple(x.shape)}")
     if x.dtype not in usual:
         extras.append(f"dtype={x.dtype!r}")
+    if x.device.type != "cpu":
+        extras.append(f"device={str(x.device)!r}")
     if not x.is_leaf:
         extras.append(f"grad_fn=<{x._node().op.name}>")
     elif x.requires_grad:
@@ -146,7 +149,7 @@ def _extras(x: Any) -> list[str]:
 
 def _elements_text(x: Any, o: Options) -> str:
     """Return the elements in brackets, in lines of the options' width."""
-    array = x._array
+    array = host_array(x._array)
     if x.is_floating_point():
         with np.errstate(invalid="ignore"):  # of a NaN that signals
             array = array.astype(np.float64)

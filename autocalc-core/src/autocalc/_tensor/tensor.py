@@ -9,6 +9,7 @@ from weakref import ref
 
 from autocalc._absent import groups_by_name
 from autocalc._dispatch._addresses import address
+from autocalc._dispatch._device import DeviceArray
 from autocalc._dispatch._eager import accelerate, accelerated, bind
 from autocalc._dispatch._layout import fits_channels_last
 from autocalc._dispatch._state import recordings, refuse_reading
@@ -16,7 +17,7 @@ from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._node import Leaf, Node, Output, Version
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import FLAG, as_int, check_flag
-from autocalc._tensor.device import Device, cpu
+from autocalc._tensor.device import Device, device_of
 from autocalc._tensor.memory_format import asks_channels_last, contiguous_format
 from autocalc._tensor.size import SIZES, Size
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, GradError
@@ -124,7 +125,7 @@ class Tensor(Methods):
     @property
     def device(self) -> Device:
         """Where the array lives."""
-        return cpu
+        return device_of(self._array)
 
     @property
     def itemsize(self) -> int:
@@ -399,14 +400,26 @@ class Tensor(Methods):
             raise GradError(message)
         if recordings:
             refuse_reading("numpy")
+        if self._array.__class__ is DeviceArray:
+            return self._host(force)  # type: ignore[no-any-return]  # NumPy's
         self._cell().exported = True
         return self._array  # type: ignore[no-any-return]  # NumPy's on CPUs
+
+    def _host(self, force: bool) -> Any:
+        """Return a copy of what lies on a device, if that was asked for."""
+        if force:
+            return self._array.host()
+        message = (
+            f"numpy: the tensor is on {self.device}, which NumPy cannot reach; use "
+            f"cpu().numpy()."
+        )
+        raise ArgumentError(message)
 
     def __dlpack__(self, **options: Any) -> Any:
         return self.numpy().__dlpack__(**options)
 
     def __dlpack_device__(self) -> Any:
-        return self._array.__dlpack_device__()
+        return self.numpy().__dlpack_device__()
 
     def item(self) -> Any:
         """Return the one element as a Python number."""

@@ -18,6 +18,7 @@ from autocalc._ops.made_like import ones_like, zeros_like
 from autocalc._ops.view import clone, reshape
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
+from autocalc._tensor.device import place_of_tensor as _place_of_tensor
 from autocalc.autograd._gradients import grad
 from autocalc.autograd._gradients import tensors_of as _tensors_of
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
@@ -407,13 +408,20 @@ class _Call:
 
     def jacobian_of(self, y: Tensor, create_graph: bool) -> Tensors:
         """Return d y / d input for every input: a walk for each element of y."""
-        units = eye(y.numel(), dtype=y.dtype) if y.numel() else zeros(0, 0)
+        units = (
+            eye(y.numel(), dtype=y.dtype, device=_place_of_tensor(y))
+            if y.numel()
+            else zeros(0, 0)
+        )
         walks = [
             self.gradients([y], [reshape(units[i], y.shape)], create_graph)
             for i in range(y.numel())
         ]
         if not walks:
-            blocks = [zeros(*y.shape, *x.shape, dtype=y.dtype) for x in self.inputs]
+            blocks = [
+                zeros(*y.shape, *x.shape, dtype=y.dtype, device=_place_of_tensor(y))
+                for x in self.inputs
+            ]
         else:
             blocks = [
                 reshape(stack(rows), (*y.shape, *x.shape))

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What programs ask of CUDA before they choose a device: there is none here.
+"""NVIDIA's GPUs, where a kernel package serves them: is there one, and its memory.
 
-`is_available` answers False; what would act on a device does nothing.
+AutoCalc itself knows no GPU.  With `autocalc-kernels-cuda` installed and a GPU in the
+machine, ``x.to("cuda")`` puts a tensor there; without, `is_available` answers False and
+what would act on a device does nothing.
 """
 
 from __future__ import annotations
@@ -9,34 +11,53 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from autocalc._absent import absence as _absence
+from autocalc._dispatch import _device
 
 if TYPE_CHECKING:
     from autocalc.cuda import amp as amp
 
 __all__ = [
+    "current_device",
     "device_count",
     "empty_cache",
     "is_available",
     "manual_seed",
     "manual_seed_all",
+    "max_memory_allocated",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
     "synchronize",
 ]
 
 
 def is_available() -> bool:
-    """Return False.
+    """Return whether tensors can be put on a GPU.
 
     Examples
     --------
     >>> import autocalc as ac
-    >>> ac.device("cuda" if ac.cuda.is_available() else "cpu")
-    device(type='cpu')
+    >>> device = ac.device("cuda" if ac.cuda.is_available() else "cpu")
+    >>> ac.ones(2).to(device).device == device
+    True
     """
-    return False
+    return "cuda" in _device.places()
+
+
+def _library() -> Any:
+    """Return the package's arrays, or None where there is no GPU."""
+    return _device.library_of("cuda") if is_available() else None
 
 
 def device_count() -> int:
-    """Return 0."""
+    """Return how many GPUs can be used."""
+    library = _library()
+    return 0 if library is None else int(library.count())
+
+
+def current_device() -> int:
+    """Return 0, the number of the GPU on which tensors are."""
+    _device.library_of("cuda")  # which raises where there is none
     return 0
 
 
@@ -49,11 +70,42 @@ def manual_seed_all(seed: int) -> None:
 
 
 def empty_cache() -> None:
-    """Do nothing."""
+    """Give cached memory back to the GPU."""
+    library = _library()
+    if library is not None:
+        library.trim()
 
 
-def synchronize() -> None:
-    """Do nothing: every call has ended when it returns."""
+def synchronize(device: Any = None) -> None:
+    """Wait until the GPU has done all work; raises what kernels found wrong."""
+    library = _library()
+    if library is not None:
+        library.synchronize()
+
+
+def memory_stats(device: Any = None) -> dict[str, int]:
+    """Return the counters of the GPU's memory, in bytes; empty without a GPU.
+
+    `in_use` by arrays, their `peak`, and `cached`, what waits to be used again.
+    """
+    library = _library()
+    return {} if library is None else dict(library.stats())
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Return the bytes that arrays take on the GPU."""
+    return memory_stats().get("in_use", 0)
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """Return the most bytes that arrays have taken so far."""
+    return memory_stats().get("peak", 0)
+
+
+def memory_reserved(device: Any = None) -> int:
+    """Return the bytes that arrays and the cache take on the GPU."""
+    stats = memory_stats()
+    return stats.get("in_use", 0) + stats.get("cached", 0)
 
 
 def __getattr__(name: str) -> Any:

@@ -15,6 +15,7 @@ from typing import Literal
 from autocalc import nn
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.models._cache import KeyValueCache
 from autocalc.models._rotary import Rotary
@@ -294,7 +295,9 @@ class Decoder(nn.Module):
         self._check_tokens(tokens, past)
         x = self.tokens(tokens)
         if self.positions is not None:
-            x = x + self.positions(arange(past, past + tokens.shape[1]))
+            x = x + self.positions(
+                arange(past, past + tokens.shape[1], device=place_of_tensor(tokens))
+            )
         for i, block in enumerate(self.blocks):
             x = block(x, self.rotary, None if caches is None else caches[i], start)
         logits: Tensor = self.head(self.norm(x))

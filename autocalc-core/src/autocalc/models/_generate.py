@@ -15,6 +15,7 @@ from autocalc._ops.scans import cumsum
 from autocalc._ops.softmax import softmax
 from autocalc._ops.sorting import sort, topk
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator, default_generator
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.models._reading import position_reader
@@ -192,7 +193,16 @@ def draw(
 def _drawn(sums: Tensor, kept: Tensor, generator: Generator) -> Tensor:
     """Return the place [B, 1] at which each row of sums passes a part of `kept`."""
     batch, count = sums.shape
-    drawn = rand(batch, 1, dtype=sums.dtype, generator=generator) * kept
+    drawn = (
+        rand(
+            batch,
+            1,
+            dtype=sums.dtype,
+            device=place_of_tensor(sums),
+            generator=generator,
+        )
+        * kept
+    )
     return (sums <= drawn).sum(-1, keepdim=True).clamp(max=count - 1)
 
 

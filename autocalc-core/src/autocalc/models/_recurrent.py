@@ -9,7 +9,6 @@ V tokens.
 from __future__ import annotations
 
 from autocalc import nn
-from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn import functional, init
@@ -160,8 +159,8 @@ class TextLSTM(nn.Module):
     def make_caches(self, batch: int) -> StateCache:
         """Return the states before a text: zeros."""
         shape = (self.lstm.num_layers, batch, self.lstm.hidden_size)
-        dtype = self.tokens.weight.dtype
-        return StateCache(zeros(*shape, dtype=dtype), zeros(*shape, dtype=dtype))
+        like = self.tokens.weight
+        return StateCache(like.new_zeros(*shape), like.new_zeros(*shape))
 
     def loss(
         self, tokens: Tensor, targets: Tensor, caches: StateCache | None = None

@@ -8,7 +8,7 @@ from autocalc._ops.filled import full
 from autocalc._ops.random_activations import check_slopes
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import functional
@@ -301,7 +301,7 @@ class PReLU(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         check_sizes("PReLU", num_parameters=num_parameters)
         self.num_parameters = num_parameters
         self.init = init

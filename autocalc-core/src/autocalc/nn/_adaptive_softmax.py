@@ -13,7 +13,7 @@ from autocalc._ops.softmax import log_softmax
 from autocalc._ops.splitting import narrow, select
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import as_int, check_flags, number, sequence
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn._container import ModuleList, Sequential
@@ -85,7 +85,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     ) -> None:
         where = "AdaptiveLogSoftmaxWithLoss"
         check_flags(where, head_bias=head_bias)
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         check_sizes(where, in_features=in_features, n_classes=n_classes)
         super().__init__()
         self.in_features = in_features

@@ -8,7 +8,7 @@ from autocalc._ops._checks import check_probability, check_sizes
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, check_switches
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import _init
@@ -107,7 +107,7 @@ class MultiheadAttention(Module):
             batch_first=batch_first,
         )
         super().__init__()
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         name = "MultiheadAttention"
         check_sizes(name, embed_dim=embed_dim, num_heads=num_heads)
         check_probability(name, dropout)

@@ -16,7 +16,7 @@ from autocalc._ops.creation import tensor
 from autocalc._ops.filled import empty, ones, zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType, int64
 from autocalc.errors import ShapeError
 from autocalc.nn import _init, functional
@@ -48,7 +48,7 @@ class _ChannelNorm(Module):
         bias: bool,
     ) -> None:
         Module.__init__(self)
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         check_sizes(type(self).__name__, num_features=num_features)
         self.num_features = num_features
         self.eps = eps

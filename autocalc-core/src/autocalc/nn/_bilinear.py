@@ -7,7 +7,7 @@ from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init, functional
 from autocalc.nn._module import Module
@@ -56,7 +56,7 @@ class Bilinear(Module):
     ) -> None:
         check_switches("Bilinear", bias=bias)
         super().__init__()
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         check_sizes(
             "Bilinear",
             in1_features=in1_features,

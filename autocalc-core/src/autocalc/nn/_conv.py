@@ -12,7 +12,7 @@ from autocalc._ops.filled import empty
 from autocalc._ops.padding import bordered
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import _init, functional
@@ -49,7 +49,7 @@ class ConvBase(Module):
         dtype: DType | None,
     ) -> None:
         Module.__init__(self)
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         where, dims = type(self).__name__, self._dims
         _check_channels(where, in_channels, out_channels, groups)
         if padding_mode not in _MODES:

@@ -7,7 +7,7 @@ from autocalc._ops._checks import check_sizes
 from autocalc._ops.batch_norm import check_groups
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import functional
 from autocalc.nn._scale import Scaled
@@ -63,7 +63,7 @@ class GroupNorm(Scaled):
     ) -> None:
         check_switches("GroupNorm", affine=affine, bias=bias)
         super().__init__()
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         check_sizes("GroupNorm", num_channels=num_channels)
         check_groups("GroupNorm", num_groups, num_channels)
         self.num_groups = num_groups

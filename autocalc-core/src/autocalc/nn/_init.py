@@ -12,6 +12,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops.filled import eye
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
+from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -196,7 +197,9 @@ def eye_(tensor: Tensor) -> Tensor:
     if SKIPPED.get():
         return tensor
     with no_grad():
-        return tensor.copy_(eye(*tensor.shape, dtype=tensor.dtype))
+        return tensor.copy_(
+            eye(*tensor.shape, dtype=tensor.dtype, device=place_of_tensor(tensor))
+        )
 
 
 def fans(where: str, tensor: Tensor) -> tuple[int, int]:

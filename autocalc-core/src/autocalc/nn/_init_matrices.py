@@ -12,6 +12,7 @@ from autocalc._ops.filled import empty, zeros
 from autocalc._ops.random_draws import randperm
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
+from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn._init import SKIPPED, normal_
@@ -46,7 +47,10 @@ def orthogonal_(
     columns = tensor.numel() // rows
     count, size = min(rows, columns), max(rows, columns)
     with no_grad():
-        drawn = normal_(empty(count, size, dtype=tensor.dtype), generator=generator)
+        drawn = normal_(
+            empty(count, size, dtype=tensor.dtype, device=place_of_tensor(tensor)),
+            generator=generator,
+        )
         basis = _orthonormal(drawn)
         matrix = basis if rows <= columns else view.t(basis)
         return tensor.copy_(view.reshape(matrix, tensor.shape) * gain)
@@ -152,7 +156,9 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     if SKIPPED.get():
         return tensor
     with no_grad():
-        tensor.copy_(zeros(*tensor.shape, dtype=tensor.dtype))
+        tensor.copy_(
+            zeros(*tensor.shape, dtype=tensor.dtype, device=place_of_tensor(tensor))
+        )
         for group in range(groups):
             for i in range(min(each, tensor.shape[1])):
                 place = (group * each + i, i, *middle)

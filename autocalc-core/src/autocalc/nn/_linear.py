@@ -11,7 +11,7 @@ from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init
 from autocalc.nn._module import Module
@@ -77,7 +77,7 @@ class Linear(Module):
     ) -> None:
         check_switches("Linear", bias=bias)
         super().__init__()
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         check_sizes("Linear", in_features=in_features, out_features=out_features)
         self.in_features = in_features
         self.out_features = out_features

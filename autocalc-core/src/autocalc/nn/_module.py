@@ -10,9 +10,9 @@ from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.typed_tensors import dtype_named
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag, check_switches
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, numbered
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc.errors import DTypeError
 from autocalc.nn._hooks import call_forward
 from autocalc.nn._stateful import StatefulModule
 
@@ -107,21 +107,25 @@ class Module(StatefulModule["Module"]):
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Convert floating-point parameters and buffers, in place; return the module.
+        """Convert and move parameters and buffers, in place; return the module.
 
-        Takes a floating-point dtype, a device, both, or a tensor whose dtype to take.
+        Takes a floating-point dtype for those that are so, a device, both, or a tensor
+        that has them.
         """
-        dtype = _dtype_meant(args, **kwargs)
-        if dtype is None:
-            return self
-        if not dtype.is_floating_point:
+        dtype, device = _meant(args, **kwargs)
+        if dtype is not None and not dtype.is_floating_point:
             message = (
                 f"Module.to: parameters cannot be {dtype.name}; use ac.float32 or "
                 f"ac.float64."
             )
             raise DTypeError(message)
-        wanted = dtype
-        return self._apply(lambda x: x.to(wanted) if x.is_floating_point() else x)
+        if dtype is None and device is None:
+            return self
+
+        def converted(x: Tensor) -> Tensor:
+            return x.to(device=device, dtype=dtype if x.is_floating_point() else None)
+
+        return self._apply(converted)
 
     def float(self) -> Self:
         """Convert parameters and buffers to float32, in place; return the module."""
@@ -140,22 +144,18 @@ class Module(StatefulModule["Module"]):
         return self.to(dtypes.bfloat16)
 
     def cpu(self) -> Self:
-        """Return the module: it lives on the CPU."""
-        return self
+        """Move parameters and buffers to the CPU, in place; return the module."""
+        return self.to("cpu")
 
     def cuda(self, device: int | str | Device | None = None) -> Self:
-        """Raise: there is no CUDA device.
+        """Move parameters and buffers to "cuda", in place; return the module.
 
         Raises
         ------
         ArgumentError
-            Always.
+            If there is none: ask ``ac.cuda.is_available()``.
         """
-        message = (
-            "Module.cuda: there is no CUDA device; AutoCalc runs on 'cpu'. Ask "
-            "ac.cuda.is_available() first, or leave .cuda() out."
-        )
-        raise ArgumentError(message)
+        return self.to(numbered("cuda", device))
 
     def type(self, dst_type: Any) -> Self:
         """Convert parameters and buffers to a floating-point dtype or its name."""
@@ -195,24 +195,23 @@ def _indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
-def _dtype_meant(
+def _meant(
     args: tuple[Any, ...],
     dtype: DType | None = None,
     device: str | Device | None = None,
     non_blocking: bool = False,
     memory_format: Any = None,
-) -> DType | None:
-    """Return the dtype among the arguments of `Module.to`; check the device."""
-    if device is not None:
-        Device(device)
+) -> tuple[DType | None, Device | None]:
+    """Return the dtype and the device among the arguments of `Module.to`."""
     for arg in args:
         if isinstance(arg, Tensor):
-            dtype = arg.dtype
+            dtype, device = arg.dtype, arg.device
         elif isinstance(arg, (str, Device)):
-            Device(arg)
+            device = arg
         elif not isinstance(arg, bool) and arg is not None:
             dtype = dtypes.as_dtype(arg)
-    return None if dtype is None else dtypes.as_dtype(dtype)
+    there = None if device is None else Device(device)
+    return None if dtype is None else dtypes.as_dtype(dtype), there
 
 
 def clear_grad(param: Tensor, set_to_none: bool) -> None:

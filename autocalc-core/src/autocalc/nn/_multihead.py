@@ -16,6 +16,7 @@ from autocalc._ops.dropout import dropout as drop
 from autocalc._ops.filled import zeros
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import Device, place_of_tensor
 from autocalc.errors import DTypeError, ShapeError
 
 
@@ -85,7 +86,7 @@ def attend(
     q, k, v = heads
     scores = matmul.matmul(q * (1 / math.sqrt(q.shape[-1])), view.transpose(k, -2, -1))
     if causal:
-        mask = both(mask, causal_mask(q.shape[2], k.shape[2]))
+        mask = both(mask, causal_mask(q.shape[2], k.shape[2], place_of_tensor(q)))
     if mask is not None:
         numbers = as_numbers(mask, scores.dtype)
         scores = scores + numbers
@@ -96,9 +97,10 @@ def attend(
     return matmul.matmul(weights, v), weights
 
 
-def causal_mask(queries: int, keys: int) -> Tensor:
+def causal_mask(queries: int, keys: int, device: Device | None = None) -> Tensor:
     """Return which keys a query sees: those up to its own position."""
-    return arange(keys) <= view.unsqueeze(arange(queries), 1)
+    rows = view.unsqueeze(arange(queries, device=device), 1)
+    return arange(keys, device=device) <= rows
 
 
 # ---- masks ---------------------------------------------------------------------------
@@ -169,7 +171,7 @@ def with_one_more_key(mask: Tensor | None) -> Tensor | None:
     """Return a mask that allows one key after the last one too."""
     if mask is None:
         return None
-    free = zeros(*mask.shape[:-1], 1, dtype=mask.dtype)
+    free = zeros(*mask.shape[:-1], 1, dtype=mask.dtype, device=place_of_tensor(mask))
     if mask.dtype is dtypes.bool_:
         free = logical.logical_not(free)
     return joining.cat([mask, free], -1)

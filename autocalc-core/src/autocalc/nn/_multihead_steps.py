@@ -12,6 +12,7 @@ from typing import NamedTuple
 from autocalc._ops import broadcasting, joining, matmul, reduction, view
 from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn import _multihead
 from autocalc.nn._multihead import Heads, Projections
@@ -102,7 +103,7 @@ def _with_extra_keys(
         )
         mask = _multihead.with_one_more_key(mask)
     if layer.add_zero_attn:
-        zero = zeros(batch, heads, 1, size, dtype=k.dtype)
+        zero = zeros(batch, heads, 1, size, dtype=k.dtype, device=place_of_tensor(k))
         k, v = (joining.cat([x, zero], 2) for x in (k, v))
         mask = _multihead.with_one_more_key(mask)
     return Heads(q, k, v), mask

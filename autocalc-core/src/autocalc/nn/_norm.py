@@ -9,7 +9,7 @@ from autocalc._ops._checks import check_sizes
 from autocalc._ops.local_response_norm import check_size
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches, integers, number
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import functional
@@ -81,7 +81,7 @@ class LayerNorm(_Norm):
     ) -> None:
         check_switches("LayerNorm", bias=bias)
         super().__init__(normalized_shape, elementwise_affine)
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         self.eps = eps
         self._add_parameters(
             self.normalized_shape,
@@ -142,7 +142,7 @@ class RMSNorm(_Norm):
         dtype: DType | None = None,
     ) -> None:
         super().__init__(normalized_shape, elementwise_affine)
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         self.eps = eps
         self._add_parameters(self.normalized_shape, dtype, weight=elementwise_affine)
 

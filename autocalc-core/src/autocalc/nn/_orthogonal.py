@@ -15,6 +15,7 @@ from autocalc._ops.random_draws import randn
 from autocalc._ops.splitting import narrow
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag, one_of
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ShapeError
 from autocalc.nn._module import Module
 from autocalc.nn._parametrizations import weight_of
@@ -31,7 +32,7 @@ def matrix_exp(a: Tensor) -> Tensor:
     size = float(a.detach().abs().sum(-1).max()) if a.numel() else 0.0
     halvings = max(0, math.ceil(math.log2(size)) + 1) if size > 0 else 0
     small = a / 2.0**halvings
-    one = eye(a.shape[-1], dtype=a.dtype)
+    one = eye(a.shape[-1], dtype=a.dtype, device=place_of_tensor(a))
     total = one
     for n in range(_TERMS, 0, -1):  # Horner's scheme
         total = one + matmul.matmul(small, total) / n
@@ -43,7 +44,9 @@ def matrix_exp(a: Tensor) -> Tensor:
 def householder_product(vectors: Tensor, tau: Tensor) -> Tensor:
     """Return the first columns of (1 - tau v v^T) for one v after the other."""
     n, k = vectors.shape[-2:]
-    total = narrow(eye(n, dtype=vectors.dtype), -1, 0, k)
+    total = narrow(
+        eye(n, dtype=vectors.dtype, device=place_of_tensor(vectors)), -1, 0, k
+    )
     for i in reversed(range(k)):
         v = narrow(vectors, -1, i, 1)
         factor = view.unsqueeze(narrow(tau, -1, i, 1), -1)
@@ -64,11 +67,11 @@ def householder_vectors(q: Tensor) -> Tensor:
         sign = (first >= 0).to(q.dtype) * 2 - 1
         # Where nothing is below, the reflection turns the axis itself round.
         v = (below / (first + sign * length)).masked_fill(~there, 0.0)
-        v = joining.cat([zeros((*q.shape[:-2], j, 1), dtype=q.dtype),
-                         first.new_ones(first.shape), v], -2)  # fmt: skip
+        above = q.new_zeros((*q.shape[:-2], j, 1))
+        v = joining.cat([above, first.new_ones(first.shape), v], -2)
         tau = view.unsqueeze((v * v).sum(-2), -1)
         rest = rest - v * (2 / tau) * matmul.matmul(v.mT, rest)
-        above = zeros((*q.shape[:-2], j, 1), dtype=q.dtype)
+        above = zeros((*q.shape[:-2], j, 1), dtype=q.dtype, device=place_of_tensor(q))
         after = narrow(v, -2, j + 1, n - j - 1)
         signs = narrow(narrow(rest, -1, j, 1), -2, j, 1).sign()
         columns.append(joining.cat([above, signs, after], -2))
@@ -108,12 +111,20 @@ class _Orthogonal(Module):
         n, k = x.shape[-2:]
         x = tril(x)
         if n != k:
-            x = joining.cat([x, zeros((*x.shape[:-1], n - k), dtype=x.dtype)], -1)
+            x = joining.cat(
+                [
+                    x,
+                    zeros(
+                        (*x.shape[:-1], n - k), dtype=x.dtype, device=place_of_tensor(x)
+                    ),
+                ],
+                -1,
+            )
         a = x - x.mT
         if self.orthogonal_map == "matrix_exp":
             q = matrix_exp(a)
         else:
-            one = eye(n, dtype=x.dtype)
+            one = eye(n, dtype=x.dtype, device=place_of_tensor(x))
             q = solve(one - a / 2, one + a / 2)
         return narrow(q, -1, 0, k)
 
@@ -122,7 +133,9 @@ class _Orthogonal(Module):
         below = tril(x, -1)
         tau = 2.0 / (1.0 + (below * below).sum(-2))
         n, k = x.shape[-2:]
-        vectors = below + narrow(eye(n, dtype=x.dtype), -1, 0, k)
+        vectors = below + narrow(
+            eye(n, dtype=x.dtype, device=place_of_tensor(x)), -1, 0, k
+        )
         signs = diagonal(x.detach(), 0, -2, -1).trunc()
         return householder_product(vectors, tau) * view.unsqueeze(signs, -2)
 
@@ -153,21 +166,25 @@ class _Orthogonal(Module):
         n, k = q.shape[-2:]
         if n == k:
             return q.clone() if _is_orthogonal(q) else positive_qr(q)
-        more = randn((*q.shape[:-2], n, n - k), dtype=q.dtype)
+        more = randn(
+            (*q.shape[:-2], n, n - k), dtype=q.dtype, device=place_of_tensor(q)
+        )
         return positive_qr(joining.cat([q, more], -1))
 
 
 def _minus_one(like: Tensor) -> Tensor:
     """Return -1 on the diagonal, 0 elsewhere: each map gives the base of it."""
     n, k = like.shape[-2:]
-    one = narrow(eye(max(n, k), dtype=like.dtype), -1, 0, min(n, k))
+    one = narrow(
+        eye(max(n, k), dtype=like.dtype, device=place_of_tensor(like)), -1, 0, min(n, k)
+    )
     one = one.mT if n < k else one
     return arithmetic.neg(one.expand(like.shape)).clone()
 
 
 def _is_orthogonal(q: Tensor) -> bool:
     n = q.shape[-1]
-    off = matmul.matmul(q.mT, q) - eye(n, dtype=q.dtype)
+    off = matmul.matmul(q.mT, q) - eye(n, dtype=q.dtype, device=place_of_tensor(q))
     eps = 10 * n * (2.0**-52 if q.itemsize == 8 else 2.0**-23)
     return float(off.abs().max()) <= eps if q.numel() else True
 

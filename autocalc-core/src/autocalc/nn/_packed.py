@@ -17,6 +17,7 @@ from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -91,7 +92,12 @@ def pad_sequence(
     length = max(x.shape[0] for x in each)
     rows = []
     for x in each:
-        beside = full((length - x.shape[0], *x.shape[1:]), padding_value, dtype=x.dtype)
+        beside = full(
+            (length - x.shape[0], *x.shape[1:]),
+            padding_value,
+            dtype=x.dtype,
+            device=place_of_tensor(x),
+        )
         rows.append(
             joining.cat([x, beside] if padding_side == "right" else [beside, x], 0)
         )
@@ -245,7 +251,12 @@ def pad_packed_sequence(
         starts[t] + i if t < len(sizes) and i < sizes[t] else data.shape[0]
         for t, i in _walk(steps, order, batch_first)
     ]
-    padding = full((1, *data.shape[1:]), padding_value, dtype=data.dtype)
+    padding = full(
+        (1, *data.shape[1:]),
+        padding_value,
+        dtype=data.dtype,
+        device=place_of_tensor(data),
+    )
     rows = joining.cat([data, padding], 0)
     out = indexing.index_select(rows, 0, _numbers(places))
     shape = (batch, steps) if batch_first else (steps, batch)

@@ -11,6 +11,7 @@ from autocalc._ops.distance import normalize
 from autocalc._ops.random_draws import randn
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int, number, short
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ModuleError
 from autocalc.nn._conv import ConvBase
 from autocalc.nn._module import Module
@@ -153,7 +154,7 @@ class _SpectralNorm(Module):
         if weight.ndim > 1:
             matrix = rows_along(weight.detach(), dim)
             for name, size in zip(("_u", "_v"), matrix.shape, strict=True):
-                drawn = randn(size, dtype=weight.dtype)
+                drawn = randn(size, dtype=weight.dtype, device=place_of_tensor(weight))
                 self.register_buffer(name, normalize(drawn, dim=0, eps=eps))
             self._iterate(matrix, 15)
 

@@ -16,7 +16,7 @@ from autocalc._ops.filled import empty, zeros
 from autocalc._ops.recurrent import States, Weights, layer, packed_layer
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag, check_flags
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu, place_of_tensor
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn import _init
@@ -80,7 +80,7 @@ class RNNBase(Module):
     ) -> None:
         check_flags(type(self).__name__, bias=bias, batch_first=batch_first)
         super().__init__()
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         name = type(self).__name__
         sizes = {"input_size": input_size, "hidden_size": hidden_size}
         check_sizes(name, **sizes, num_layers=num_layers, proj_size=proj_size)
@@ -271,7 +271,10 @@ class RNNBase(Module):
         if self.mode == "LSTM":
             shapes.append((count, batch, self.hidden_size))
         if hx is None:
-            return tuple(zeros(*shape, dtype=x.dtype) for shape in shapes)
+            return tuple(
+                zeros(*shape, dtype=x.dtype, device=place_of_tensor(x))
+                for shape in shapes
+            )
         given = hx if isinstance(hx, (tuple, list)) else (hx,)
         if len(given) != len(shapes):
             message = (

@@ -13,7 +13,7 @@ from autocalc._ops.filled import empty, zeros
 from autocalc._ops.recurrent import States, Weights, layer
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag, one_of
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu, place_of_tensor
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn import _init
@@ -48,7 +48,7 @@ class RNNCellBase(Module):
         dtype: DType | None,
     ) -> None:
         super().__init__()
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         name = type(self).__name__
         check_sizes(name, input_size=input_size, hidden_size=hidden_size)
         check_flag(name, "bias", bias)
@@ -76,7 +76,9 @@ class RNNCellBase(Module):
         x = self._batched("input", input, self.input_size)
         count = 2 if self.mode == "LSTM" else 1
         if states is None:
-            zero = zeros(x.shape[0], self.hidden_size, dtype=x.dtype)
+            zero = zeros(
+                x.shape[0], self.hidden_size, dtype=x.dtype, device=place_of_tensor(x)
+            )
             first: States = (zero,) * count
         else:
             given = states if isinstance(states, (tuple, list)) else (states,)

@@ -11,6 +11,7 @@ from autocalc._ops.distance import normalize
 from autocalc._ops.random_draws import randn
 from autocalc._tensor import RemovableHandle, Tensor
 from autocalc._tensor.checks import number
+from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ModuleError
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter
@@ -135,7 +136,11 @@ def _take_apart(module: Module, norm: _SpectralNorm, weight: Parameter) -> None:
     module.register_parameter(f"{norm.name}_orig", weight)
     sizes = rows_along(weight.detach(), norm.dim).shape
     for end, size in zip(norm.endings[1:], sizes, strict=True):
-        drawn = normalize(randn(size, dtype=weight.dtype), dim=0, eps=norm.eps)
+        drawn = normalize(
+            randn(size, dtype=weight.dtype, device=place_of_tensor(weight)),
+            dim=0,
+            eps=norm.eps,
+        )
         module.register_buffer(norm.name + end, drawn)
     setattr(module, norm.name, weight.detach())
 

@@ -10,6 +10,7 @@ from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.filled import full
 from autocalc._ops.joining import cat
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import place_of_tensor
 from autocalc.autograd._function import Function
 from autocalc.distributed import ProcessGroup
 from autocalc.errors import ShapeError
@@ -55,7 +56,9 @@ def sync_batch_norm(
     channels = x.shape[1]
     others = [d for d in range(x.ndim) if d != 1]
     shape = [1, channels] + [1] * (x.ndim - 2)
-    elements = full((1,), x.numel() // max(channels, 1), dtype=x.dtype)
+    elements = full(
+        (1,), x.numel() // max(channels, 1), dtype=x.dtype, device=place_of_tensor(x)
+    )
     sums = SumOverRanks.apply(cat([x.sum(others), elements]), group)
     count = sums[channels].detach()
     _check_count(input, count, group)

@@ -11,7 +11,7 @@ from autocalc._ops import masking
 from autocalc._ops._checks import check_sizes
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, check_switches
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn import _init, functional
@@ -299,7 +299,7 @@ class Transformer(Module):
         tensor([[0., -inf],
                 [0., 0.]])
         """
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         if sz < 0:
             message = f"generate_square_subsequent_mask: `sz` is {sz}; give 0 or more."
             raise ArgumentError(message)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, check_switches
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import functional
@@ -125,7 +125,7 @@ class TransformerEncoderLayer(_Layer):
             bias=bias,
         )
         super().__init__()
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         self.self_attn = MultiheadAttention(
             d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
         )
@@ -209,7 +209,7 @@ class TransformerDecoderLayer(_Layer):
             bias=bias,
         )
         super().__init__()
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         self.self_attn = MultiheadAttention(
             d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
         )

@@ -12,7 +12,7 @@ from autocalc._ops._arguments import integers, min_of
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, check_cpu
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn._parameter import Parameter
@@ -37,7 +37,7 @@ class _Uninitialized(Tensor):
     ) -> None:
         name = type(self).__name__
         check_flag(name, "requires_grad", requires_grad)
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         kind = dtypes.as_dtype(dtypes.get_default_dtype() if dtype is None else dtype)
         if requires_grad and not kind.is_floating_point:
             message = f"{name}: a tensor of {kind.name} has no gradient; use a float."
@@ -111,7 +111,7 @@ class _Uninitialized(Tensor):
         ShapeError
             If a size is negative.
         """
-        Device("cpu" if device is None else device)
+        check_cpu(device)
         sizes = integers("materialize", "shape", shape)
         if min_of(sizes) < 0:
             message = f"materialize: `shape` is {sizes}; no size may be negative."

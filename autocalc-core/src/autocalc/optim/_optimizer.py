@@ -13,6 +13,7 @@ from numbers import Real
 from typing import Any, TypeAlias
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._device import host_dtype
 from autocalc._dispatch._state import on_host
 from autocalc._graph._grad_mode import enable_grad
 from autocalc._tensor import Tensor, make
@@ -300,7 +301,7 @@ class Optimizer:
         """
         cell = self._cells.get((i, dtype))
         if cell is None:
-            cell = self._cells[i, dtype] = [arrays.full((), 0, dtype), None]
+            cell = self._cells[i, dtype] = [arrays.full((), 0, host_dtype(dtype)), None]
 
         def refresh() -> None:
             lr = rate_of(group)

@@ -11,7 +11,7 @@ from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.creation import tensor as new_tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import check_cpu
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError, DTypeError, ModuleError
 from autocalc.nn import Module
@@ -259,7 +259,7 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
     tensor([4.])
     """
     _check_module("update_bn", model)
-    Device("cpu" if device is None else device)
+    check_cpu(device)
     if not hasattr(loader, "__iter__"):
         message = (
             f"update_bn: `loader` is a {type(loader).__name__}; it must give batches, "

@@ -36,6 +36,7 @@ from autocalc._ops.creation import tensor
 from autocalc._ops.filled import ones
 from autocalc.testing.conformance import _floating_point as floating_point
 from autocalc.testing.conformance._checks import PLACES, is_large
+from autocalc.testing.conformance._device import on_host
 from autocalc.testing.conformance._native import NativeKernel
 from autocalc.testing.conformance._subject import Prepared, Refused, Subject
 
@@ -166,7 +167,7 @@ def _problem(call: Call) -> str:
         raise
     except Exception as error:
         return f"its supports() raised {type(error).__name__}: {error}"
-    function = subject.kernels[spec.name].function
+    function = on_host(subject.kernel_set, subject.kernels[spec.name].function)
     raised = _error_of(function, prepared)
     disturbed = floating_point.deviation()
     floating_point.restore()

@@ -2,6 +2,7 @@
 //
 // Operators of any kernel, and any kernel on arrays: `nary` of core's `_ops/_op.py`,
 // `KernelCall.run` of its `_dispatch/_call.py`.
+#include "arrays.hpp"
 #include "eager/calls.hpp"
 
 namespace autocalc::python::eager {
@@ -102,8 +103,10 @@ PyObject* call_array_kernel(PyObject* self, PyObject* const* args, std::size_t n
     const Context context;
     if (!context) return nullptr;
     Plan plan;
-    if (!plan.find(context, k, want, args, count))
+    if (!plan.find(context, k, want, args, count)) {
+        if (PyErr_Occurred() != nullptr) forgive_elsewhere(args, k.n_inputs);
         return define_or_raise(self, args, nargsf, keywords);
+    }
     Ref outs[max_outputs];
     if (!plan.run_into(context, args, count, outs)) return nullptr;
     if (k.n_outputs == 1) return outs[0].release();

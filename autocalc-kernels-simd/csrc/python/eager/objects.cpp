@@ -265,7 +265,7 @@ Ref Context::empty(PyObject* dtype, int nd, const npy_intp* dims) const {
 Ref Context::empty(PyObject* dtype, PyObject* shape) const {
     PyObject* own = slot(selection(), bound.empty);
     const Py_ssize_t nd = PyTuple_Check(shape) ? PyTuple_GET_SIZE(shape) : -1;
-    if (own != bound.own_empty || nd < 0 || nd > 8) {
+    if (own != bound.own_empty || nd < 0 || nd > 8 || !is_dtype(dtype)) {
         PyObject* args[] = {shape, dtype};
         Ref keep = Ref::borrow(own);
         return Ref(PyObject_Vectorcall(own, args, 2, nullptr));

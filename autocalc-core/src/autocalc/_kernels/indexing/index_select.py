@@ -156,10 +156,7 @@ def _(a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
 @index_copy.reference
 def _(xp: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
     index = checked(xp, "index_copy", "index", index, a.shape[axis])
-    out = xp.array(a)
-    place = (*[slice(None)] * axis, index)
-    out[place] = src
-    return out
+    return xp.index_set(a, (*[slice(None)] * axis, index), src)
 
 
 index_copy.budget(EXACT)

@@ -42,9 +42,7 @@ def _(a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
 @scatter.reference
 def _(xp: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
     where = places_along(xp, "scatter", index, a, axis)
-    out = xp.array(a)
-    out[where] = src
-    return out
+    return xp.index_set(a, where, src)
 
 
 scatter.budget(EXACT)

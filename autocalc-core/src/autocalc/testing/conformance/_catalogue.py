@@ -38,6 +38,7 @@ def applies(name: str, subject: Subject, spec: KernelSpec) -> bool:
     >>> conformance.applies("bad-indices", subject, TABLE["add"])
     False
     """
+    on_cpu = subject.kernel_set.device == "cpu"
     return {
         "absent-outputs": any(output.optional for output in spec.outputs),
         "accumulation": bool(spec.accumulates),
@@ -46,4 +47,7 @@ def applies(name: str, subject: Subject, spec: KernelSpec) -> bool:
         "bad-indices": spec.name in _checks.INDICES,
         "dispatch": registry().sets.get(subject.name) is subject.kernel_set,
         "native": subject.kernels[spec.name].native is not None,
+        "environment": on_cpu,  # what the host does with floats is not the device's
+        "fork": on_cpu,  # no library of a GPU survives it
+        "leaks": on_cpu,  # which counts what Python allocates
     }.get(name, True)

@@ -17,6 +17,7 @@ from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import DType, KernelSpec, Sample
 from autocalc.errors import KernelDataError
 from autocalc.testing.conformance import _floating_point as floating_point
+from autocalc.testing.conformance._device import dtype_of_set, placed
 from autocalc.testing.conformance._memory import Memory, expanded
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._subject import (
@@ -26,6 +27,7 @@ from autocalc.testing.conformance._subject import (
     limits_of,
     output_metas,
     shapes_of,
+    smallest_normal,
 )
 from autocalc.testing.conformance._watch import running
 
@@ -139,6 +141,25 @@ def is_large(sample: Sample) -> bool:
     return sample.label.startswith("large")
 
 
+def flushed(spec: KernelSpec, case: Case, dtype: DType) -> Case:
+    """Return a case whose inputs have 0 for numbers without a full significand."""
+    tiny = smallest_normal(dtype)
+
+    def without(x: Any) -> Any:
+        if isinstance(x, (list, tuple)):
+            return [without(one) for one in x]
+        if x is None or x.dtype.kind != "f":
+            return x
+        small = (np.abs(x) < tiny) & (x != 0)
+        return np.where(small, np.copysign(0, x), x) if small.any() else x
+
+    inputs = tuple(map(without, case.sample.inputs))
+    if all(a is b for a, b in zip(inputs, case.sample.inputs, strict=True)):
+        return case
+    sample = case.sample._replace(inputs=inputs)
+    return case_of(spec, sample, dtype, case.accumulate, case.prior)
+
+
 class Judged:
     """Runs calls, judges them, names the sample in a failure, and counts."""
 
@@ -148,6 +169,8 @@ class Judged:
         self.refusal: Refused | None = None
 
     def __call__(self, case: Case, **how: Any) -> None:
+        if self.subject.flushes:
+            case = flushed(self.spec, case, self.dtype)
         sample, expected, limits, accumulate, prior = case
         if accumulate:
             how["accumulate"] = accumulate
@@ -351,10 +374,14 @@ def check_dispatch(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
             subject.run(spec, sample, dtype)
         except Refused:
             continue
-        free = {"shape": sample.shape, "dtype": dtype} if spec.free else {}
+        there = dtype_of_set(subject.kernel_set, dtype)
+        free = {"shape": sample.shape, "dtype": there} if spec.free else {}
         want = {} if _is_quick(spec) else {"want": sample.want}
         memory = Memory()
-        inputs = [memory.copies(operand, "contiguous") for operand in sample.inputs]
+        inputs = [
+            placed(subject.kernel_set, memory.copies(operand, "contiguous"))
+            for operand in sample.inputs
+        ]
         label = f"{spec.name} ({dtype}) on {sample.label!r}, dispatched,"
         with use(subject.name, only=True), count() as counter, running(label):
             getattr(arrays, spec.name)(*inputs, *sample.attributes, **want, **free)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from autocalc.errors import ConfigError
 from autocalc.testing._namespace import meta_of
 from autocalc.testing.conformance import _floating_point as floating_point
 from autocalc.testing.conformance._compare import Worst, compare
+from autocalc.testing.conformance._device import on_host
 from autocalc.testing.conformance._memory import Memory
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._oracle import slack, widen
@@ -108,6 +109,11 @@ class Subject:
         """Whether the set can be told a number of threads."""
         return self.kernel_set.set_num_threads is not None
 
+    @property
+    def flushes(self) -> bool:
+        """Whether numbers too small for a full significand may count as 0."""
+        return self.kernel_set.flushes_subnormals
+
     # ---- running ---------------------------------------------------------------------
 
     def run(self, spec: KernelSpec, sample: Sample, dtype: DType, **how: Any) -> Any:
@@ -124,7 +130,7 @@ class Subject:
         """
         name = prepared.spec.name
         self.calls[name] += 1
-        function: Callable[..., object] = self.kernels[name].function
+        function = on_host(self.kernel_set, self.kernels[name].function)
         arguments = (*prepared.outs, *prepared.inputs, *prepared.attributes)
         floating_point.restore()
         try:
@@ -263,17 +269,22 @@ class Subject:
         for i, output in enumerate(spec.outputs):
             if outs[i] is None:
                 continue
-            extra = 0.0
+            extra: Any = smallest_normal(dtype) if self.flushes else 0.0
             if prior and prior[i] is not None:
                 sizes = [abs(x) for x in sample.attributes if _is_number(x)]
                 beta = max(1.0, *sizes, 0.0)
                 eps = float(np.finfo(prior[i].dtype).eps)
-                extra = 2 * eps * beta * np.abs(prior[i].astype(np.float64))
+                extra = extra + 2 * eps * beta * np.abs(prior[i].astype(np.float64))
             for label, actual, wanted, limit in pairs(
                 output.name, outs[i], expected[i], limits[i]
             ):
                 allowed = times * slack(dtype) * np.asarray(limit, np.float64) + extra
                 worst.include(*compare(spec, label, actual, wanted, allowed))
+
+
+def smallest_normal(dtype: DType) -> float:
+    """Return the smallest number with a full significand; 0 of integers."""
+    return float(np.finfo(dtype).tiny) if dtype.kind == "f" else 0.0
 
 
 def limits_of(
