@@ -45,7 +45,7 @@ def record() -> Any:
 
 
 def raise_pending() -> None:
-    """Raise the error that a kernel has reported, if any; the stream has been waited for.
+    """Raise the error that a kernel has reported, if any, once the stream has ended.
 
     The record is read only if a kernel was given it since the last time.
     """

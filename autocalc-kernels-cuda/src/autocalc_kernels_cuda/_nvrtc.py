@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kernels in CUDA C++, compiled on first use by NVRTC, the compiler in the driver's kit.
+"""Kernels in CUDA C++, compiled on first use by NVRTC, CUDA's own compiler.
 
 A source is a file of the folder `cuda`.  Its ``#include "name.cuh"`` are put in place
 here, not by the compiler: CuPy keeps compiled code in files under the hash of the text
@@ -21,7 +21,7 @@ _INCLUDE = re.compile(r'^#include "([\w.]+)"[^\n]*$', re.MULTILINE)
 
 @lru_cache(None)
 def kernel(source_file: str, name_expression: str) -> Any:
-    """Return a kernel of a source file, ``kernel(grid, block, arguments, shared_mem=)``.
+    """Return a kernel of a source file: ``kernel(grid, block, arguments)``.
 
     `name_expression` names it as C++ would, a template with its arguments:
     ``"fill<float>"``.  The first call for a name compiles it; later ones find it.
