@@ -26,7 +26,7 @@ _records: dict[int, Any] = {}
 _watched: set[int] = set()
 
 
-def number(kernel: str, operands: tuple[str, ...]) -> np.uint64:
+def number(kernel: str, operands: tuple[str, ...]) -> Any:
     """Return the number under which a kernel reports errors of these operands."""
     _NAMES.append((kernel, operands))
     return np.uint64(len(_NAMES))

@@ -126,13 +126,13 @@ _WITH_WORD: tuple[tuple[str, int, frozenset[Any], dict[str, str]], ...] = (
 )
 
 #: By which of `low` and `high` are there.
-_CLAMP = {
+_CLAMP: dict[tuple[bool, ...], str] = {
     (False, False): "Copy",
     (True, False): "Maximum",
     (False, True): "Minimum",
     (True, True): "Clamp",
 }
-_CLAMP_BACKWARD = {
+_CLAMP_BACKWARD: dict[tuple[bool, ...], str] = {
     (False, False): "First",
     (True, False): "ClampBackwardLow",
     (False, True): "ClampBackwardHigh",

@@ -41,7 +41,7 @@ class Plan(NamedTuple):
     splits: int
     finish: Any  # the kernel that puts splits together, None for one
     outputs: int
-    count: int
+    terms: int
     kept_dims: int
     reduced_dims: int
     divisor: float
@@ -117,7 +117,7 @@ def _launch(plan: Plan, out: Any, a: Any, accumulate: bool) -> None:
         partial = cupy.cuda.alloc(plan.partial_bytes)
     head = _HEAD.pack(
         a.data.ptr, out.data.ptr, partial.ptr if partial is not None else 0,
-        plan.outputs, plan.count, plan.splits, plan.kept_dims, plan.reduced_dims,
+        plan.outputs, plan.terms, plan.splits, plan.kept_dims, plan.reduced_dims,
         accumulate, plan.divisor,
     )  # fmt: skip
     argument = np.ndarray((), _ARGUMENT, head + plan.tail)
