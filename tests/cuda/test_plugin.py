@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""The plugin on machines without a GPU: cheap to import, and plain about what lacks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("autocalc_kernels_cuda", reason="the package is not installed")
+
+from autocalc.errors import PluginError
+from autocalc_kernels_cuda import _plugin, allow_tf32, tf32, tf32_allowed
+from autocalc_kernels_cuda._nvrtc import source
+
+pytestmark = pytest.mark.no_gpu
+
+
+def test_importing_the_plugin_imports_neither_cupy_nor_numbers_of_it():
+    code = (
+        "import sys, autocalc_kernels_cuda._plugin as p; p.autocalc_kernel_sets;"
+        "print('cupy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
+
+
+def test_without_cupy_the_set_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)  # `import cupy` raises ImportError
+    with pytest.raises(PluginError, match=r"pip install autocalc-kernels-cuda\[cuda13"):
+        _plugin.load()
+
+
+def test_tf32_is_off_and_a_block_restores_it():
+    assert not tf32_allowed()
+    with tf32():
+        assert tf32_allowed()
+        with tf32(False):
+            assert not tf32_allowed()
+        assert tf32_allowed()
+    assert not tf32_allowed()
+    allow_tf32(True)
+    try:
+        assert tf32_allowed()
+    finally:
+        allow_tf32(False)
+
+
+def test_headers_are_put_in_once_in_place_of_their_names():
+    text = source("elementwise.cu")
+    assert '#include "' not in text
+    assert text.count("constexpr int BLOCK = 256") == 1
