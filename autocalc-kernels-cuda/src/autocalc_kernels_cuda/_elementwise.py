@@ -151,7 +151,7 @@ def _kind(a: Any) -> Any:
 
 
 def _strides(a: Any, ndim: int) -> Shape:
-    """Return the strides in elements, 0 where `a` is repeated, for `ndim` dimensions."""
+    """Return the strides in elements, 0 where `a` is repeated; `ndim` of them."""
     if not isinstance(a, cupy.ndarray):
         return (0,) * ndim
     own = [
