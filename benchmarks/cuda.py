@@ -9,7 +9,9 @@
 called directly, in turn.  ``shapes``: three shapes of a transformer on cuBLAS, on the
 plain tiled kernel `plain_gemm.cu`, and on the CPU.  ``step``: a training step of a
 transformer, eager, in AutoCalc and in PyTorch on the same GPU.  ``profile``: where
-AutoCalc's time in that step goes, by kernel.  Times of the GPU are between CUDA events; each figure is a median.
+AutoCalc's time in that step goes, by kernel.
+
+Times of the GPU are between CUDA events; each figure is a median.
 """
 
 from __future__ import annotations
