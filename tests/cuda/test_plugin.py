@@ -10,8 +10,9 @@ import pytest
 
 pytest.importorskip("autocalc_kernels_cuda", reason="the package is not installed")
 
+import autocalc as ac
 from autocalc.errors import PluginError
-from autocalc_kernels_cuda import _plugin, allow_tf32, tf32, tf32_allowed
+from autocalc_kernels_cuda import _plugin, tf32, tf32_allowed
 from autocalc_kernels_cuda._nvrtc import source
 
 pytestmark = pytest.mark.no_gpu
@@ -42,11 +43,14 @@ def test_tf32_is_off_and_a_block_restores_it():
             assert not tf32_allowed()
         assert tf32_allowed()
     assert not tf32_allowed()
-    allow_tf32(True)
+    ac.set_float32_matmul_precision("high")
     try:
         assert tf32_allowed()
+        with tf32(False):
+            assert not tf32_allowed()
     finally:
-        allow_tf32(False)
+        ac.set_float32_matmul_precision("highest")
+    assert not tf32_allowed()
 
 
 def test_headers_are_put_in_once_in_place_of_their_names():

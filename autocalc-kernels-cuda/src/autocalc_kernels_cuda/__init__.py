@@ -11,8 +11,7 @@ True
 
 from __future__ import annotations
 
-from autocalc_kernels_cuda._tf32 import allow as allow_tf32
 from autocalc_kernels_cuda._tf32 import allowed as tf32_allowed
 from autocalc_kernels_cuda._tf32 import tf32
 
-__all__ = ["allow_tf32", "tf32", "tf32_allowed"]
+__all__ = ["tf32", "tf32_allowed"]

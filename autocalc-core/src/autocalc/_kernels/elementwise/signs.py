@@ -100,9 +100,9 @@ _FLOAT_OF: dict[DType, DType] = {
 }
 
 
-#: The sign bit, and the bits of infinity and of NaN, as 0-d arrays of the dtype.
+#: The sign bit, and the bits of infinity and of NaN, as numbers of the dtype.
 _BITS = {
-    dtype: [np.array(x, number).view(dtype) for x in (-0.0, np.inf, np.nan)]
+    dtype: [np.array(x, number).view(dtype)[()] for x in (-0.0, np.inf, np.nan)]
     for dtype, number in _FLOAT_OF.items()
 }
 
