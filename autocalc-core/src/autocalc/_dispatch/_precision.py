@@ -6,15 +6,11 @@ CPUs have none: their products are always in full precision.
 
 from __future__ import annotations
 
-from typing import Literal
-
 #: "high" and "medium" allow TF32 or something like it.
-MatmulPrecision = Literal["highest", "high", "medium"]
-
-_precision: MatmulPrecision = "highest"
+_precision = "highest"
 
 
-def float32_matmul_precision() -> MatmulPrecision:
+def float32_matmul_precision() -> str:
     """Return "highest", or what `ac.set_float32_matmul_precision` was given.
 
     A kernel set whose device can multiply float32 less precisely asks it at each call,
@@ -29,7 +25,7 @@ def float32_matmul_precision() -> MatmulPrecision:
     return _precision
 
 
-def choose_matmul_precision(precision: MatmulPrecision) -> None:
+def choose_matmul_precision(precision: str) -> None:
     """Keep what the user has asked for."""
     global _precision
     _precision = precision
