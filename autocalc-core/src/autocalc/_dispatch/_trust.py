@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from autocalc._dispatch._records import Record
 
 #: Distributions whose kernels are tested with AutoCalc itself.
-OWN = frozenset({"autocalc-core", "autocalc-kernels-simd", "autocalc-kernels-blas"})
+OWN = frozenset(
+    {
+        "autocalc-core",
+        "autocalc-kernels-simd",
+        "autocalc-kernels-blas",
+        "autocalc-kernels-cuda",
+    }
+)
 
 _state = threading.local()
 
