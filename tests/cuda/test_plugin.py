@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -32,6 +33,47 @@ def test_importing_the_plugin_imports_neither_cupy_nor_numbers_of_it():
 def test_without_cupy_the_set_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)  # `import cupy` raises ImportError
     with pytest.raises(PluginError, match=r"pip install autocalc-kernels-cuda\[cuda13"):
+        _plugin.load()
+
+
+def stand_in_for_cupy(monkeypatch, count, nvrtc_version):
+    """Let `import cupy` find a module that answers for the driver and NVRTC."""
+
+    class CUDARuntimeError(RuntimeError):
+        pass
+
+    def device_count():
+        if count is None:
+            message = "the driver is missing"
+            raise CUDARuntimeError(message)
+        return count
+
+    cupy, cuda = ModuleType("cupy"), ModuleType("cupy.cuda")
+    cupy.cuda = cuda
+    cuda.runtime = SimpleNamespace(
+        getDeviceCount=device_count, CUDARuntimeError=CUDARuntimeError
+    )
+    cuda.nvrtc = SimpleNamespace(getVersion=nvrtc_version)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
+
+
+def no_library():
+    message = "libnvrtc.so is not there"
+    raise RuntimeError(message)
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (None, "no GPU that it can use .the driver is missing.*Install NVIDIA's"),
+        (0, "finds no GPU.*CUDA_VISIBLE_DEVICES"),
+        (1, r"libnvrtc.so is not there.*pip install .cupy-cuda13x\[ctk\]"),
+    ],
+)
+def test_what_is_missing_is_named_with_what_to_do(monkeypatch, count, words):
+    stand_in_for_cupy(monkeypatch, count, no_library)
+    with pytest.raises(PluginError, match=words):
         _plugin.load()
 
 

@@ -21,9 +21,19 @@ def load() -> Mapping[str, Any]:
     """Check that there are CuPy and a GPU, and return the kernels."""
     global _loaded
     check_device()
-    from autocalc_kernels_cuda._table import kernels
+    try:
+        from cupy.cuda import nvrtc
 
-    found = kernels()
+        nvrtc.getVersion()
+        from autocalc_kernels_cuda._table import kernels
+
+        found = kernels()
+    except (ImportError, OSError, RuntimeError) as error:
+        message = (
+            f"a library of CUDA's toolkit cannot be opened ({error}). Install the "
+            f'toolkit, or its libraries with `pip install "cupy-cuda13x[ctk]"`.'
+        )
+        raise PluginError(message) from error
     _loaded = True
     return found
 
