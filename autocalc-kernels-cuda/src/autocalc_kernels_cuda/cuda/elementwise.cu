@@ -5,6 +5,7 @@
 // rounded once.  Functions of float32 alone are used where their documented error is
 // within the kernel's budget (CUDA C++ Programming Guide, "Mathematical Functions").
 #include "elementwise.cuh"
+#include "gelu.cuh"
 
 typedef double Wide;
 
@@ -112,7 +113,7 @@ OP1(Abs, return (T)(a > T(0) ? a : a == T(0) ? T(0) : (T)(-a));)
 OP1(Sign, return (T)((a > T(0)) - (a < T(0)));)
 OP1(Signbit, return signbit(a);)
 OP2(Copysign, return (T)copysign(a, b);)
-WIDE2(Pow, pow(x, y))
+WIDE2(Pow, y == 2 ? x * x : pow(x, y))
 
 OP2(Fmod, return (T)fmod(a, b);)
 
@@ -221,23 +222,9 @@ WIDE2(TanhBackward, x * ((1 - y) * (1 + y)))
 WIDE1(Silu, x * sigmoid(x))
 WIDE2(SiluBackward, x * (sigmoid(y) * (1 + y * sigmoid(-y))))
 
-constexpr Wide ROOT_HALF = 0.70710678118654752440;
-constexpr Wide PEAK = 0.39894228040143267794; // 1 / sqrt(2 pi)
-constexpr Wide ROOT = 0.79788456080286535588; // sqrt(2 / pi)
-constexpr Wide CUBIC = 0.044715;
-
-__device__ __forceinline__ Wide gelu(Wide x) {
-  return 0.5 * x * (1 + erf(x * ROOT_HALF));
-}
-
-__device__ __forceinline__ Wide gelu_tanh(Wide x) {
-  return 0.5 * x * (1 + tanh(ROOT * (x + CUBIC * x * x * x)));
-}
-
-WIDE1(Gelu, gelu(x))
+OP1(Gelu, return gelu(a);)
 WIDE1(GeluTanh, gelu_tanh(x))
-WIDE2(GeluBackward,
-      x *(0.5 * (1 + erf(y * ROOT_HALF)) + y * (PEAK * exp(-0.5 * y * y))))
+OP2(GeluBackward, return a * gelu_slope(b);)
 
 // Beyond |a| = 10 the square need not grow: it would be infinite, and 0 * inf is NaN.
 OP2(GeluTanhBackward, const Wide x = (Wide)b; const Wide square = smaller(x * x, 100.0);

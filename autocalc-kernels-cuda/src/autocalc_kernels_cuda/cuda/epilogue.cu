@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What follows a matrix product, in one pass: bias, activation, and the value before it.
 #include "common.cuh"
-
-typedef double Wide;
+#include "gelu.cuh"
 
 struct Identity {
   template <typename T> static __device__ __forceinline__ T run(T x) { return x; }
@@ -15,17 +14,12 @@ struct Relu {
 };
 
 struct Gelu {
-  template <typename T> static __device__ __forceinline__ T run(T value) {
-    const Wide x = (Wide)value;
-    return (T)(0.5 * x * (1 + erf(x * 0.70710678118654752440)));
-  }
+  template <typename T> static __device__ __forceinline__ T run(T x) { return gelu(x); }
 };
 
 struct GeluTanh {
-  template <typename T> static __device__ __forceinline__ T run(T value) {
-    const Wide x = (Wide)value;
-    return (T)(0.5 * x *
-               (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))));
+  template <typename T> static __device__ __forceinline__ T run(T x) {
+    return (T)gelu_tanh((double)x);
   }
 };
 
