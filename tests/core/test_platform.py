@@ -38,7 +38,7 @@ def test_switches_of_backends_that_are_not_there(monkeypatch):
         assert cudnn.deterministic
     assert not cudnn.benchmark
     cudnn.benchmark = cudnn.deterministic = cudnn.enabled = True
-    ac.backends.cuda.matmul.allow_tf32 = True
+    ac.backends.cuda.matmul.allow_tf32 = False
     ac.backends.mkldnn.enabled = False
     for name in ("flash", "math", "mem_efficient", "cudnn"):
         asked = getattr(ac.backends.cuda, f"{name}_sdp_enabled")
@@ -158,6 +158,9 @@ def test_switches_with_one_setting():
     ac.set_default_device("cpu")
     assert ac.get_default_device() == ac.device("cpu")
     ac.set_float32_matmul_precision("high")
+    assert ac.get_float32_matmul_precision() == "high"
+    assert ac.backends.cuda.matmul.allow_tf32
+    ac.backends.cuda.matmul.allow_tf32 = False
     assert ac.get_float32_matmul_precision() == "highest"
     ac.set_num_interop_threads(3)
     assert ac.get_num_interop_threads() == 1

@@ -29,6 +29,7 @@ from pathlib import Path
 
 from autocalc._dispatch._cpu import cpu_features
 from autocalc._dispatch._eager import EAGER_API_VERSION, EAGER_ENTRY_POINT_GROUP
+from autocalc._dispatch._precision import float32_matmul_precision
 from autocalc._kernels.device_library import DeviceLibrary
 from autocalc._kernels.hooks import hookimpl
 from autocalc._kernels.kernel_set import (
@@ -71,6 +72,7 @@ __all__ = [
     "PhaseClock",
     "PoolClock",
     "cpu_features",
+    "float32_matmul_precision",
     "hookimpl",
     "include_dir",
 ]

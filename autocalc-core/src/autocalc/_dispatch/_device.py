@@ -206,10 +206,12 @@ def library_of(place: str, asked: str = "") -> DeviceLibrary:
             library: DeviceLibrary = _library(kernel_set.device_library)
             return library
         refused.append(f"{kernel_set.name}: {found.reason(kernel_set.name)}")
-    why = f" Refused: {'; '.join(refused)}." if refused else ""
+    why = "Other devices come with a kernel package that serves them."
+    if refused:
+        why = f"Refused: {'; '.join(refused)}."
     message = (
-        f"device: {(asked or place)!r} is not available; there is {', '.join(map(repr, places()))}"
-        f".{why or ' Other devices come with a kernel package that serves them.'}"
+        f"device: {(asked or place)!r} is not available; there is "
+        f"{', '.join(map(repr, places()))}. {why}"
     )
     raise ArgumentError(message)
 

@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
 #: Distributions whose kernels are tested with AutoCalc itself.
 OWN = frozenset(
-    {"autocalc-core"}
-    | {f"autocalc-kernels-{name}" for name in ("blas", "cuda", "simd")}
+    {
+        "autocalc-core",
+        "autocalc-kernels-simd",
+        "autocalc-kernels-blas",
+        "autocalc-kernels-cuda",
+    }
 )
 
 _state = threading.local()

@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch._precision import (
+    choose_matmul_precision,
+    float32_matmul_precision,
+)
 from autocalc._ops.typed_tensors import dtype_named
 from autocalc._tensor import dtypes
 from autocalc._tensor.device import Device, check_cpu, cpu
@@ -73,12 +77,15 @@ def set_default_tensor_type(t: Any) -> None:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Accept "highest", "high" or "medium"; products are always in full precision.
+    """Say how precisely products of float32 are taken where a device has a choice.
+
+    CPUs have none: their products are always in full precision.
 
     Parameters
     ----------
     precision
-        "highest", "high" or "medium"; float32 is always exact.
+        "highest" for full precision; "high" and "medium" allow a GPU's TF32, which
+        reads 10 bits of each number and keeps about 3 digits.
 
     Raises
     ------
@@ -96,10 +103,11 @@ def set_float32_matmul_precision(precision: str) -> None:
             f"'high' and 'medium'."
         )
         raise ArgumentError(message)
+    choose_matmul_precision(precision)
 
 
 def get_float32_matmul_precision() -> str:
-    """Return "highest".
+    """Return what `set_float32_matmul_precision` was given, at first "highest".
 
     Examples
     --------
@@ -107,7 +115,7 @@ def get_float32_matmul_precision() -> str:
     >>> ac.get_float32_matmul_precision()
     'highest'
     """
-    return "highest"
+    return float32_matmul_precision()
 
 
 def set_num_interop_threads(num: int) -> None:

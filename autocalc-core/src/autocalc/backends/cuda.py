@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Settings of CUDA's libraries, which are not there; they have no effect.
+"""Settings of CUDA's libraries; all but `matmul.allow_tf32` have no effect.
 
 Examples
 --------
 >>> import autocalc as ac
->>> ac.backends.cuda.matmul.allow_tf32 = True
+>>> ac.backends.cuda.matmul.allow_tf32
+False
 >>> ac.backends.cuda.is_built()
 False
 """
 
 from __future__ import annotations
 
+from autocalc._ops.platform import (
+    get_float32_matmul_precision,
+    set_float32_matmul_precision,
+)
 from autocalc._tensor.checks import check_flag
 
 __all__ = [
@@ -31,12 +36,20 @@ class _Matmul:
     """How products of matrices are computed on GPUs."""
 
     def __init__(self) -> None:
-        self.allow_tf32 = False
         self.allow_fp16_reduced_precision_reduction = True
         self.allow_bf16_reduced_precision_reduction = True
 
+    @property
+    def allow_tf32(self) -> bool:
+        """Whether products of float32 may be of TF32, as "high" precision allows."""
+        return get_float32_matmul_precision() != "highest"
 
-#: ``matmul.allow_tf32 = True`` and the like have no effect.
+    @allow_tf32.setter
+    def allow_tf32(self, allowed: bool) -> None:
+        set_float32_matmul_precision("high" if allowed else "highest")
+
+
+#: What is about float16 and bfloat16 has no effect.
 matmul = _Matmul()
 
 _sdp = {"cudnn": True, "flash": True, "math": True, "mem_efficient": True}
