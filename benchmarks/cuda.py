@@ -18,6 +18,7 @@ The GPU's own events tell the time; medians, the peers by turns.
 from __future__ import annotations
 
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -33,6 +34,12 @@ from autocalc_kernels_cuda._products import _DEFAULT_MATH, _TF32_MATH
 #: Rows, columns of the first and columns of the second matrix: the hidden layer and
 #: the projection of a small transformer, and the hidden layer of a larger one.
 SHAPES = ((64, 768, 3072), (64, 768, 2304), (32, 1024, 4096))
+
+#: Of the transformer.
+LAYERS, FEATURES, BATCH = 6, 512, 8
+#: Each runs in processes of its own, by turns, so often.
+PEERS = ("AutoCalc", "PyTorch")
+ROUNDS = 3
 
 PLAIN = r"""
 // C = A B of row-major matrices: a block of 16 x 16 threads has one tile of each
@@ -157,48 +164,66 @@ def cpu_rate(a: ac.Tensor, b: ac.Tensor) -> float:
     return 2e-9 * a.numel() * b.shape[1] / statistics.median(times)
 
 
-def transformer(layers: int = 6, size: int = 512, batch: int = 8) -> None:
+def transformer() -> None:
     """Print a training step's time in AutoCalc and PyTorch, and where it goes."""
-    ours = our_step(layers, size, batch)
-    theirs = their_step(layers, size, batch)
-    for name, fast in (("float32", False), ("TF32", True)):
-        settings.matmul.allow_tf32 = fast
-        peers = {"AutoCalc": ours}
-        if theirs is not None:
-            import torch
-
-            torch.backends.cuda.matmul.allow_tf32 = fast
-            peers["PyTorch"] = theirs
-        found = steps_by_turns(peers)
-        text = ", ".join(f"{peer} {1e3 * t:.2f} ms" for peer, t in found.items())
-        share = found.get("PyTorch", 0) / found["AutoCalc"]
-        print(f"step of {layers} layers, d {size}, {batch} x {size} tokens, {name}: "
-              f"{text}: {share:.2f}")  # fmt: skip
-        profile(ours)
-    settings.matmul.allow_tf32 = False
+    for mode in ("float32", "TF32"):
+        found: dict[str, list[float]] = {peer: [] for peer in PEERS}
+        for _ in range(ROUNDS):
+            for peer in PEERS:
+                found[peer] += step_times(peer, mode)
+        ours, theirs = (statistics.median(times or [0]) for times in found.values())
+        beside = f", PyTorch {theirs:.2f} ms: {theirs / ours:.2f}" if theirs else ""
+        print(f"step of {LAYERS} layers, d {FEATURES}, {BATCH} x 512 tokens, {mode}: "
+              f"AutoCalc {ours:.2f} ms{beside}")  # fmt: skip
+    print(answer("profile", "float32"))
 
 
-def steps_by_turns(peers: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Return each peer's median time of a step, the host's clock around many."""
-    found: dict[str, list[float]] = {name: [] for name in peers}
-    for i in range(7):
-        for name, step in peers.items():
-            cupy.cuda.Device().synchronize()
-            begin = time.perf_counter()
-            for _ in range(5):
-                step()
-            cupy.cuda.Device().synchronize()
-            if i > 1:  # what is compiled and allocated comes first
-                found[name].append((time.perf_counter() - begin) / 5)
-    return {name: statistics.median(times) for name, times in found.items()}
+def step_times(peer: str, mode: str) -> list[float]:
+    """Return milliseconds of steps in a process of the peer's own, none without it."""
+    try:
+        return [float(word) for word in answer(peer, mode).split()]
+    except subprocess.CalledProcessError as error:
+        print(f"{peer}: {error.stderr.strip().splitlines()[-1]}")
+        return []
 
 
-def our_step(layers: int, size: int, batch: int) -> Callable[[], object]:
+def answer(peer: str, mode: str) -> str:
+    """Return what a process prints that runs one peer, or AutoCalc's profile."""
+    command = [sys.executable, "-m", "benchmarks.cuda", "--step", peer, mode]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def run_step(peer: str, mode: str) -> None:
+    """Print the milliseconds of several rounds of steps, or the profile of one."""
+    settings.matmul.allow_tf32 = mode == "TF32"
+    if peer == "PyTorch":
+        import torch
+
+        torch.backends.cuda.matmul.allow_tf32 = mode == "TF32"
+        step = their_step()
+    else:
+        step = our_step()
+    for _ in range(5):  # what is compiled and allocated comes first
+        step()
+    if peer == "profile":
+        profile(step)
+        return
+    for _ in range(7):
+        cupy.cuda.Device().synchronize()
+        begin = time.perf_counter()
+        for _ in range(5):
+            step()
+        cupy.cuda.Device().synchronize()
+        print(1e3 * (time.perf_counter() - begin) / 5)
+
+
+def our_step() -> Callable[[], object]:
     """Return a training step of AutoCalc's decoder on the GPU."""
     ac.manual_seed(0)
-    model = ac.models.Decoder(1024, 512, size, 8, layers, tied=False).to("cuda")
+    model = ac.models.Decoder(1024, 512, FEATURES, 8, LAYERS, tied=False).to("cuda")
     optimizer = ac.optim.AdamW(model.parameters(), lr=1e-4)
-    tokens = ac.randint(0, 1024, (batch, 513)).to("cuda")
+    tokens = ac.randint(0, 1024, (BATCH, 513)).to("cuda")
     inputs, targets = tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
 
     def step() -> ac.Tensor:
@@ -211,14 +236,13 @@ def our_step(layers: int, size: int, batch: int) -> Callable[[], object]:
     return step
 
 
-def their_step(layers: int, size: int, batch: int) -> Callable[[], object] | None:
+def their_step() -> Callable[[], object]:
     """Return the same step in PyTorch, eager, with its fused optimizer."""
-    try:
-        import torch
-    except ImportError:
-        return None
+    import torch
     from torch import nn
     from torch.nn import functional
+
+    size = FEATURES
 
     class Block(nn.Module):
         def __init__(self) -> None:
@@ -239,7 +263,7 @@ def their_step(layers: int, size: int, batch: int) -> Callable[[], object] | Non
         def __init__(self) -> None:
             super().__init__()
             self.tokens, self.places = nn.Embedding(1024, size), nn.Embedding(512, size)
-            self.blocks = nn.Sequential(*[Block() for _ in range(layers)])
+            self.blocks = nn.Sequential(*[Block() for _ in range(LAYERS)])
             self.norm, self.head = nn.LayerNorm(size), nn.Linear(size, 1024, bias=False)
 
         def forward(self, tokens: Any) -> Any:
@@ -250,7 +274,7 @@ def their_step(layers: int, size: int, batch: int) -> Callable[[], object] | Non
     torch.manual_seed(0)
     model = Model().cuda()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
-    tokens = torch.randint(0, 1024, (batch, 513), device="cuda")
+    tokens = torch.randint(0, 1024, (BATCH, 513), device="cuda")
 
     def step() -> Any:
         optimizer.zero_grad()
@@ -316,5 +340,8 @@ TABLES: dict[str, Callable[[], None]] = {
 }
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--step"]:
+        run_step(*sys.argv[2:4])
+        sys.exit()
     for table in sys.argv[1:] or TABLES:
         TABLES[table]()

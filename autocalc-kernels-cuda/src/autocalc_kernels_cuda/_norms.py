@@ -6,24 +6,16 @@ from __future__ import annotations
 from typing import Any
 
 import cupy
+import numpy as np
 
 from autocalc.plugin import KernelImpl
-from autocalc_kernels_cuda._reduce import Reduce
+from autocalc_kernels_cuda._nvrtc import kernel
 from autocalc_kernels_cuda._rows import Results, floats, pointer, run_rows
+from autocalc_kernels_cuda._types import BLOCK, CTYPES, blocks
 
-_dweight = cupy.ReductionKernel(
-    "T g, T x, T mean, T rstd", "T out",
-    "double(g) * ((double(x) - double(mean)) * double(rstd))", "a + b", "out = a", "0",
-    "autocalc_norm_dweight", reduce_type="double",
-)  # fmt: skip
-_add_dweight = cupy.ReductionKernel(
-    "T g, T x, T mean, T rstd", "T out",
-    "double(g) * ((double(x) - double(mean)) * double(rstd))", "a + b",
-    "out = out + a", "0", "autocalc_add_norm_dweight", reduce_type="double",
-)  # fmt: skip
-
-
-_sums = Reduce("Total")
+#: Parts of the rows that are summed apart, and the rows that make one worth it.
+_PARTS = 64
+_PART_ROWS = 64
 
 
 def _plain(a: Any) -> Any:
@@ -87,11 +79,6 @@ def _of_nothing(size: int, mean: Any, rstd: Any) -> None:
             a.fill(float("nan"))
 
 
-def _row(a: Any) -> Any:
-    """Return moments [...] as [..., 1]."""
-    return a[..., None]
-
-
 def _layer_norm_backward(
     dx: Any,
     dweight: Any,
@@ -103,22 +90,39 @@ def _layer_norm_backward(
     weight: Any,
     accumulate: int,
 ) -> None:
+    # First what reads g and x, over which dx may be written.
+    _columns(dweight, dbias, g, x, mean, rstd, accumulate >> 1)
     _backward_rows(dx, g, x, mean, rstd, weight, bool(accumulate & 1))
-    axes = tuple(range(x.ndim - 1))
-    if dweight is not None:
-        kernel = _add_dweight if accumulate & 2 else _dweight
-        _columns(kernel, dweight, axes, g, x, _row(mean), _row(rstd))
-    if dbias is not None:
-        line = (axes, g) if axes else ((0,), g[None])
-        _sums(dbias, line[1], line[0], bool(accumulate & 4))
 
 
-def _columns(kernel: Any, out: Any, axes: tuple[int, ...], *operands: Any) -> None:
-    """Reduce over rows; one row alone has no axes to reduce over."""
-    if axes:
-        kernel(*operands, out, axis=axes)
-    else:
-        kernel(*[a[None] for a in operands], out, axis=0)
+def _columns(
+    dweight: Any, dbias: Any, g: Any, x: Any, mean: Any, rstd: Any, accumulate: int
+) -> None:
+    """Sum over rows; bit 0 of `accumulate` is that of `dweight`, bit 1 of `dbias`."""
+    if dweight is None and dbias is None:
+        return
+    size = x.shape[-1]
+    rows = x.size // size if size else 0
+    if not size:
+        return
+    results = Results()
+    to = results.place(dweight), results.place(dbias)
+    parts = max(min(-(-rows // _PART_ROWS), _PARTS), 1)
+    partial = cupy.empty((parts, 2, size), np.float64)
+    given = [_plain(a) for a in (g, x, mean, rstd)]
+    ctype = CTYPES[x.dtype]
+    kernel("norms.cu", f"norm_columns<{ctype}>")(
+        (blocks(size, 32), parts),
+        (32, 8),
+        (partial, *map(pointer, given), rows, size),
+    )
+    adds = bool(accumulate & 1), bool(accumulate & 2)
+    kernel("norms.cu", f"norm_columns_end<{ctype}>")(
+        (blocks(size),),
+        (BLOCK,),
+        (*map(pointer, to), partial, np.int32(parts), size, *adds),
+    )
+    results.finish()
 
 
 def _backward_rows(
@@ -165,12 +169,8 @@ def _rms_norm(out: Any, rstd: Any, x: Any, weight: Any, eps: float) -> None:
 def _rms_norm_backward(
     dx: Any, dweight: Any, g: Any, x: Any, rstd: Any, weight: Any, accumulate: int
 ) -> None:
+    _columns(dweight, None, g, x, None, rstd, accumulate >> 1)
     _backward_rows(dx, g, x, None, rstd, weight, bool(accumulate & 1))
-    if dweight is not None:
-        kernel = _add_dweight if accumulate & 2 else _dweight
-        zero = cupy.zeros((), x.dtype)
-        axes = tuple(range(x.ndim - 1))
-        _columns(kernel, dweight, axes, g, x, zero, _row(rstd))
 
 
 def norms() -> dict[str, KernelImpl]:

@@ -40,7 +40,7 @@ class _Group:
             self._add(arrays, len(written))
 
     def _add(self, arrays: tuple[Any, ...], written: int) -> None:
-        if not _in_one_order(arrays):
+        if not (_all_by_rows(arrays) or _in_one_order(arrays)):
             copies = [cupy.array(a, order="C") for a in arrays]
             self._back += list(zip(arrays[:written], copies[:written], strict=True))
             arrays = tuple(copies)
@@ -59,6 +59,10 @@ class _Group:
         step((blocks, len(self.rows)), (BLOCK,), (table, *arguments))
         for array, copy in self._back:
             array[...] = copy
+
+
+def _all_by_rows(arrays: tuple[Any, ...]) -> bool:
+    return all(a.flags.c_contiguous for a in arrays)
 
 
 def _in_one_order(arrays: tuple[Any, ...]) -> bool:

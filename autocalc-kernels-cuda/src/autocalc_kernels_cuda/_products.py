@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import cupy
@@ -24,6 +24,10 @@ MAX_INTEGER = 2**31 - 1
 
 #: Shapes that never repeat must not fill the memory.
 MAX_PLANS = 4096
+
+#: Matrices that are listed by their pointers, and tables of such that are kept.
+MAX_LISTED = 1 << 16
+MAX_TABLES = 64
 
 _DEFAULT_MATH = 0  # CUBLAS_DEFAULT_MATH
 _TF32_MATH = 3  # CUBLAS_TF32_TENSOR_OP_MATH
@@ -180,12 +184,26 @@ def _cublas(
     ]  # fmt: skip
     one = cublas.sgemm if single else cublas.dgemm
     many = cublas.sgemmStridedBatched if single else cublas.dgemmStridedBatched
+    listed = cublas.sgemmBatched if single else cublas.dgemmBatched
+    tables = [_Pointers(each) for each in zip(*_spread(places, inner, itemsize),
+                                              strict=True)]  # fmt: skip
+    uneven = len(places) > 1 and len(places) * inner.size <= MAX_LISTED
 
     def run(out: Any, a: Any, b: Any, _kept: Any = (factor, into)) -> None:
         handle = device.get_cublas_handle()
         if single:
             cublas.setMathMode(handle, _TF32_MATH if _tf32.allowed() else _DEFAULT_MATH)
         at_out, at_a, at_b = out.data.ptr, a.data.ptr, b.data.ptr
+        if uneven:
+            to, left, right = (
+                table.at(ptr)
+                for table, ptr in zip(tables, (at_out, at_a, at_b), strict=True)
+            )
+            listed(
+                handle, op_b, op_a, n, m, k, factor_at, right, lead_b, left, lead_a,
+                into_at, to, lead_out, len(places) * inner.size,
+            )  # fmt: skip
+            return
         for to_out, to_a, to_b in places:
             if inner.size == 1:
                 one(
@@ -200,6 +218,40 @@ def _cublas(
                 )  # fmt: skip
 
     return run
+
+
+def _spread(
+    places: list[Any], inner: Loop, itemsize: int
+) -> Iterator[tuple[int, int, int]]:
+    """Yield where each matrix of the batch lies, in bytes, of all three operands."""
+    for to_out, to_a, to_b in places:
+        for i in range(inner.size):
+            step = i * itemsize
+            yield (
+                to_out + step * inner.out,
+                to_a + step * inner.a,
+                to_b + step * inner.b,
+            )
+
+
+class _Pointers:
+    """Pointers to the matrices of an operand, on the GPU, for each place of its memory.
+
+    A training loop has its arrays in the same places step by step.
+    """
+
+    def __init__(self, offsets: tuple[int, ...]) -> None:
+        self._offsets = np.array(offsets, np.int64)
+        self._tables: dict[int, Any] = {}
+
+    def at(self, first: int) -> int:
+        """Return where the pointers lie of an operand that begins at `first`."""
+        table = self._tables.get(first)
+        if table is None:
+            if len(self._tables) >= MAX_TABLES:
+                self._tables.clear()
+            table = self._tables[first] = cupy.array(self._offsets + first)
+        return int(table.data.ptr)
 
 
 def _loops(out: Any, a: Any, b: Any) -> list[Loop]:

@@ -9,6 +9,7 @@ of CPU tensors asks for one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -64,7 +65,7 @@ def dtype_on(place: str, dtype: DType) -> Any:
 class DeviceArray:
     """An array on a device, with what the engine asks of arrays of NumPy."""
 
-    __slots__ = ("__weakref__", "base", "dtype", "raw")
+    __slots__ = ("__weakref__", "base", "dtype", "raw", "shape", "strides")
 
     def __init__(
         self, raw: Any, dtype: DeviceDType, base: DeviceArray | None = None
@@ -73,26 +74,21 @@ class DeviceArray:
         self.dtype = dtype
         #: The array whose memory this is a view of.
         self.base = base
+        #: Kept, as libraries make a new tuple at each look.
+        self.shape: Shape = tuple(raw.shape)
+        self.strides: Shape = tuple(raw.strides)
 
     def _view(self, raw: Any, dtype: DeviceDType | None = None) -> DeviceArray:
         owner = self if self.base is None else self.base
         return DeviceArray(raw, dtype or self.dtype, owner)
 
     @property
-    def shape(self) -> Shape:
-        return tuple(self.raw.shape)
-
-    @property
-    def strides(self) -> Shape:
-        return tuple(self.raw.strides)
-
-    @property
     def ndim(self) -> int:
-        return int(self.raw.ndim)
+        return len(self.shape)
 
     @property
     def size(self) -> int:
-        return int(self.raw.size)
+        return math.prod(self.shape)
 
     @property
     def itemsize(self) -> int:

@@ -181,6 +181,8 @@ def tensor(
     tensor([[1, 2],
             [3, 4]])
     """
+    if device is not None:
+        Device(device)
     array = placed(array_from(data, dtype), device)
     return finished("tensor", array, None, requires_grad)
 

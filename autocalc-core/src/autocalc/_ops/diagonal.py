@@ -328,6 +328,8 @@ def tril_indices(
     tensor([[0, 1, 1],
             [0, 0, 1]])
     """
+    if device != "cpu":
+        Device(device)
     found = _triangle_indices("tril_indices", row, col, offset, dtype, lower=True)
     return found if device == "cpu" else make(placed(found._array, device), None)
 
@@ -362,6 +364,8 @@ def triu_indices(
     tensor([[0, 0, 1],
             [0, 1, 1]])
     """
+    if device != "cpu":
+        Device(device)
     found = _triangle_indices("triu_indices", row, col, offset, dtype, lower=False)
     return found if device == "cpu" else make(placed(found._array, device), None)
 

@@ -110,6 +110,8 @@ def rand(
     autocalc.Size([2, 3])
     """
     kind = dtype_of(dtype, out)
+    if device is not None:
+        Device(device)
     shape = shape_of("rand", sizes, size)
     array = drawn_floats("rand", "uniform", shape, kind, generator)
     return finished("rand", placed(array, device), out, requires_grad)
@@ -151,6 +153,8 @@ def randn(
     autocalc.Size([2, 3])
     """
     kind = dtype_of(dtype, out)
+    if device is not None:
+        Device(device)
     shape = shape_of("randn", sizes, size)
     array = drawn_floats("randn", "normal", shape, kind, generator)
     return finished("randn", placed(array, device), out, requires_grad)
@@ -330,6 +334,8 @@ def randint(
     >>> ac.randint(3, (4,)).shape, ac.randint(-1, 1, (2, 2)).dtype
     (autocalc.Size([4]), autocalc.int64)
     """
+    if device is not None:
+        Device(device)
     if size is None and not hasattr(high, "__index__"):
         low, high, size = 0, low, high
     elif high is None:
@@ -436,6 +442,8 @@ def randperm(
     >>> ac.randperm(3).sort()[0]
     tensor([0, 1, 2])
     """
+    if device is not None:
+        Device(device)
     order = arrays.argsort(_words((count_of("randperm", n),), generator), 0)
     kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
     array = order if kind is dtypes.int64 else arrays.cast(order, kind.numpy)

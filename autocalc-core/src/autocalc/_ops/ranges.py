@@ -63,6 +63,8 @@ def arange(
     >>> ac.arange(3, 0, -2)
     tensor([3, 1])
     """
+    if device is not None:
+        Device(device)
     first, last = (0, start) if end is None else (start, end)
     by = step
     integers = first.__class__ is last.__class__ is by.__class__ is int
@@ -195,6 +197,8 @@ def linspace(
     >>> ac.linspace(0.0, 1.0, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
+    if device is not None:
+        Device(device)
     values = _as(_line("linspace", start, end, steps), dtype_of(dtype, out))
     return finished("linspace", placed(values, device), out, requires_grad)
 
@@ -237,6 +241,8 @@ def logspace(
     >>> ac.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
+    if device is not None:
+        Device(device)
     exponents = _line("logspace", start, end, steps)
     values = _as(
         float(number("logspace", "base", base)) ** exponents, dtype_of(dtype, out)

@@ -77,3 +77,52 @@ __global__ void rms_norm(T* out, T* rstd, const T* x, const T* weight, i64 size,
     }
     if (threadIdx.x == 0 && rstd != nullptr) rstd[blockIdx.x] = scale;
 }
+
+// Sums over rows, two for each column: of g * h and of g.  A block of 32 x 8 threads has
+// 32 columns and one of gridDim.y parts of the rows; `partial` is [parts, 2, size].
+template <class T>
+__global__ void norm_columns(double* partial, const T* g, const T* x, const T* mean,
+                             const T* rstd, i64 rows, i64 size) {
+    __shared__ double of_products[8][33], of_g[8][33];
+    const i64 column = blockIdx.x * 32 + threadIdx.x;
+    const i64 each = (rows + gridDim.y - 1) / gridDim.y, begin = blockIdx.y * each;
+    const i64 end = begin + each < rows ? begin + each : rows;
+    double products = 0, sum = 0;
+    if (column < size) {
+        for (i64 row = begin + threadIdx.y; row < end; row += 8) {
+            const double middle = mean == nullptr ? 0.0 : double(mean[row]);
+            const double part = g[row * size + column];
+            products += part * ((x[row * size + column] - middle) * rstd[row]);
+            sum += part;
+        }
+    }
+    of_products[threadIdx.y][threadIdx.x] = products;
+    of_g[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y != 0 || column >= size) return;
+    for (int i = 1; i < 8; ++i) {
+        products += of_products[i][threadIdx.x];
+        sum += of_g[i][threadIdx.x];
+    }
+    partial[(blockIdx.y * 2) * size + column] = products;
+    partial[(blockIdx.y * 2 + 1) * size + column] = sum;
+}
+
+// The parts together, in their order; either result may be absent, or added into.
+template <class T>
+__global__ void norm_columns_end(T* dweight, T* dbias, const double* partial, int parts,
+                                 i64 size, bool add_weight, bool add_bias) {
+    const i64 column = blockIdx.x * i64(BLOCK) + threadIdx.x;
+    if (column >= size) return;
+    double products = 0, sum = 0;
+    for (int i = 0; i < parts; ++i) {
+        products += partial[i * 2 * size + column];
+        sum += partial[(i * 2 + 1) * size + column];
+    }
+    if (dweight != nullptr) {
+        dweight[column] = products + (add_weight ? double(dweight[column]) : 0.0);
+    }
+    if (dbias != nullptr) {
+        dbias[column] = sum + (add_bias ? double(dbias[column]) : 0.0);
+    }
+}
