@@ -27,13 +27,15 @@ comma := ,
 # once.  More than 2 gain nothing, one file being half of the work.
 TEST_WORKERS ?= 2
 PARALLEL := --numprocesses $(TEST_WORKERS) --dist loadfile
+# Tests of one kernel in one process.
+BY_KERNEL := --numprocesses $(TEST_WORKERS) --dist loadgroup
 # More words for a command: make test ARGS='-k gemm -x', make train ARGS='--epochs 5'.
 ARGS ?=
 
 PACKAGES := autocalc-core autocalc-kernels-simd \
-    $(patsubst %/pyproject.toml,%,$(wildcard autocalc-kernels-blas/pyproject.toml))
-# What has no GPU to run on here is checked as text.
-SOURCES := $(addsuffix /src,$(PACKAGES) autocalc-kernels-cuda)
+    $(patsubst %/pyproject.toml,%,$(wildcard autocalc-kernels-blas/pyproject.toml \
+        autocalc-kernels-cuda/pyproject.toml))
+SOURCES := $(addsuffix /src,$(PACKAGES))
 files = $(shell find $(1) -type f -not -path '*/build/*' -not -name '*.pyc' 2>/dev/null)
 HEADERS := $(wildcard autocalc-core/src/autocalc/include/*.h)
 CXX_FILES := $(shell find $(wildcard autocalc-*/csrc autocalc-*/ctest) benchmarks $(HEADERS) \
@@ -211,7 +213,7 @@ test-native: $(MADE)/build $(MADE)/test $(MADE)/autocalc-core | compiler doctest
 ifneq ($(findstring undefined,$(SANITIZE)),)
 	$(BIN)/cmake --build $(NATIVE) --target autocalc_$(SANITIZED_ISA)
 	$(BIN)/python -m pytest tests/served/test_served.py --served $(NATIVE) \
-	    --isa $(SANITIZED_ISA) $(ARGS)
+	    --isa $(SANITIZED_ISA) $(BY_KERNEL) $(ARGS)
 endif
 ifndef SANITIZE
 	# An instruction set that is added as the documentation says.
@@ -240,7 +242,7 @@ test-neon: $(MADE)/autocalc-core $(MADE)/build $(MADE)/test | neon-tools ## Test
 	$(CMAKE_NINJA) -S $(CTEST) -B $(NEON) -DCMAKE_BUILD_TYPE=Release $(NEON_TOOLCHAIN)
 	$(BIN)/cmake --build $(NEON) --target all --target autocalc_neon
 	$(BIN)/ctest --test-dir $(NEON) --output-on-failure
-	$(BIN)/python -m pytest tests/served --served $(NEON) $(ARGS)
+	$(BIN)/python -m pytest tests/served --served $(NEON) $(BY_KERNEL) $(ARGS)
 
 # PyTorch's threads wait for each other where two processes share two cores: twice the
 # time.

@@ -260,7 +260,7 @@ def test_cuda_asks_the_package_that_serves_it(monkeypatch, mirror):
         (lambda x, y: x @ y, ArgumentError, "matmul: the operands lie"),
         (lambda x, y: ac.cat([x, y]), ArgumentError, "cat: the operands lie"),
         (lambda x, y: F.linear(x, y.reshape(1, 3)), ArgumentError, "linear: the op"),
-        (lambda x, y: x.numpy(), ArgumentError, r"mirror, .* use cpu\(\).numpy\(\)"),
+        (lambda x, y: x.numpy(), ArgumentError, "is on mirror; use cpu"),
         (lambda x, y: np.asarray(x), ArgumentError, "numpy: the tensor is on mirror"),
         (lambda x, y: np.from_dlpack(x), ArgumentError, "the tensor is on mi"),
         (lambda x, y: ac.compile(lambda t: t + 1)(x), CompileError, "for the CPU"),

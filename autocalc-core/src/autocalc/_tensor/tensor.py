@@ -409,10 +409,7 @@ class Tensor(Methods):
         """Return a copy of what lies on a device, if that was asked for."""
         if force:
             return self._array.host()
-        message = (
-            f"numpy: the tensor is on {self.device}, which NumPy cannot reach; use "
-            f"cpu().numpy()."
-        )
+        message = f"numpy: the tensor is on {self.device}; use cpu().numpy()."
         raise ArgumentError(message)
 
     def __dlpack__(self, **options: Any) -> Any:

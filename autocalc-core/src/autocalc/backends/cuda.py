@@ -12,10 +12,7 @@ False
 
 from __future__ import annotations
 
-from autocalc._ops.platform import (
-    get_float32_matmul_precision,
-    set_float32_matmul_precision,
-)
+from autocalc._ops import platform as _platform
 from autocalc._tensor.checks import check_flag
 
 __all__ = [
@@ -42,11 +39,11 @@ class _Matmul:
     @property
     def allow_tf32(self) -> bool:
         """Whether products of float32 may be of TF32, as "high" precision allows."""
-        return get_float32_matmul_precision() != "highest"
+        return _platform.get_float32_matmul_precision() != "highest"
 
     @allow_tf32.setter
     def allow_tf32(self, allowed: bool) -> None:
-        set_float32_matmul_precision("high" if allowed else "highest")
+        _platform.set_float32_matmul_precision("high" if allowed else "highest")
 
 
 #: What is about float16 and bfloat16 has no effect.
