@@ -169,42 +169,49 @@ npy_int64* put_all_words(PyObject* object, npy_int64* to) {
     return to;
 }
 
-// The dtype, shape and strides of what describes itself as an array, None, or a tuple of
-// these for a list. `elsewhere` is set if one is no array of NumPy's: it is on a device.
-// Lists are copied first: asking for attributes runs Python, which could change them.
-PyObject* described(PyObject* operand, bool* elsewhere) {
+// The dtype, shape and strides of what describes itself as an array, or None.
+// `elsewhere` is set if it is no array of NumPy's: it is on a device.
+PyObject* described_one(PyObject* operand, bool* elsewhere) {
     if (operand == Py_None) return Py_NewRef(operand);
-    if (is_list(operand)) {
-        PyObject* held = PySequence_Tuple(operand);
-        const Py_ssize_t count = held == nullptr ? 0 : PyTuple_GET_SIZE(held);
-        PyObject* keys = held == nullptr ? nullptr : PyTuple_New(count);
-        for (Py_ssize_t i = 0; keys != nullptr && i < count; ++i) {
-            PyObject* key = described(PyTuple_GET_ITEM(held, i), elsewhere);
-            if (key == nullptr) {
-                Py_CLEAR(keys);
-            } else {
-                PyTuple_SET_ITEM(keys, i, key);
-            }
-        }
-        Py_XDECREF(held);
-        return keys;
-    }
     if (!PyArray_Check(operand)) *elsewhere = true;
+    constexpr const char* names[3] = {"dtype", "shape", "strides"};
     PyObject* parts[3] = {};
-    PyObject* key = nullptr;
-    const char* names[3] = {"dtype", "shape", "strides"};
     bool all = true;
     for (int i = 0; i < 3 && all; ++i) {
         parts[i] = PyObject_GetAttrString(operand, names[i]);
         all = parts[i] != nullptr;
     }
-    if (all) key = PyTuple_Pack(3, parts[0], parts[1], parts[2]);
+    PyObject* key = all ? PyTuple_Pack(3, parts[0], parts[1], parts[2]) : nullptr;
     for (PyObject* part : parts) Py_XDECREF(part);
     return key;
 }
 
-// What `key_of` answers where an operand is on a device; null with the exception that was
-// set before where none is.
+// The same of all arrays of a list. It is copied first: asking for attributes runs
+// Python, which could change it.
+PyObject* described_list(PyObject* list, bool* elsewhere) {
+    PyObject* held = PySequence_Tuple(list);
+    if (held == nullptr) return nullptr;
+    const Py_ssize_t count = PyTuple_GET_SIZE(held);
+    PyObject* keys = PyTuple_New(count);
+    for (Py_ssize_t i = 0; keys != nullptr && i < count; ++i) {
+        PyObject* key = described_one(PyTuple_GET_ITEM(held, i), elsewhere);
+        if (key == nullptr) {
+            Py_CLEAR(keys);
+        } else {
+            PyTuple_SET_ITEM(keys, i, key);
+        }
+    }
+    Py_DECREF(held);
+    return keys;
+}
+
+PyObject* described(PyObject* operand, bool* elsewhere) {
+    return is_list(operand) ? described_list(operand, elsewhere)
+                            : described_one(operand, elsewhere);
+}
+
+// What `key_of` answers where an operand is on a device; null with the exception that
+// was set before where none is.
 PyObject* described_elsewhere(PyObject* const* operands, Py_ssize_t count) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
