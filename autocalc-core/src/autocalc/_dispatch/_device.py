@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class DeviceDType:
     """The type of elements that lie on a device; there is one object for each."""
 
-    __slots__ = ("_constants", "itemsize", "kind", "library", "name", "numpy", "place")
+    __slots__ = ("itemsize", "kind", "library", "name", "numpy", "place")
 
     def __init__(self, place: str, library: DeviceLibrary, numpy: DType) -> None:
         self.place = place
