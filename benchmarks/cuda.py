@@ -17,6 +17,7 @@ The GPU's own events tell the time; medians, the peers by turns.
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 import subprocess
 import sys
@@ -24,12 +25,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import cupy
 import numpy as np
 
 import autocalc as ac
 import autocalc.backends.cuda as settings
-from autocalc_kernels_cuda._products import _DEFAULT_MATH, _TF32_MATH
+
+with contextlib.suppress(ImportError):  # asv imports every module of the package
+    import cupy
+
+    from autocalc_kernels_cuda._products import _DEFAULT_MATH, _TF32_MATH
 
 #: Rows, columns of the first and columns of the second matrix: the hidden layer and
 #: the projection of a small transformer, and the hidden layer of a larger one.
@@ -340,6 +344,8 @@ TABLES: dict[str, Callable[[], None]] = {
 }
 
 if __name__ == "__main__":
+    if not ac.cuda.is_available():
+        sys.exit("benchmarks.cuda needs a GPU: `autocalc kernels` says what is missing")
     if sys.argv[1:2] == ["--step"]:
         run_step(*sys.argv[2:4])
         sys.exit()

@@ -30,6 +30,7 @@ WITH_OUTPUTS = [
 ]
 PAGES = [
     ROOT / "README.md",
+    ROOT / "autocalc-kernels-cuda/README.md",
     ROOT / "docs/index.md",
     ROOT / "docs/installation.md",
     ROOT / "docs/quickstart.md",
@@ -42,6 +43,7 @@ PAGES = [
         {*(ROOT / "docs/howto").glob("*.md")} - {ROOT / "docs/howto/add-to-autocalc.md"}
     ),
 ]
+_CUDA = "autocalc_kernels_cuda"
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(ac.__path__, "autocalc.")
@@ -55,8 +57,9 @@ def test_the_python_blocks_of_a_page_run_one_after_the_other(
 ):
     monkeypatch.chdir(tmp_path)
     found = blocks(page.read_text(encoding="utf-8"))
-    if any("ac.onnx" in block.source for block in found):
-        pytest.importorskip("onnxruntime", reason="an optional part of the tests")
+    for used, module in (("ac.onnx", "onnxruntime"), (_CUDA, _CUDA)):
+        if any(used in block.source for block in found):
+            pytest.importorskip(module, reason="an optional part of the tests")
     run_page(page)
 
 

@@ -228,7 +228,8 @@ class Selection:
         """Return the usable sets, best first, each with where its place came from.
 
         First the user's choices, then for a call like one that `autocalc tune` measured
-        the sets by their times, then all others by rank.
+        the sets by their times, then all others by rank; sets of another device than
+        the call's only where the user chose them.
         """
         found = registry()
         ranked = sorted(found.sets.values(), key=lambda s: (-s.rank, s.name))
@@ -245,6 +246,7 @@ class Selection:
             for kernel_set in ranked
             if kernel_set.name not in names
             and (not self.only or kernel_set.name == "reference")
+            and (key is None or _serves(kernel_set, key.device))
         ]
         return chosen + rest
 
@@ -384,7 +386,7 @@ class Selection:
         An offer is a rank, a function, and the set's own kernel, if that is what runs.
         """
         found = registry()
-        if kernel_set.device != key.device and kernel_set.name != "reference":
+        if not _serves(kernel_set, key.device):
             return f"it serves the device {kernel_set.device}"
         if self._must_be_deterministic() and kernel_set.determinism is None:
             return "deterministic algorithms are asked for and it promises none"
@@ -422,6 +424,10 @@ class Selection:
                 rank, _, impl = offer
                 how = _how(spec, impl, key)
                 yield Candidate(kernel_set.name, rank, origin, how, None)
+
+
+def _serves(kernel_set: KernelSet, device: str) -> bool:
+    return kernel_set.device == device or kernel_set.name == "reference"
 
 
 def _on_device(kernel_set: KernelSet, spec: KernelSpec, impl: KernelImpl,

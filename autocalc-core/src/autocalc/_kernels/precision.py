@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Computing in float64 and rounding once."""
+"""Computing in float64, rounding once, and adding to what an output held."""
 
 from __future__ import annotations
 
@@ -30,3 +30,13 @@ def sigmoid_of(xp: Any, a: Array) -> Array:
     """Return 1 / (1 + exp(-a)) without overflow: exp(a) / (1 + exp(a)) if a < 0."""
     decay = xp.exp(-xp.absolute(a))
     return xp.where(a < 0, decay, 1) / (1 + decay)
+
+
+def plus(into: Array | None, value: Array) -> Array:
+    """Return `value`, added to what the output held if it is added into."""
+    return value if into is None else into + value
+
+
+def plus_in(k: Any, into: Array | None, value: Array) -> Array:
+    """Return the same in primitives."""
+    return value if into is None else k.add(into, value)

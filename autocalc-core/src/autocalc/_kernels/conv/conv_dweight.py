@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.accumulate import plus, plus_in
 from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.conv._checks import check_groups, check_input
@@ -42,7 +41,7 @@ from autocalc._kernels.conv._geometry import (
     work,
 )
 from autocalc._kernels.declare import composite
-from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.precision import narrow, plus, plus_in, wide
 from autocalc._kernels.rules import expect_ndim, expect_shape, float_dtype
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample

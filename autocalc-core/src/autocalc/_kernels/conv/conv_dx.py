@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.accumulate import plus, plus_in
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.conv._checks import check_conv_transpose
@@ -48,6 +47,7 @@ from autocalc._kernels.conv._geometry import (
     work,
 )
 from autocalc._kernels.declare import composite
+from autocalc._kernels.precision import plus, plus_in
 from autocalc._kernels.rules import expect_ndim, expect_shape, float_dtype
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.accumulate import plus, plus_in
 from autocalc._kernels.budgets import Inputs, Tolerance, log2, magnitude
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
@@ -24,7 +23,7 @@ from autocalc._kernels.matmul._bounds import (
     product,
     split_product,
 )
-from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.precision import narrow, plus, plus_in, wide
 from autocalc._kernels.rules import expect_ndim, expect_shape, float_dtype
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Budget, Meta, Sample, Shape, Work

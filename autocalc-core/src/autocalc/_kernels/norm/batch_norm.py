@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.accumulate import plus, plus_in
 from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join, positive
 from autocalc._kernels.declare import composite
@@ -36,7 +35,7 @@ from autocalc._kernels.norm._channels import (
     scale_in,
     statistics,
 )
-from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.precision import narrow, plus, plus_in, wide
 from autocalc._kernels.rules import float_dtype, same_shape
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample

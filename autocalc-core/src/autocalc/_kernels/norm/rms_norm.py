@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.accumulate import plus, plus_in
 from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join, positive
 from autocalc._kernels.declare import composite, primitive
 from autocalc._kernels.norm import _rows as rows
-from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.precision import narrow, plus, plus_in, wide
 from autocalc._kernels.rules import expect_shape, float_dtype, same_shape
 from autocalc._kernels.samples import TAILS, Make, Sample
 from autocalc._kernels.spec import Array, Attributes, Meta
