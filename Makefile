@@ -27,8 +27,6 @@ comma := ,
 # once.  More than 2 gain nothing, one file being half of the work.
 TEST_WORKERS ?= 2
 PARALLEL := --numprocesses $(TEST_WORKERS) --dist loadfile
-# Tests of one kernel in one process.
-BY_KERNEL := --numprocesses $(TEST_WORKERS) --dist loadgroup
 # More words for a command: make test ARGS='-k gemm -x', make train ARGS='--epochs 5'.
 ARGS ?=
 
@@ -213,7 +211,7 @@ test-native: $(MADE)/build $(MADE)/test $(MADE)/autocalc-core | compiler doctest
 ifneq ($(findstring undefined,$(SANITIZE)),)
 	$(BIN)/cmake --build $(NATIVE) --target autocalc_$(SANITIZED_ISA)
 	$(BIN)/python -m pytest tests/served/test_served.py --served $(NATIVE) \
-	    --isa $(SANITIZED_ISA) $(BY_KERNEL) $(ARGS)
+	    --isa $(SANITIZED_ISA) --numprocesses $(TEST_WORKERS) $(ARGS)
 endif
 ifndef SANITIZE
 	# An instruction set that is added as the documentation says.
@@ -242,7 +240,7 @@ test-neon: $(MADE)/autocalc-core $(MADE)/build $(MADE)/test | neon-tools ## Test
 	$(CMAKE_NINJA) -S $(CTEST) -B $(NEON) -DCMAKE_BUILD_TYPE=Release $(NEON_TOOLCHAIN)
 	$(BIN)/cmake --build $(NEON) --target all --target autocalc_neon
 	$(BIN)/ctest --test-dir $(NEON) --output-on-failure
-	$(BIN)/python -m pytest tests/served --served $(NEON) $(BY_KERNEL) $(ARGS)
+	$(BIN)/python -m pytest tests/served --served $(NEON) --numprocesses $(TEST_WORKERS) $(ARGS)
 
 # PyTorch's threads wait for each other where two processes share two cores: twice the
 # time.
