@@ -29,7 +29,12 @@ from pathlib import Path
 from wheel_checks import differences, faults
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("autocalc-core", "autocalc-kernels-simd", "autocalc-kernels-blas")
+PACKAGES = (
+    "autocalc-core",
+    "autocalc-kernels-simd",
+    "autocalc-kernels-blas",
+    "autocalc-kernels-cuda",
+)
 SIMD = "autocalc-kernels-simd"
 COMPILERS = ("cc", "c++", "gcc", "g++", "clang", "clang++")
 QUIET = ("--quiet", "--disable-pip-version-check")

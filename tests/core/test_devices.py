@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import io
 import pickle
 
@@ -95,6 +96,7 @@ def test_an_operator_does_on_a_device_what_it_does_on_the_cpu(name, backward):
         *("linspace(0, 1, 3", "logspace(0, 1, 3", "rand(3", "randn(3", "randperm(3"),
         *("randint(3, (2,)", "tril_indices(2, 2", "triu_indices(2, 2"),
         *("tensor([1.0, 2.0]", "as_tensor([1.0, 2.0]", "scalar_tensor(2.0"),
+        *("normal(0.0, 1.0, (2,)", "hann_window(4", "bartlett_window(4"),
     ],
 )
 def test_a_tensor_is_made_on_the_device_that_is_asked_for(call):
@@ -174,6 +176,112 @@ def test_the_devices_own_kernels_are_chosen_and_the_rest_are_references():
     assert calls == {("add", "mirror"): 1, ("mul", "reference"): 1}
 
 
+#: A call of each class of modules that makes tensors, without its device.
+MODULES = {
+    "AdaptiveLogSoftmaxWithLoss": (8, 12, [4, 8]),
+    "BatchNorm1d": (3,),
+    "BatchNorm2d": (3,),
+    "BatchNorm3d": (3,),
+    "Bilinear": (2, 3, 4),
+    "Conv1d": (2, 3, 3),
+    "Conv2d": (2, 3, 3),
+    "Conv3d": (2, 3, 3),
+    "ConvTranspose1d": (2, 3, 3),
+    "ConvTranspose2d": (2, 3, 3),
+    "ConvTranspose3d": (2, 3, 3),
+    "Embedding": (5, 3),
+    "EmbeddingBag": (5, 3),
+    "GRU": (3, 4),
+    "GRUCell": (3, 4),
+    "GroupNorm": (1, 3),
+    "InstanceNorm1d": (3, 1e-5, 0.1, True, True),
+    "InstanceNorm2d": (3, 1e-5, 0.1, True, True),
+    "InstanceNorm3d": (3, 1e-5, 0.1, True, True),
+    "LSTM": (3, 4),
+    "LSTMCell": (3, 4),
+    "LayerNorm": (3,),
+    "Linear": (3, 2),
+    "LinearCrossEntropyLoss": (3, 2),
+    "MultiheadAttention": (8, 2),
+    "PReLU": (3,),
+    "RMSNorm": (3,),
+    "RNN": (3, 4),
+    "RNNBase": ("GRU", 3, 4),
+    "RNNCell": (3, 4),
+    "RNNCellBase": ("GRU", 3, 4, True),
+    "SyncBatchNorm": (3,),
+    "Transformer": (8, 2, 1, 1, 16),
+    "TransformerDecoderLayer": (8, 2, 16),
+    "TransformerEncoderLayer": (8, 2, 16),
+}
+#: Those that see the shape of their first input.
+LAZY = {
+    "LazyBatchNorm1d": ((), (4, 3)),
+    "LazyConv2d": ((3, 3), (1, 2, 5, 5)),
+    "LazyLinear": ((2,), (4, 3)),
+}
+
+
+def test_every_module_that_takes_a_device_is_among_these():
+    takes = {
+        name
+        for name in ac.nn.__all__
+        if isinstance(found := getattr(ac.nn, name), type)
+        and issubclass(found, ac.nn.Module)
+        and "device" in inspect.signature(found).parameters
+    }
+    assert {name for name in takes if not name.startswith("Lazy")} == {*MODULES}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_is_made_on_the_device_that_is_asked_for(name):
+    def made(device):
+        ac.manual_seed(0)
+        one = getattr(ac.nn, name)(*MODULES[name], device=device, dtype=None)
+        return one.state_dict()
+
+    there, here = made("mirror"), made(None)
+    assert {x.device.type for x in there.values()} == {"mirror"}
+    assert [*there] == [*here]
+    for x, y in zip(there.values(), here.values(), strict=True):
+        np.testing.assert_allclose(x.cpu(), y, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_a_lazy_module_stays_on_the_device_that_is_asked_for(name):
+    args, shape = LAZY[name]
+    model = getattr(ac.nn, name)(*args, device="mirror")
+    for lazy in (model, copy.deepcopy(model), getattr(ac.nn, name)(*args).to("mirror")):
+        assert lazy.weight.device == "mirror"
+        lazy(ac.randn(*shape, device="mirror"))
+        assert {x.device.type for x in lazy.state_dict().values()} == {"mirror"}
+
+
+def test_checkpoints_are_loaded_where_map_location_says(tmp_path):
+    path = tmp_path / "model.safetensors"
+    ac.save({"w": ac.tensor([1.0, 2.0]), "n": [3, ac.ones(1)]}, path)
+    found = ac.load(path, map_location="mirror")
+    assert found["w"].device == found["n"][1].device == "mirror"
+    assert ac.equal(found["w"].cpu(), ac.tensor([1.0, 2.0]))
+    assert ac.load(path, map_location=ac.device("cpu"))["w"].device == "cpu"
+
+
+def test_averages_of_models_are_kept_on_a_device():
+    model = ac.nn.Linear(2, 1)
+    average = ac.optim.swa_utils.AveragedModel(model, device="mirror")
+    for _ in range(2):
+        average.update_parameters(model)
+    assert average.module.weight.device == "mirror"
+    assert ac.equal(average.module.weight.cpu(), model.weight)
+
+
+def test_batches_are_moved_for_batch_norm():
+    norm = ac.nn.BatchNorm1d(1, device="mirror")
+    batches = [ac.tensor([[1.0], [3.0]])]
+    ac.optim.swa_utils.update_bn(batches, norm, device="mirror")
+    assert norm.running_mean.item() == 2
+
+
 def test_second_derivatives_on_a_device():
     x = ac.tensor([1.0, 2.0], device="mirror", requires_grad=True)
     (g,) = ac.autograd.grad((x**3).cpu().sum(), x, create_graph=True)
@@ -250,6 +358,11 @@ def test_cuda_asks_the_package_that_serves_it(monkeypatch, mirror):
     assert ac.cuda.memory_stats() == {"in_use": 0, "peak": 0, "cached": 0}
     assert ac.cuda.memory_allocated() == ac.cuda.max_memory_allocated() == 0
     assert ac.cuda.memory_reserved() == 0
+    assert ac.cuda.mem_get_info() == (0, 0)
+    ac.cuda.set_device(0)
+    ac.cuda.set_device("cuda:0")
+    with pytest.raises(ArgumentError, match="set_device: 'cpu' is no GPU"):
+        ac.cuda.set_device("cpu")
     registry()._loaded.pop("gpu", None)
 
 
@@ -264,7 +377,7 @@ def test_cuda_asks_the_package_that_serves_it(monkeypatch, mirror):
         (lambda x, y: np.asarray(x), ArgumentError, "numpy: the tensor is on mirror"),
         (lambda x, y: np.from_dlpack(x), ArgumentError, "the tensor is on mi"),
         (lambda x, y: ac.compile(lambda t: t + 1)(x), CompileError, "for the CPU"),
-        (lambda x, y: ac.nn.Linear(2, 2, device="mirror"), ArgumentError, "leave it"),
+        (lambda x, y: ac.set_default_device("mirror"), ArgumentError, "leave it"),
         (lambda x, y: x.to("mirror:1"), ArgumentError, "mirror:1 is not there"),
         (lambda x, y: ac.device("mirror:x"), ArgumentError, "names no device"),
         (lambda x, y: x.to("moon"), ArgumentError, "there is 'cpu', 'mirror'"),

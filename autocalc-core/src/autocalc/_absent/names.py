@@ -136,9 +136,9 @@ GROUPS = (
         },
     ),
     Group(
-        "other devices and processes",
-        "there is one device, the CPU, and one process",
-        "leave the call out; `ac.cuda.is_available()` is False",
+        "what single devices have",
+        "devices come with kernel packages, whose streams and libraries are their own",
+        "leave the call out",
         {
             "autocalc": """
                 AcceleratorError DeviceObjType Event OutOfMemoryError

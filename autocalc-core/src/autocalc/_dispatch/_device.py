@@ -201,7 +201,8 @@ def library_of(place: str, asked: str = "") -> DeviceLibrary:
         if found.kernels(kernel_set.name) is not None:
             library: DeviceLibrary = _library(kernel_set.device_library)
             return library
-        refused.append(f"{kernel_set.name}: {found.reason(kernel_set.name)}")
+        reason = found.reason(kernel_set.name).rstrip(".")
+        refused.append(f"{kernel_set.name}: {reason}")
     why = "Other devices come with a kernel package that serves them."
     if refused:
         why = f"Refused: {'; '.join(refused)}."

@@ -20,10 +20,9 @@ from autocalc._io import digest
 from autocalc._io.paths import PathFile
 from autocalc._io.streams import Stream
 from autocalc._io.torch_marks import is_torch_file
-from autocalc._io.tree import Array, Decoder, Encoder
-from autocalc._ops.creation import from_numpy
+from autocalc._io.tree import Array, Decoder, Encoder, loaded
 from autocalc._tensor.checks import check_flag, check_flags, short
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc.errors import CheckpointError, DTypeError
 
 #: The metadata's key, and the version of what stands under it.
@@ -120,7 +119,7 @@ def load(
 
     Files of `torch.save` are read as well, as far as they hold tensors in dicts, lists
     and tuples beside plain values: a `state_dict`, or the state of an optimizer.
-    Tensors that shared memory there share it here.
+    Tensors that shared memory there share it on the CPU.
 
     Parameters
     ----------
@@ -128,7 +127,8 @@ def load(
         The file.  One that is open for reading in binary mode, or `io.BytesIO`, is read
         from where it stands to its end.
     map_location : optional
-        The device, "cpu"; a function or a dict has no effect, as all tensors are there.
+        The device on which tensors shall be, by default the CPU.  A function or a dict
+        has no effect: tensors are on the CPU then.
     weights_only : bool, optional
         No effect: nothing is ever unpickled, so no file can run code.
     verify : bool
@@ -151,7 +151,7 @@ def load(
     DTypeError
         If `f` is neither path nor file, or a text file.
     ArgumentError
-        If the file is closed or open for writing only, or the device is not "cpu".
+        If the file is closed or open for writing only, or the device is not there.
 
     Examples
     --------
@@ -164,12 +164,12 @@ def load(
     """
     check_flags("load", weights_only=weights_only)
     verify = check_flag("load", "verify", verify)
-    _check_location(map_location)
+    device = _device_of(map_location)
     file = _place("load", f)
     try:
         file.check()
         if is_torch_file(file.head()):
-            return _torch(file)
+            return _torch(file, device)
         sealed = verify and _check_digest(file)
         arrays, metadata = _read(file)
     except OSError as error:
@@ -179,21 +179,23 @@ def load(
     if verify and not sealed:
         _check_keys(metadata, file)
     if _KEY not in metadata:
-        return {name: from_numpy(array) for name, array in arrays.items()}
-    return _decode(arrays, metadata[_KEY], file)
+        return {name: loaded(array, device) for name, array in arrays.items()}
+    return _decode(arrays, device, metadata[_KEY], file)
 
 
-def _torch(file: PathFile | Stream) -> Any:
+def _torch(file: PathFile | Stream, device: Device | None) -> Any:
     from autocalc._io.torch_zip import read_torch  # zip archives are 10 ms of import
 
     with file.opened() as opened:
-        return read_torch(opened, str(file))
+        return read_torch(opened, str(file), device)
 
 
-def _check_location(map_location: Any) -> None:
+def _device_of(map_location: Any) -> Device | None:
+    """Return the device on which tensors shall be; None is the CPU."""
     if isinstance(map_location, (str, Device)):
-        check_cpu(map_location)
-    elif not (
+        device = Device(map_location)
+        return None if device.type == "cpu" else device
+    if not (
         map_location is None
         or callable(map_location)
         or isinstance(map_location, Mapping)
@@ -203,6 +205,7 @@ def _check_location(map_location: Any) -> None:
             f"function, a dict or None."
         )
         raise DTypeError(message)
+    return None
 
 
 def _check_digest(file: PathFile | Stream) -> bool:
@@ -259,9 +262,14 @@ def _changed(file: PathFile | Stream, reason: str) -> CheckpointError:
     )
 
 
-def _decode(arrays: Mapping[str, Array], tree: str, file: PathFile | Stream) -> Any:
+def _decode(
+    arrays: Mapping[str, Array],
+    device: Device | None,
+    tree: str,
+    file: PathFile | Stream,
+) -> Any:
     try:
-        return Decoder(arrays).decode(tree)
+        return Decoder(arrays, device).decode(tree)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         message = (
             f"load: the metadata of {file} do not describe its tensors ({error!r}); "

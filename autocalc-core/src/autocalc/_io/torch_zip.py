@@ -11,9 +11,9 @@ import numpy as np
 
 from autocalc._io.torch_marks import OLD
 from autocalc._io.torch_records import RecordError, Records, Storage
-from autocalc._io.tree import Array
-from autocalc._ops.creation import from_numpy
+from autocalc._io.tree import Array, loaded
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import Device
 from autocalc.errors import CheckpointError
 
 #: Of a tensor; NumPy has no more dimensions either.
@@ -21,8 +21,11 @@ _MOST_ELEMENTS = 2**62
 _MOST_DIMENSIONS = 32
 
 
-def read_torch(file: IO[bytes], place: str) -> Any:
-    """Return the value of a `torch.save` file; `place` is what errors call it."""
+def read_torch(file: IO[bytes], place: str, device: Device | None = None) -> Any:
+    """Return the value of a `torch.save` file; `place` is what errors call it.
+
+    Tensors are on `device`; None is the CPU.
+    """
     try:
         if file.read(len(OLD)) == OLD:
             message = (
@@ -31,7 +34,7 @@ def read_torch(file: IO[bytes], place: str) -> Any:
             )
             raise RecordError(message)
         with zipfile.ZipFile(file) as archive:
-            return _Archive(archive).value()
+            return _Archive(archive, device).value()
     except (RecordError, zipfile.BadZipFile, EOFError, NotImplementedError) as error:
         message = (
             f"load: {place} looks like a file of torch.save and is not read: {error}. "
@@ -44,8 +47,9 @@ def read_torch(file: IO[bytes], place: str) -> Any:
 class _Archive:
     """An open archive, of which no name becomes a path."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
+    def __init__(self, archive: zipfile.ZipFile, device: Device | None) -> None:
         self._archive = archive
+        self._device = device
         self._entries: dict[str, zipfile.ZipInfo] = {}
         for entry in archive.infolist():
             if entry.filename in self._entries:
@@ -132,14 +136,14 @@ class _Archive:
         if prod(shape) and reach >= array.size:
             message = f"a tensor of shape {shape} reaches over the end of its storage"
             raise RecordError(message)
+        given: Array
         if not prod(shape):
-            tensor = from_numpy(np.empty(shape, array.dtype))
+            given = np.empty(shape, array.dtype)
         else:
             inner = [s * array.itemsize for s in steps]
             start = offset * array.itemsize
-            view: Array = np.ndarray(shape, array.dtype, array, start, inner)
-            tensor = from_numpy(view)
-        return tensor.requires_grad_() if requires_grad else tensor
+            given = np.ndarray(shape, array.dtype, array, start, inner)
+        return loaded(given, self._device, requires_grad)
 
 
 def _check_sizes(offset: Any, size: Any, stride: Any) -> None:

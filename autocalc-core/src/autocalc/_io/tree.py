@@ -19,7 +19,7 @@ import numpy.typing as npt
 from autocalc._dispatch._state import refuse_reading
 from autocalc._ops.creation import from_numpy
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.device import host_array
+from autocalc._tensor.device import Device, host_array
 from autocalc._tensor.state_dict import StateDict
 from autocalc.errors import CheckpointError, DTypeError
 
@@ -147,8 +147,9 @@ class Encoder:
 class Decoder:
     """Turns the JSON of an `Encoder` back into the value, given the named arrays."""
 
-    def __init__(self, arrays: Mapping[str, Array]) -> None:
+    def __init__(self, arrays: Mapping[str, Array], device: Device | None) -> None:
         self._arrays = arrays
+        self._device = device
         self._made: dict[tuple[str, str, bool], Any] = {}
 
     def decode(self, text: str) -> Any:
@@ -188,12 +189,17 @@ class Decoder:
         key = (kind, node["name"], bool(node.get("requires_grad")))
         if key not in self._made:
             array = self._arrays[node["name"]]
-            self._made[key] = array if kind == "array" else _tensor(array, key[2])
+            self._made[key] = (
+                array if kind == "array" else loaded(array, self._device, key[2])
+            )
         return self._made[key]
 
 
-def _tensor(array: Array, requires_grad: bool) -> Tensor:
+def loaded(array: Array, device: Device | None, requires_grad: bool = False) -> Tensor:
+    """Return a tensor of what was read, on a device; None is the CPU."""
     tensor = from_numpy(array)
+    if device is not None:
+        tensor = tensor.to(device)
     return tensor.requires_grad_() if requires_grad else tensor
 
 

@@ -165,7 +165,7 @@ def tensor(
     requires_grad
         Whether `backward` shall give this leaf a gradient.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def as_tensor(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def scalar_tensor(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 

@@ -319,7 +319,7 @@ def tril_indices(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
 
     Examples
     --------
@@ -355,7 +355,7 @@ def triu_indices(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
 
     Examples
     --------

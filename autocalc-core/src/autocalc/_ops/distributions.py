@@ -14,11 +14,19 @@ from autocalc._ops._coerce import as_operand
 from autocalc._ops._method import method
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops.extrema import ends
-from autocalc._ops.filled import count_of, finished, float_or, like, number, shape_of
+from autocalc._ops.filled import (
+    count_of,
+    finished,
+    float_or,
+    like,
+    number,
+    placed,
+    shape_of,
+)
 from autocalc._ops.random_draws import drawn_floats, random_into
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -275,7 +283,7 @@ def normal(
     dtype
         The dtype of the result, where they are numbers.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
     generator
@@ -294,7 +302,8 @@ def normal(
     >>> ac.normal(ac.tensor([1.0, 2.0]), 0.0)
     tensor([1., 2.])
     """
-    check_cpu(device)
+    if device is not None:
+        Device(device)
     tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
     for x in tensors:
         _floats("normal", "mean and std", x)
@@ -317,4 +326,4 @@ def normal(
         raise ArgumentError(message)
     drawn = drawn_floats("normal", "normal", shape, kind, generator)
     array = arrays.add(arrays.mul(drawn, spread), center)
-    return finished("normal", array, out, requires_grad)
+    return finished("normal", placed(array, device), out, requires_grad)

@@ -158,7 +158,7 @@ def zeros(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -217,7 +217,7 @@ def ones(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -254,7 +254,7 @@ def full(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -296,7 +296,7 @@ def empty(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -344,7 +344,7 @@ def eye(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 

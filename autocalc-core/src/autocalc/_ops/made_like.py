@@ -60,7 +60,7 @@ def zeros_like(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default where `input` does.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -100,7 +100,7 @@ def ones_like(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default where `input` does.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -139,7 +139,7 @@ def empty_like(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default where `input` does.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -182,7 +182,7 @@ def full_like(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default where `input` does.
     requires_grad
         Whether the result takes part in gradients.
     memory_format

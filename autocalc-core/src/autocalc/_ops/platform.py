@@ -31,7 +31,7 @@ def set_default_device(device: str | Device | None) -> None:
     Parameters
     ----------
     device
-        "cpu", or None for it: the only device.
+        "cpu", or None for it.
 
     Raises
     ------

@@ -99,7 +99,7 @@ def rand(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -142,7 +142,7 @@ def randn(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -181,7 +181,7 @@ def rand_like(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -225,7 +225,7 @@ def randn_like(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -319,7 +319,7 @@ def randint(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -379,7 +379,7 @@ def randint_like(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -432,7 +432,7 @@ def randperm(
     dtype
         The dtype of the result.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._ops.filled import count_of, finished, float_or
+from autocalc._ops.filled import count_of, finished, float_or, placed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag, number
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -45,7 +45,7 @@ def bartlett_window(
     dtype
         The dtype of the result, of floats.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -90,7 +90,7 @@ def hann_window(
     dtype
         The dtype of the result, of floats.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -136,7 +136,7 @@ def hamming_window(
     dtype
         The dtype of the result, of floats.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -177,7 +177,7 @@ def blackman_window(
     dtype
         The dtype of the result, of floats.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -222,7 +222,7 @@ def kaiser_window(
     dtype
         The dtype of the result, of floats.
     device
-        "cpu", or None for it: the only device.
+        Where the result lies; by default on the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -270,7 +270,8 @@ def _window(
     requires_grad: Any,
 ) -> Tensor:
     """Return the values of `shape`, a function of the place from 0 to 1."""
-    check_cpu(device)
+    if device is not None:
+        Device(device)
     check_flag(where, "periodic", periodic)
     count, kind = count_of(where, length), float_or(dtype)
     if not kind.is_floating_point:
@@ -281,4 +282,4 @@ def _window(
         values = shape(np.arange(count) / (count - 1 + periodic))
     array = arrays.empty((count,), kind.numpy)
     array[...] = values
-    return finished(where, array, None, requires_grad)
+    return finished(where, placed(array, device), None, requires_grad)

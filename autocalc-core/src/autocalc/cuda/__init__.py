@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from autocalc._absent import absence as _absence
 from autocalc._dispatch import _device
+from autocalc._tensor.device import Device as _Device
+from autocalc._tensor.device import numbered as _numbered
+from autocalc.errors import ArgumentError as _ArgumentError
 
 if TYPE_CHECKING:
     from autocalc.cuda import amp as amp
@@ -24,9 +27,11 @@ __all__ = [
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
+    "mem_get_info",
     "memory_allocated",
     "memory_reserved",
     "memory_stats",
+    "set_device",
     "synchronize",
 ]
 
@@ -61,6 +66,22 @@ def current_device() -> int:
     return 0
 
 
+def set_device(device: int | str | _Device) -> None:
+    """Check that `device` is the GPU on which tensors are, number 0.
+
+    ``CUDA_VISIBLE_DEVICES`` chooses for a process which GPU that is.
+
+    Raises
+    ------
+    ArgumentError
+        If it is another one, or there is none.
+    """
+    chosen = _numbered("cuda", device)
+    if chosen.type != "cuda":
+        message = f"set_device: {str(chosen)!r} is no GPU; give 0 or 'cuda:0'."
+        raise _ArgumentError(message)
+
+
 def manual_seed(seed: int) -> None:
     """Do nothing: `autocalc.manual_seed` seeds all there is."""
 
@@ -86,7 +107,8 @@ def synchronize(device: Any = None) -> None:
 def memory_stats(device: Any = None) -> dict[str, int]:
     """Return the counters of the GPU's memory, in bytes; empty without a GPU.
 
-    `in_use` by arrays, their `peak`, and `cached`, what waits to be used again.
+    `in_use` by arrays, their `peak` among the times that counters were read, `cached`,
+    what waits to be used again, and the GPU's `free` and `total` memory.
     """
     library = _library()
     return {} if library is None else dict(library.stats())
@@ -98,7 +120,7 @@ def memory_allocated(device: Any = None) -> int:
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """Return the most bytes that arrays have taken so far."""
+    """Return the most bytes that arrays took when a counter of memory was read."""
     return memory_stats().get("peak", 0)
 
 
@@ -106,6 +128,12 @@ def memory_reserved(device: Any = None) -> int:
     """Return the bytes that arrays and the cache take on the GPU."""
     stats = memory_stats()
     return stats.get("in_use", 0) + stats.get("cached", 0)
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """Return the bytes of the GPU's memory that are free, and all; 0 without a GPU."""
+    stats = memory_stats()
+    return stats.get("free", 0), stats.get("total", 0)
 
 
 def __getattr__(name: str) -> Any:

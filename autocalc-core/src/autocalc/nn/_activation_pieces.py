@@ -8,7 +8,7 @@ from autocalc._ops.filled import full
 from autocalc._ops.random_activations import check_slopes
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import functional
@@ -301,12 +301,13 @@ class PReLU(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        check_cpu(device)
         check_sizes("PReLU", num_parameters=num_parameters)
         self.num_parameters = num_parameters
         self.init = init
         slope = number("PReLU", "init", init)
-        self.weight = Parameter(full((num_parameters,), slope, dtype=dtype))
+        self.weight = Parameter(
+            full((num_parameters,), slope, dtype=dtype, device=device)
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         """Return prelu(x)."""

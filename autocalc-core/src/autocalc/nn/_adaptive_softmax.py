@@ -13,7 +13,7 @@ from autocalc._ops.softmax import log_softmax
 from autocalc._ops.splitting import narrow, select
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import as_int, check_flags, number, sequence
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn._container import ModuleList, Sequential
@@ -85,7 +85,6 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     ) -> None:
         where = "AdaptiveLogSoftmaxWithLoss"
         check_flags(where, head_bias=head_bias)
-        check_cpu(device)
         check_sizes(where, in_features=in_features, n_classes=n_classes)
         super().__init__()
         self.in_features = in_features
@@ -99,15 +98,21 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.shortlist_size = self.cutoffs[0]
         self.n_clusters = len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
-        self.head = Linear(in_features, self.head_size, bias=head_bias, dtype=dtype)
-        self.tail = ModuleList(self._cluster(i, dtype) for i in range(self.n_clusters))
+        self.head = Linear(
+            in_features, self.head_size, bias=head_bias, device=device, dtype=dtype
+        )
+        self.tail = ModuleList(
+            self._cluster(i, device, dtype) for i in range(self.n_clusters)
+        )
 
-    def _cluster(self, i: int, dtype: DType | None) -> Sequential:
+    def _cluster(
+        self, i: int, device: str | Device | None, dtype: DType | None
+    ) -> Sequential:
         features = int(self.in_features // self.div_value ** (i + 1))
         size = self.cutoffs[i + 1] - self.cutoffs[i]
         return Sequential(
-            Linear(self.in_features, features, bias=False, dtype=dtype),
-            Linear(features, size, bias=False, dtype=dtype),
+            Linear(self.in_features, features, bias=False, device=device, dtype=dtype),
+            Linear(features, size, bias=False, device=device, dtype=dtype),
         )
 
     def reset_parameters(self) -> None:

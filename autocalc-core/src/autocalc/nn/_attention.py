@@ -8,7 +8,7 @@ from autocalc._ops._checks import check_probability, check_sizes
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, check_switches
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import _init
@@ -107,7 +107,6 @@ class MultiheadAttention(Module):
             batch_first=batch_first,
         )
         super().__init__()
-        check_cpu(device)
         name = "MultiheadAttention"
         check_sizes(name, embed_dim=embed_dim, num_heads=num_heads)
         check_probability(name, dropout)
@@ -128,12 +127,18 @@ class MultiheadAttention(Module):
         self.dropout = dropout
         self.batch_first = bool(batch_first)
         self.add_zero_attn = bool(add_zero_attn)
-        self._make_parameters(bias, add_bias_kv, dtype)
-        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, dtype=dtype)
+        self._make_parameters(bias, add_bias_kv, device, dtype)
+        self.out_proj = Linear(
+            embed_dim, embed_dim, bias=bias, device=device, dtype=dtype
+        )
         self._reset_parameters()
 
     def _make_parameters(
-        self, bias: bool, add_bias_kv: bool, dtype: DType | None
+        self,
+        bias: bool,
+        add_bias_kv: bool,
+        device: str | Device | None,
+        dtype: DType | None,
     ) -> None:
         size = self.embed_dim
         packed = self.kdim == self.vdim == size
@@ -149,7 +154,7 @@ class MultiheadAttention(Module):
         for word, shape in shapes.items():
             parameter = None
             if shape is not None:
-                parameter = Parameter(empty(*shape, dtype=dtype))
+                parameter = Parameter(empty(*shape, dtype=dtype, device=device))
             self.register_parameter(word, parameter)
 
     def _reset_parameters(self) -> None:

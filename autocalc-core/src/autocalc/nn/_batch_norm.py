@@ -16,7 +16,7 @@ from autocalc._ops.creation import tensor
 from autocalc._ops.filled import empty, ones, zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType, int64
 from autocalc.errors import ShapeError
 from autocalc.nn import _init, functional
@@ -48,7 +48,6 @@ class _ChannelNorm(Module):
         bias: bool,
     ) -> None:
         Module.__init__(self)
-        check_cpu(device)
         check_sizes(type(self).__name__, num_features=num_features)
         self.num_features = num_features
         self.eps = eps
@@ -56,12 +55,12 @@ class _ChannelNorm(Module):
         self.affine = bool(affine)
         self.track_running_stats = bool(track_running_stats)
         for name, present in (("weight", affine), ("bias", affine and bias)):
-            parameter = Parameter(empty(num_features, dtype=dtype)) if present else None
-            self.register_parameter(name, parameter)
+            values = empty(num_features, dtype=dtype, device=device)
+            self.register_parameter(name, Parameter(values) if present else None)
         kept = track_running_stats
-        mean = zeros(num_features, dtype=dtype) if kept else None
-        var = ones(num_features, dtype=dtype) if kept else None
-        count = tensor(0, dtype=int64) if kept else None
+        mean = zeros(num_features, dtype=dtype, device=device) if kept else None
+        var = ones(num_features, dtype=dtype, device=device) if kept else None
+        count = tensor(0, dtype=int64, device=device) if kept else None
         self.register_buffer("running_mean", mean)
         self.register_buffer("running_var", var)
         self.register_buffer("num_batches_tracked", count)

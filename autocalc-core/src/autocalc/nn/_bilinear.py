@@ -7,7 +7,7 @@ from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init, functional
 from autocalc.nn._module import Module
@@ -56,7 +56,6 @@ class Bilinear(Module):
     ) -> None:
         check_switches("Bilinear", bias=bias)
         super().__init__()
-        check_cpu(device)
         check_sizes(
             "Bilinear",
             in1_features=in1_features,
@@ -67,10 +66,11 @@ class Bilinear(Module):
         self.in2_features = in2_features
         self.out_features = out_features
         shape = (out_features, in1_features, in2_features)
-        self.weight = Parameter(empty(*shape, dtype=dtype))
-        self.register_parameter(
-            "bias", Parameter(empty(out_features, dtype=dtype)) if bias else None
+        self.weight = Parameter(empty(*shape, dtype=dtype, device=device))
+        shift = (
+            Parameter(empty(out_features, dtype=dtype, device=device)) if bias else None
         )
+        self.register_parameter("bias", shift)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

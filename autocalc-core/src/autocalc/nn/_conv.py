@@ -12,7 +12,7 @@ from autocalc._ops.filled import empty
 from autocalc._ops.padding import bordered
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import _init, functional
@@ -49,7 +49,6 @@ class ConvBase(Module):
         dtype: DType | None,
     ) -> None:
         Module.__init__(self)
-        check_cpu(device)
         where, dims = type(self).__name__, self._dims
         _check_channels(where, in_channels, out_channels, groups)
         if padding_mode not in _MODES:
@@ -70,11 +69,14 @@ class ConvBase(Module):
         sides = in_channels, out_channels
         first, second = sides if self._transposed else sides[::-1]
         self.weight = Parameter(
-            empty(first, second // groups, *self.kernel_size, dtype=dtype)
+            empty(
+                first, second // groups, *self.kernel_size, dtype=dtype, device=device
+            )
         )
-        self.register_parameter(
-            "bias", Parameter(empty(out_channels, dtype=dtype)) if bias else None
+        shift = (
+            Parameter(empty(out_channels, dtype=dtype, device=device)) if bias else None
         )
+        self.register_parameter("bias", shift)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -9,7 +9,7 @@ from autocalc._ops.embedding import refuse_sparse, row_number
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ShapeError
 from autocalc.nn import _init, functional
@@ -66,7 +66,6 @@ class Embedding(Module):
     ) -> None:
         check_flags("Embedding", scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
         super().__init__()
-        check_cpu(device)
         check_sizes(
             "Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim
         )
@@ -80,7 +79,7 @@ class Embedding(Module):
             _check_table("Embedding", _weight, (num_embeddings, embedding_dim))
             self.weight = Parameter(_weight, requires_grad=not _freeze)
             return
-        table = empty(num_embeddings, embedding_dim, dtype=dtype)
+        table = empty(num_embeddings, embedding_dim, dtype=dtype, device=device)
         self.weight = Parameter(table, requires_grad=not _freeze)
         self.reset_parameters()
 
@@ -211,7 +210,6 @@ class EmbeddingBag(Module):
             include_last_offset=include_last_offset,
         )
         super().__init__()
-        check_cpu(device)
         name = "EmbeddingBag"
         check_sizes(name, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
         refuse_sparse(name, sparse)
@@ -226,7 +224,9 @@ class EmbeddingBag(Module):
             _check_table(name, _weight, (num_embeddings, embedding_dim))
             self.weight = Parameter(_weight)
             return
-        self.weight = Parameter(empty(num_embeddings, embedding_dim, dtype=dtype))
+        self.weight = Parameter(
+            empty(num_embeddings, embedding_dim, dtype=dtype, device=device)
+        )
         self.reset_parameters()
 
     @classmethod

@@ -7,7 +7,7 @@ from autocalc._ops._checks import check_sizes
 from autocalc._ops.batch_norm import check_groups
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import functional
 from autocalc.nn._scale import Scaled
@@ -63,7 +63,6 @@ class GroupNorm(Scaled):
     ) -> None:
         check_switches("GroupNorm", affine=affine, bias=bias)
         super().__init__()
-        check_cpu(device)
         check_sizes("GroupNorm", num_channels=num_channels)
         check_groups("GroupNorm", num_groups, num_channels)
         self.num_groups = num_groups
@@ -71,7 +70,7 @@ class GroupNorm(Scaled):
         self.eps = eps
         self.affine = bool(affine)
         self._add_parameters(
-            (num_channels,), dtype, weight=affine, bias=affine and bias
+            (num_channels,), device, dtype, weight=affine, bias=affine and bias
         )
 
     def forward(self, input: Tensor) -> Tensor:

@@ -70,10 +70,14 @@ class _Lazy(Module):
         """Take in the size; return the shapes of parameters and buffers."""
         raise NotImplementedError
 
-    def _empty(self, bias: bool, dtype: DType | None) -> None:
+    def _empty(
+        self, bias: bool, device: str | Device | None, dtype: DType | None
+    ) -> None:
         """Put parameters without a shape in the places of weight and bias."""
         for name in ("weight", "bias") if bias else ("weight",):
-            self.register_parameter(name, UninitializedParameter(dtype=dtype))
+            self.register_parameter(
+                name, UninitializedParameter(device=device, dtype=dtype)
+            )
 
 
 class LazyLinear(_Lazy, Linear):
@@ -110,7 +114,7 @@ class LazyLinear(_Lazy, Linear):
     ) -> None:
         check_sizes("LazyLinear", out_features=out_features)
         Linear.__init__(self, 0, out_features, bias, device, dtype)
-        self._empty(bias, dtype)
+        self._empty(bias, device, dtype)
         self._wait()
 
     def _size_of(self, input: Tensor) -> int:

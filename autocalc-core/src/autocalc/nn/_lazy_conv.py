@@ -20,10 +20,12 @@ from autocalc.nn._lazy import _Lazy
 class _LazyConvBase(_Lazy, ConvBase):
     """Finds `in_channels` in the first example."""
 
-    def _begin_lazily(self, bias: bool, dtype: DType | None) -> None:
+    def _begin_lazily(
+        self, bias: bool, device: str | Device | None, dtype: DType | None
+    ) -> None:
         """Forget the channels that stood in for those to come."""
         self.in_channels = 0
-        self._empty(bias, dtype)
+        self._empty(bias, device, dtype)
         self._wait()
 
     def _size_of(self, input: Tensor) -> int:
@@ -70,7 +72,7 @@ class _LazyConv(_LazyConvBase, _Conv):
             self, groups, out_channels, kernel_size, stride, padding, dilation, groups,
             bias, padding_mode, device, dtype,
         )  # fmt: skip
-        self._begin_lazily(bias, dtype)
+        self._begin_lazily(bias, device, dtype)
 
 
 class LazyConv1d(_LazyConv, Conv1d):
@@ -146,7 +148,7 @@ class _LazyConvTranspose(_LazyConvBase, _ConvTranspose):
             self, groups, out_channels, kernel_size, stride, padding, output_padding,
             groups, bias, dilation, padding_mode, device, dtype,
         )  # fmt: skip
-        self._begin_lazily(bias, dtype)
+        self._begin_lazily(bias, device, dtype)
 
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):

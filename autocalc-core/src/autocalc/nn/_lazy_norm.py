@@ -40,10 +40,10 @@ class _LazyNorm(_Lazy, _ChannelNorm):
             0, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
         )
         if affine:
-            self._empty(bias, dtype)
+            self._empty(bias, device, dtype)
         if track_running_stats:
-            self.running_mean = UninitializedBuffer(dtype=dtype)
-            self.running_var = UninitializedBuffer(dtype=dtype)
+            self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
+            self.running_var = UninitializedBuffer(device=device, dtype=dtype)
         self._wait()
 
     def reset_running_stats(self) -> None:

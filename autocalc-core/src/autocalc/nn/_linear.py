@@ -11,7 +11,7 @@ from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init
 from autocalc.nn._module import Module
@@ -77,14 +77,16 @@ class Linear(Module):
     ) -> None:
         check_switches("Linear", bias=bias)
         super().__init__()
-        check_cpu(device)
         check_sizes("Linear", in_features=in_features, out_features=out_features)
         self.in_features = in_features
         self.out_features = out_features
-        self.weight = Parameter(empty(out_features, in_features, dtype=dtype))
-        self.register_parameter(
-            "bias", Parameter(empty(out_features, dtype=dtype)) if bias else None
+        self.weight = Parameter(
+            empty(out_features, in_features, dtype=dtype, device=device)
         )
+        shift = (
+            Parameter(empty(out_features, dtype=dtype, device=device)) if bias else None
+        )
+        self.register_parameter("bias", shift)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

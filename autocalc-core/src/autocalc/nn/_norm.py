@@ -9,7 +9,7 @@ from autocalc._ops._checks import check_sizes
 from autocalc._ops.local_response_norm import check_size
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches, integers, number
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import functional
@@ -81,10 +81,10 @@ class LayerNorm(_Norm):
     ) -> None:
         check_switches("LayerNorm", bias=bias)
         super().__init__(normalized_shape, elementwise_affine)
-        check_cpu(device)
         self.eps = eps
         self._add_parameters(
             self.normalized_shape,
+            device,
             dtype,
             weight=elementwise_affine,
             bias=elementwise_affine and bias,
@@ -142,9 +142,10 @@ class RMSNorm(_Norm):
         dtype: DType | None = None,
     ) -> None:
         super().__init__(normalized_shape, elementwise_affine)
-        check_cpu(device)
         self.eps = eps
-        self._add_parameters(self.normalized_shape, dtype, weight=elementwise_affine)
+        self._add_parameters(
+            self.normalized_shape, device, dtype, weight=elementwise_affine
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` normalised."""

@@ -16,7 +16,7 @@ from autocalc._ops.filled import empty, zeros
 from autocalc._ops.recurrent import States, Weights, layer, packed_layer
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag, check_flags
-from autocalc._tensor.device import Device, check_cpu, place_of_tensor
+from autocalc._tensor.device import Device, place_of_tensor
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn import _init
@@ -80,7 +80,6 @@ class RNNBase(Module):
     ) -> None:
         check_flags(type(self).__name__, bias=bias, batch_first=batch_first)
         super().__init__()
-        check_cpu(device)
         name = type(self).__name__
         sizes = {"input_size": input_size, "hidden_size": hidden_size}
         check_sizes(name, **sizes, num_layers=num_layers, proj_size=proj_size)
@@ -104,10 +103,12 @@ class RNNBase(Module):
         self.dropout = float(dropout)
         self.bidirectional = bidirectional
         self.proj_size = proj_size
-        self._make_parameters(dtype)
+        self._make_parameters(device, dtype)
         self.reset_parameters()
 
-    def _make_parameters(self, dtype: DType | None) -> None:
+    def _make_parameters(
+        self, device: str | Device | None, dtype: DType | None
+    ) -> None:
         rows = GATES[self.mode] * self.hidden_size
         out = self.proj_size or self.hidden_size
         for number, suffix in self._places():
@@ -122,7 +123,7 @@ class RNNBase(Module):
             if self.proj_size:
                 shapes["weight_hr"] = (out, self.hidden_size)
             for word, shape in shapes.items():
-                parameter = Parameter(empty(*shape, dtype=dtype))
+                parameter = Parameter(empty(*shape, dtype=dtype, device=device))
                 self.register_parameter(f"{word}_l{number}{suffix}", parameter)
 
     @property

@@ -13,7 +13,7 @@ from autocalc._ops.filled import empty, zeros
 from autocalc._ops.recurrent import States, Weights, layer
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag, one_of
-from autocalc._tensor.device import Device, check_cpu, place_of_tensor
+from autocalc._tensor.device import Device, place_of_tensor
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn import _init
@@ -48,7 +48,6 @@ class RNNCellBase(Module):
         dtype: DType | None,
     ) -> None:
         super().__init__()
-        check_cpu(device)
         name = type(self).__name__
         check_sizes(name, input_size=input_size, hidden_size=hidden_size)
         check_flag(name, "bias", bias)
@@ -58,10 +57,12 @@ class RNNCellBase(Module):
         self.hidden_size = hidden_size
         self.bias = bias
         rows = GATES[mode] * hidden_size
-        self.weight_ih = Parameter(empty(rows, input_size, dtype=dtype))
-        self.weight_hh = Parameter(empty(rows, hidden_size, dtype=dtype))
+        self.weight_ih = Parameter(empty(rows, input_size, dtype=dtype, device=device))
+        self.weight_hh = Parameter(empty(rows, hidden_size, dtype=dtype, device=device))
         for word in ("bias_ih", "bias_hh"):
-            parameter = Parameter(empty(rows, dtype=dtype)) if bias else None
+            parameter = (
+                Parameter(empty(rows, dtype=dtype, device=device)) if bias else None
+            )
             self.register_parameter(word, parameter)
         self.reset_parameters()
 

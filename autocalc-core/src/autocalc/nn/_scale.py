@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from autocalc._ops.filled import empty
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init
 from autocalc.nn._module import Module
@@ -17,11 +18,17 @@ class Scaled(Module):
     bias: Parameter | None
 
     def _add_parameters(
-        self, shape: tuple[int, ...], dtype: DType | None, **present: bool
+        self,
+        shape: tuple[int, ...],
+        device: str | Device | None,
+        dtype: DType | None,
+        **present: bool,
     ) -> None:
         """Register parameters by name, None for those that are not present."""
         for name, there in present.items():
-            parameter = Parameter(empty(*shape, dtype=dtype)) if there else None
+            parameter = (
+                Parameter(empty(*shape, dtype=dtype, device=device)) if there else None
+            )
             self.register_parameter(name, parameter)
         self.reset_parameters()
 

@@ -11,7 +11,7 @@ from autocalc._ops import masking
 from autocalc._ops._checks import check_sizes
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, check_switches
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn import _init, functional
@@ -227,7 +227,9 @@ class Transformer(Module):
         more = (batch_first, norm_first, bias, device, dtype)
 
         def norm() -> LayerNorm:
-            return LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+            return LayerNorm(
+                d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype
+            )
 
         self.encoder = custom_encoder or TransformerEncoder(
             TransformerEncoderLayer(*sizes, *more), num_encoder_layers, norm()
@@ -299,9 +301,8 @@ class Transformer(Module):
         tensor([[0., -inf],
                 [0., 0.]])
         """
-        check_cpu(device)
         if sz < 0:
             message = f"generate_square_subsequent_mask: `sz` is {sz}; give 0 or more."
             raise ArgumentError(message)
         mask = masking.where(causal_mask(sz, sz), 0.0, -math.inf)
-        return mask if dtype is None else mask.to(dtype)
+        return mask.to(device=device, dtype=dtype)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, check_switches
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import functional
@@ -125,16 +125,29 @@ class TransformerEncoderLayer(_Layer):
             bias=bias,
         )
         super().__init__()
-        check_cpu(device)
         self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
+            d_model,
+            nhead,
+            dropout,
+            bias,
+            batch_first=batch_first,
+            device=device,
+            dtype=dtype,
         )
-        self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
+        self.linear1 = Linear(
+            d_model, dim_feedforward, bias, device=device, dtype=dtype
+        )
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
+        self.linear2 = Linear(
+            dim_feedforward, d_model, bias, device=device, dtype=dtype
+        )
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+        self.norm1 = LayerNorm(
+            d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype
+        )
+        self.norm2 = LayerNorm(
+            d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype
+        )
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.activation = activation_of("TransformerEncoderLayer", activation)
@@ -209,20 +222,41 @@ class TransformerDecoderLayer(_Layer):
             bias=bias,
         )
         super().__init__()
-        check_cpu(device)
         self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
+            d_model,
+            nhead,
+            dropout,
+            bias,
+            batch_first=batch_first,
+            device=device,
+            dtype=dtype,
         )
         self.multihead_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
+            d_model,
+            nhead,
+            dropout,
+            bias,
+            batch_first=batch_first,
+            device=device,
+            dtype=dtype,
         )
-        self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
+        self.linear1 = Linear(
+            d_model, dim_feedforward, bias, device=device, dtype=dtype
+        )
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
+        self.linear2 = Linear(
+            dim_feedforward, d_model, bias, device=device, dtype=dtype
+        )
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
-        self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+        self.norm1 = LayerNorm(
+            d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype
+        )
+        self.norm2 = LayerNorm(
+            d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype
+        )
+        self.norm3 = LayerNorm(
+            d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype
+        )
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.dropout3 = Dropout(dropout)

@@ -12,7 +12,7 @@ from autocalc._ops._arguments import integers, min_of
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag
-from autocalc._tensor.device import Device, check_cpu
+from autocalc._tensor.device import Device, device_of
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn._parameter import Parameter
@@ -37,12 +37,11 @@ class _Uninitialized(Tensor):
     ) -> None:
         name = type(self).__name__
         check_flag(name, "requires_grad", requires_grad)
-        check_cpu(device)
         kind = dtypes.as_dtype(dtypes.get_default_dtype() if dtype is None else dtype)
         if requires_grad and not kind.is_floating_point:
             message = f"{name}: a tensor of {kind.name} has no gradient; use a float."
             raise DTypeError(message)
-        _ARRAY.__set__(self, empty(0, dtype=kind)._array)
+        _ARRAY.__set__(self, empty(0, dtype=kind, device=device)._array)
         self._version = None
         self._view = None
         self._edge = self._new_leaf() if requires_grad else None
@@ -63,6 +62,11 @@ class _Uninitialized(Tensor):
         """What the values will be of."""
         return dtypes.of(_ARRAY.__get__(self).dtype)
 
+    @property
+    def device(self) -> Device:
+        """Where the values will be."""
+        return device_of(_ARRAY.__get__(self))
+
     def is_floating_point(self) -> bool:
         """Return whether the values will be floating-point numbers."""
         return self.dtype.is_floating_point
@@ -78,25 +82,25 @@ class _Uninitialized(Tensor):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        _ARRAY.__set__(self, empty(0, dtype=value.dtype)._array)
+        _ARRAY.__set__(self, empty(0, dtype=value.dtype, device=value.device)._array)
 
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Return one of another dtype."""
-        kind = empty(0, dtype=self.dtype).to(*args, **kwargs).dtype
-        return self._copy(kind)
+        """Return one of another dtype, or on another device."""
+        there = empty(0, dtype=self.dtype, device=self.device).to(*args, **kwargs)
+        return self._copy(there.device, there.dtype)
 
-    def _copy(self, dtype: DType) -> Tensor:
+    def _copy(self, device: Device, dtype: DType) -> Tensor:
         made = type(self).__new__(type(self))
-        _Uninitialized.__init__(made, self.requires_grad, None, dtype)
+        _Uninitialized.__init__(made, self.requires_grad, device, dtype)
         return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        made: Tensor = memo.setdefault(id(self), self._copy(self.dtype))
+        made: Tensor = memo.setdefault(id(self), self._copy(self.device, self.dtype))
         return made
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         del protocol
-        return type(self), (self.requires_grad, None, self.dtype)
+        return type(self), (self.requires_grad, str(self.device), self.dtype)
 
     def materialize(
         self,
@@ -111,12 +115,15 @@ class _Uninitialized(Tensor):
         ShapeError
             If a size is negative.
         """
-        check_cpu(device)
         sizes = integers("materialize", "shape", shape)
         if min_of(sizes) < 0:
             message = f"materialize: `shape` is {sizes}; no size may be negative."
             raise ShapeError(message)
-        made = empty(sizes, dtype=self.dtype if dtype is None else dtype)
+        made = empty(
+            sizes,
+            dtype=self.dtype if dtype is None else dtype,
+            device=self.device if device is None else device,
+        )
         self.__class__ = self._becomes  # type: ignore[assignment]  # of the same slots
         _ARRAY.__set__(self, made._array)
         if self._edge is not None:

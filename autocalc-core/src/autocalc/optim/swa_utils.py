@@ -11,7 +11,7 @@ from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.creation import tensor as new_tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
-from autocalc._tensor.device import check_cpu
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError, DTypeError, ModuleError
 from autocalc.nn import Module
@@ -181,12 +181,14 @@ class AveragedModel(Module):
     ) -> None:
         _checks.check_flags("AveragedModel", use_buffers=use_buffers)
         super().__init__()
-        del device
+        self._place = None if device is None else Device(device)
         _check_module("AveragedModel", model)
         if avg_fn is not None and multi_avg_fn is not None:
             message = "AveragedModel: give `avg_fn` or `multi_avg_fn`, not both."
             raise ArgumentError(message)
         self.module = copy.deepcopy(model)
+        if self._place is not None:
+            self.module.to(self._place)
         self.register_buffer("n_averaged", new_tensor(0, dtype=int64))
         self._update = multi_avg_fn or _of_lists(avg_fn or get_swa_avg_fn())
         self.use_buffers = use_buffers
@@ -204,6 +206,8 @@ class AveragedModel(Module):
             If the model's parameters are not those of the copy, by number and shape.
         """
         ours, theirs = self._averaged(self.module), self._averaged(model)
+        if self._place is not None:
+            theirs = [t.to(self._place) for t in theirs]
         if [p.shape for p in ours] != [p.shape for p in theirs]:
             message = (
                 "AveragedModel.update_parameters: the model's parameters have other "
@@ -241,7 +245,7 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
     model
         Is run in training mode without gradients, and left in the mode it was in.
     device
-        "cpu", or None.
+        Where batches are moved before the model takes them; None leaves them.
 
     Raises
     ------
@@ -259,7 +263,7 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
     tensor([4.])
     """
     _check_module("update_bn", model)
-    check_cpu(device)
+    place = None if device is None else Device(device)
     if not hasattr(loader, "__iter__"):
         message = (
             f"update_bn: `loader` is a {type(loader).__name__}; it must give batches, "
@@ -268,11 +272,14 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
         raise DTypeError(message)
     norms = [m for m in model.modules() if isinstance(m, _BatchNorm)]
     if norms:
-        _run_with_plain_means(loader, model, norms)
+        _run_with_plain_means(loader, model, norms, place)
 
 
 def _run_with_plain_means(
-    loader: Iterable[Any], model: Module, norms: list[_BatchNorm]
+    loader: Iterable[Any],
+    model: Module,
+    norms: list[_BatchNorm],
+    place: Device | None,
 ) -> None:
     """Run the model on all batches while its norms take means over all of them."""
     momenta, training = [norm.momentum for norm in norms], model.training
@@ -283,7 +290,8 @@ def _run_with_plain_means(
             norm.momentum = None
         with no_grad():
             for batch in loader:
-                model(_first(batch))
+                first = _first(batch)
+                model(first if place is None else first.to(place))
     finally:
         for norm, momentum in zip(norms, momenta, strict=True):
             norm.momentum = momentum
