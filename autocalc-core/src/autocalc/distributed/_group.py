@@ -165,7 +165,8 @@ def _begin(group: ProcessGroup) -> None:
     atexit.register(_at_exit)
     host = group.control.Split_type(_mpi.module(None).COMM_TYPE_SHARED)
     group.local_rank, group.local_size = host.Get_rank(), host.Get_size()
-    _placement.place(host)
+    group.has_core = _placement.place(host)
+    group.uses_network = _placement.uses_network(host, group.size())
 
 
 def _at_exit() -> None:

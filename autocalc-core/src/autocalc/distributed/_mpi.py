@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -33,6 +34,9 @@ def is_installed() -> bool:
 
 def module(launch: Launch | None) -> Any:
     """Return ``mpi4py.MPI``, which starts MPI when it is imported first."""
+    there = sys.modules.get("mpi4py.MPI")
+    if there is not None:  # asked at each look at a request: 0.1 us instead of 8
+        return there
     by = (
         "" if launch is None else f"{launch.launcher} started {launch.size} ranks, and "
     )

@@ -14,16 +14,18 @@ from autocalc._config import settings
 from autocalc._dispatch._cpu import usable_cores
 from autocalc._dispatch._thread_budget import chosen_budget
 from autocalc._dispatch._threads import apply_budget
+from autocalc.distributed import _mpi
+from autocalc.distributed._reduce_op import ReduceOp
 
 #: Cores that a mask can name.
 _CORES = 4096
 
 
-def place(host: Any) -> None:
+def place(host: Any) -> bool:
     """Give this rank its share of cores and threads.
 
     Ranks that the launcher bound to different cores keep these.  A budget that the user
-    chose stays.
+    chose stays.  Returns whether there is a core for each rank.
 
     Parameters
     ----------
@@ -31,13 +33,33 @@ def place(host: Any) -> None:
         MPI's communicator of the ranks of this machine.
     """
     if host.Get_size() == 1:
-        return
+        return True
     cores = usable_cores()
+    enough = True
     if not _are_apart(host):
+        enough = cores >= host.Get_size()
         cores = max(1, cores // host.Get_size())
         _pin(host.Get_rank(), host.Get_size())
     if chosen_budget() is None and settings().num_threads is None:
         apply_budget(cores)
+    return enough
+
+
+def uses_network(host: Any, size: int) -> bool:
+    """Return whether some of `size` ranks reach each other over a network only.
+
+    Ranks on several machines do, and ranks of one that are in containers.
+    """
+    if host.Get_size() < size:
+        return True
+    network = Path("/proc/self/ns/net")
+    if not network.exists():  # another system than Linux
+        return False
+    space = network.stat().st_ino
+    ends = np.array([space, -space], np.int64)
+    most = np.empty_like(ends)
+    host.Allreduce(ends, most, _mpi.op_of(ReduceOp.MAX))
+    return bool(most[0] != -most[1])
 
 
 def share(cores: list[int], rank: int, size: int) -> list[int]:

@@ -70,6 +70,10 @@ class ProcessGroup:
         self._told = False
         self._sent: list[Any] = []  # messages must live until the process ends
         self.local_rank, self.local_size = 0, 1
+        #: Of the group of all: whether each rank of this host has a core.
+        self.has_core = False
+        #: Of the group of all: whether some ranks reach each other over a network only.
+        self.uses_network = False
         if comm is not None:
             self._join(comm)
         self.ranks = list(range(self._size) if ranks is None else ranks)

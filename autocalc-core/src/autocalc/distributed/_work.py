@@ -15,8 +15,10 @@ from autocalc.distributed import _mpi
 from autocalc.distributed._process_group import ProcessGroup
 from autocalc.errors import ArgumentError, DistributedError
 
-#: Rounds of asking before a wait begins to sleep, and the longest sleep in seconds.
-_ROUNDS, _LONGEST_SLEEP = 200, 5e-4
+#: Seconds of asking before a wait begins to sleep, and how long it sleeps.  MPI moves
+#: large messages through shared memory piece by piece, one at a look: with sleeps in
+#: between, 3.3 MB took 30 ms.  So a rank with a core for itself asks for longer there.
+_ASK, _ASK_IN_SHARED_MEMORY, _SLEEP = 0.003, 0.03, 5e-4
 
 #: Seconds of waiting after which a wait looks whether somebody has left, and how long
 #: it goes on for a rank that has.
@@ -84,11 +86,13 @@ class Work:
             error.  The group cannot be used any more then.
         """
         limit = self._group.timeout if timeout is None else seconds("wait", timeout)
-        started, rounds, left_at = time.monotonic(), 0, None
+        world = self._group.world
+        patient = world.has_core and not world.uses_network
+        ask = _ASK_IN_SHARED_MEMORY if patient else _ASK
+        started, left_at = time.monotonic(), None
         while not self.is_completed():
-            rounds += 1
-            _pause(rounds)
             waited = time.monotonic() - started
+            _pause(waited > ask)
             if waited > limit:
                 self._fail(f"has waited {limit:g} s.{self._roll_call()}", _STUCK)
             if waited > _LOOK_AFTER and self._group.members_left(self._where):
@@ -145,7 +149,7 @@ class Work:
         others = {r for r in group.ranks if r != group.world.rank()}
         silent, gone = others, list[int]()
         while silent and time.monotonic() < until:
-            time.sleep(_LONGEST_SLEEP)
+            time.sleep(_SLEEP)
             gone = group.members_left(self._where)
             silent = others.difference(group.world.waiting, gone)
         words = [
@@ -177,10 +181,10 @@ _TOLD = (
 )
 
 
-def _pause(rounds: int) -> None:
-    """Let others run: at first at once again, then after a sleep."""
-    if rounds > _ROUNDS:
-        time.sleep(min(_LONGEST_SLEEP, 1e-6 * rounds))
+def _pause(sleeps: bool) -> None:
+    """Let others run, for as long as they want to or for a while."""
+    if sleeps:
+        time.sleep(_SLEEP)
     elif hasattr(os, "sched_yield"):
         os.sched_yield()
 

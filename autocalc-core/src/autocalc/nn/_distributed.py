@@ -21,7 +21,7 @@ from autocalc.errors import ArgumentError, CompileError
 from autocalc.nn._join import Turn, check_all_active, take_turn
 from autocalc.nn._module import Module
 from autocalc.nn._parallel import check_devices, check_module
-from autocalc.nn._reducer import Reducer, usual_bucket
+from autocalc.nn._reducer import Reducer
 from autocalc.nn._same_model import broadcast_all, check_same_parameters
 
 _WHERE = "DistributedDataParallel"
@@ -54,8 +54,8 @@ class DistributedDataParallel(Module):
     process_group
         The ranks that average, as `distributed.new_group` made them; None: all.
     bucket_cap_mb
-        Megabytes of gradients in a bucket; by default a 32nd of all gradients, 0.125 at
-        least and 25 at most.
+        Megabytes of gradients in a bucket; by default 2 where all ranks are on one
+        host, else a 32nd of all gradients, 0.125 at least and 25 at most.
     find_unused_parameters
         Let parameters be without gradient on some ranks, or on all: what a rank lacks
         counts as 0.  Otherwise that is an error.
@@ -161,9 +161,9 @@ class DistributedDataParallel(Module):
                 f"nothing to average, call the module itself."
             )
             raise ArgumentError(message)
-        bucket = usual_bucket(trained) if megabytes is None else megabytes * _MB
+        limit = None if megabytes is None else megabytes * _MB
         flags = self.gradient_as_bucket_view, self.find_unused_parameters
-        self._reducer = Reducer(group, trained, bucket, *flags)
+        self._reducer = Reducer(group, trained, limit, *flags)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Return what the module returns; its backward averages gradients."""

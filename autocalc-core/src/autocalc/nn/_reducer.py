@@ -33,6 +33,10 @@ _WHERE = "DistributedDataParallel"
 #: last one is small, but none so small that it takes as long as a larger one.
 _BUCKETS, _SMALLEST, _LARGEST = 32, 2**17, 25 * 2**20
 
+#: The same where all ranks are on one host: nothing waits for a network there, and each
+#: bucket costs 0.2 to 0.5 ms of a step.
+_ON_ONE_HOST = 2 * 2**20
+
 Named = tuple[str, Tensor]
 
 
@@ -71,8 +75,10 @@ class Bucket:
         return int(self.flat.numel() * self.flat.dtype.itemsize)
 
 
-def usual_bucket(named: Sequence[Named]) -> float:
+def usual_bucket(group: ProcessGroup, named: Sequence[Named]) -> float:
     """Return how many bytes fill a bucket by default."""
+    if not group.world.uses_network:
+        return float(_ON_ONE_HOST)
     total = sum(p.numel() * p.dtype.itemsize for _, p in named)
     return float(min(max(total / _BUCKETS, _SMALLEST), _LARGEST))
 
@@ -106,7 +112,7 @@ class Reducer:
     named
         The parameters that are trained, with their names.
     bucket_bytes
-        After so many bytes a bucket is full.
+        After so many bytes a bucket is full; None: as many as usual.
     as_views
         Whether gradients are parts of the buckets, and not copied back.
     find_unused
@@ -124,12 +130,14 @@ class Reducer:
         self,
         group: ProcessGroup,
         named: Sequence[Named],
-        bucket_bytes: float,
+        bucket_bytes: float | None,
         as_views: bool,
         find_unused: bool,
     ) -> None:
         self.group = group
         self._channel = group.new_channel()
+        if bucket_bytes is None:
+            bucket_bytes = usual_bucket(group, named)
         self.buckets = in_buckets(named, bucket_bytes)
         self.as_views = as_views
         self.find_unused = find_unused
