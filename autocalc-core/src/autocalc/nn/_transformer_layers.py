@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, check_switches
@@ -125,29 +126,16 @@ class TransformerEncoderLayer(_Layer):
             bias=bias,
         )
         super().__init__()
+        place: Any = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(
-            d_model,
-            nhead,
-            dropout,
-            bias,
-            batch_first=batch_first,
-            device=device,
-            dtype=dtype,
+            d_model, nhead, dropout, bias, batch_first=batch_first, **place
         )
-        self.linear1 = Linear(
-            d_model, dim_feedforward, bias, device=device, dtype=dtype
-        )
+        self.linear1 = Linear(d_model, dim_feedforward, bias, **place)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(
-            dim_feedforward, d_model, bias, device=device, dtype=dtype
-        )
+        self.linear2 = Linear(dim_feedforward, d_model, bias, **place)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(
-            d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype
-        )
-        self.norm2 = LayerNorm(
-            d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype
-        )
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, **place)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, **place)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.activation = activation_of("TransformerEncoderLayer", activation)
@@ -222,41 +210,20 @@ class TransformerDecoderLayer(_Layer):
             bias=bias,
         )
         super().__init__()
+        place: Any = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(
-            d_model,
-            nhead,
-            dropout,
-            bias,
-            batch_first=batch_first,
-            device=device,
-            dtype=dtype,
+            d_model, nhead, dropout, bias, batch_first=batch_first, **place
         )
         self.multihead_attn = MultiheadAttention(
-            d_model,
-            nhead,
-            dropout,
-            bias,
-            batch_first=batch_first,
-            device=device,
-            dtype=dtype,
+            d_model, nhead, dropout, bias, batch_first=batch_first, **place
         )
-        self.linear1 = Linear(
-            d_model, dim_feedforward, bias, device=device, dtype=dtype
-        )
+        self.linear1 = Linear(d_model, dim_feedforward, bias, **place)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(
-            dim_feedforward, d_model, bias, device=device, dtype=dtype
-        )
+        self.linear2 = Linear(dim_feedforward, d_model, bias, **place)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(
-            d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype
-        )
-        self.norm2 = LayerNorm(
-            d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype
-        )
-        self.norm3 = LayerNorm(
-            d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype
-        )
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, **place)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, **place)
+        self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias, **place)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.dropout3 = Dropout(dropout)
