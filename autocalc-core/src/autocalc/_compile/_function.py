@@ -169,7 +169,7 @@ class Compiled:
     def _record(self, entry: Entry, call: Call) -> Any:
         """Run the function, recorded; make a program if it did as the last time."""
         empty = current().selection.empty
-        before = leaves_with_gradients()
+        before = set(leaves_with_gradients())
         recording = Recorder(call.tensors, lenient=self._fallback)
         watch = Watch(recording.refreshed)
         entry.recordings += 1

@@ -14,13 +14,14 @@ import dis
 import gc
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from operator import is_
 from sys import getrefcount
 from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from autocalc._compile._unchanged import Copied
+from autocalc._graph._frozen import frozen_objects
 from autocalc._graph._lines import Line, users_line
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._tensor import Tensor
@@ -35,7 +36,7 @@ _SIZES = frozenset(
 )
 
 #: Python's library and NumPy are taken not to change.
-_LIBRARY = (sysconfig.get_path("stdlib"), "<frozen", "<string>", "<__array_function__")
+_LIBRARY = (sysconfig.get_path("stdlib"), "<frozen", "<__array_function__")
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _OPAQUE = (ModuleType, FunctionType, MethodType, Tensor, Node, Leaf, Output)
@@ -412,10 +413,9 @@ class Watch:
         for (code, name), (value, _) in self._free.items():
             if name not in self._passed_on(code) or self._ran_inside(code, name):
                 seen.setdefault(code, {})[name] = value
-        functions: dict[CodeType, list[FunctionType]] = {}
-        for x in gc.get_objects():
-            if type(x) is FunctionType and x.__code__ in seen:
-                functions.setdefault(x.__code__, []).append(x)
+        functions = _functions_of(seen, gc.get_objects())
+        if len(functions) < len(seen):
+            functions |= _functions_of(seen.keys() - functions, frozen_objects())
         for code, found in functions.items():
             function = max(found, key=lambda f: _alike(f, seen[code]))
             for name, cell in zip(
@@ -427,6 +427,17 @@ class Watch:
                     guard = Guard(name, _contents(cell), value, code, source)
                     guard.elements = elements
                     self.guards.append(guard)
+
+
+def _functions_of(
+    codes: Container[CodeType], objects: list[Any]
+) -> dict[CodeType, list[FunctionType]]:
+    """Return the functions among objects that have some code, by their code."""
+    functions: dict[CodeType, list[FunctionType]] = {}
+    for x in objects:
+        if type(x) is FunctionType and x.__code__ in codes:
+            functions.setdefault(x.__code__, []).append(x)
+    return functions
 
 
 def _alike(function: FunctionType, seen: dict[str, Any]) -> int:

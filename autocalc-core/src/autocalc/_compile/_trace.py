@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
 from dataclasses import dataclass
 from sys import getrefcount
 from typing import Any, NamedTuple
@@ -17,8 +16,9 @@ from autocalc._compile._signature import Call
 from autocalc._compile._structure import flatten
 from autocalc._compile._tracked import Span
 from autocalc._dispatch._addresses import address
+from autocalc._graph._frozen import frozen_objects
 from autocalc._graph._lines import Line
-from autocalc._graph._node import Leaf
+from autocalc._graph._node import Leaf, leaves
 from autocalc._ops._view_tracker import base_of
 from autocalc._tensor import Tensor
 
@@ -146,15 +146,9 @@ class Trace:
         return next(uses, None)
 
 
-def leaves_with_gradients() -> set[Leaf]:
-    """Return all leaves that have a gradient."""
-    edges = (x._edge for x in _live_tensors())
-    return {e for e in edges if e.__class__ is Leaf and e.grad is not None}
-
-
-def _live_tensors() -> Iterator[Tensor]:
-    # By its type: a dead weak reference's proxy raises when it is asked for a class.
-    return (x for x in gc.get_objects() if issubclass(type(x), Tensor))
+def leaves_with_gradients() -> list[Leaf]:
+    """Return all leaves that have a gradient, in the order in which they were made."""
+    return [leaf for leaf in leaves() if leaf.grad is not None]
 
 
 def finish(
@@ -170,14 +164,14 @@ def finish(
     `before` are the leaves that had a gradient when it began, `spans` those of the
     numbers that were followed.
     """
-    leaves: list[Any] = []
-    nesting = flatten(result, leaves)
+    found: list[Any] = []
+    nesting = flatten(result, found)
     memory = recorder.memory
-    described = [_result(leaf, call, recorder) for leaf in leaves]
+    described = [_result(leaf, call, recorder) for leaf in found]
     used = {v.slot for i in recorder.instructions for v in i.views()}
     used |= {leaf.view.slot for leaf in described if isinstance(leaf, Made)}
     alive = _alive(memory, used, described)
-    owners, gradients = _owners(memory)
+    owners, gradients = _owners(memory, used)
     kept = [(leaf, view) for leaf, view in gradients if memory.slots[view.slot].made]
     explained = {view.slot for _, view in kept}
     return Trace(
@@ -227,27 +221,46 @@ def _alive(memory: Memory, used: set[int], results: list[Any]) -> list[Slot]:
 
 
 def _owners(
-    memory: Memory,
+    memory: Memory, used: set[int]
 ) -> tuple[dict[int, Tensor | Leaf], list[tuple[Leaf, View]]]:
     """Return by slot the tensor or leaf that owns it, and all gradients' views."""
     slots = {
         id(slot.array): slot.index for slot in memory.slots if slot.array is not None
     }
-    owners: dict[int, Tensor | Leaf] = {}
-    nearest: dict[int, tuple[int, ...]] = {}
-    gradients = []
-    for x in _live_tensors():
-        index = slots.get(id(root_of(x._array)))
-        if index is not None and (near := _nearness(x)) > nearest.get(index, ()):
-            owners[index], nearest[index] = x, near
-        edge = x._edge
-        if edge.__class__ is Leaf and edge.grad is not None:
-            index = slots.get(id(root_of(edge.grad._array)))
-            if index is not None:
-                gradients.append((edge, memory.view(edge.grad._array)))
+    owners = _nearest(_tensors_among(gc.get_objects()), slots)
+    found = (memory.slots[index] for index in used - owners.keys())
+    # Read-only ones are AutoCalc's own numbers.
+    unowned = {
+        id(slot.array): slot.index
+        for slot in found
+        if not (slot.made or slot.kept) and slot.array.flags.writeable
+    }
+    if unowned:
+        owners |= _nearest(_tensors_among(frozen_objects()), unowned)
+    gradients = [
+        (leaf, memory.view(leaf.grad._array))
+        for leaf in leaves_with_gradients()
+        if id(root_of(leaf.grad._array)) in slots
+    ]
     for leaf, view in gradients:
         owners[view.slot] = leaf
     return owners, gradients
+
+
+def _nearest(tensors: list[Tensor], slots: dict[int, int]) -> dict[int, Tensor | Leaf]:
+    """Return by slot the tensor that is nearest to being its owner."""
+    owners: dict[int, Tensor | Leaf] = {}
+    nearest: dict[int, tuple[int, ...]] = {}
+    for x in tensors:
+        index = slots.get(id(root_of(x._array)))
+        if index is not None and (near := _nearness(x)) > nearest.get(index, ()):
+            owners[index], nearest[index] = x, near
+    return owners
+
+
+def _tensors_among(objects: list[Any]) -> list[Tensor]:
+    # By its type: a dead weak reference's proxy raises when it is asked for a class.
+    return [x for x in objects if issubclass(type(x), Tensor)]
 
 
 def _nearness(x: Tensor) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ or None where no gradient is wanted.
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -37,15 +38,28 @@ class Version:
         self.count = 0
 
 
+#: All leaves, the oldest first.  The collector's list costs 10 ns for each object of
+#: the process, and lacks those that `gc.freeze` has put aside.
+_LEAVES: dict[int, weakref.ref[Leaf]] = {}
+
+
+def leaves() -> list[Leaf]:
+    """Return the leaves of all tensors, in the order in which they were made."""
+    found = (ref() for ref in list(_LEAVES.values()))
+    return [leaf for leaf in found if leaf is not None]
+
+
 class Leaf:
     """The end of the graph at a tensor that the user made: its gradient and hooks.
 
     `hooks` see a gradient that arrives, those of `accumulated` run when it is added.
     """
 
-    __slots__ = ("accumulated", "grad", "hooks", "shape")
+    __slots__ = ("__weakref__", "accumulated", "grad", "hooks", "shape")
 
     def __init__(self, shape: Shape) -> None:
+        key = id(self)
+        _LEAVES[key] = weakref.ref(self, lambda _: _LEAVES.pop(key, None))  # 0.3 us
         self.grad: Any = None
         self.hooks: dict[int, Callable[..., Any]] | None = None
         self.accumulated: dict[int, Callable[[], None]] | None = None

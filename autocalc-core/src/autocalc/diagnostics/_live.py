@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from autocalc._graph._frozen import frozen_objects
 from autocalc._graph._lines import Line
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._tensor import Tensor
@@ -137,7 +138,7 @@ class _Census:
 
     def __init__(self) -> None:
         self.held: dict[int, tuple[Any, Held]] = {}
-        things = gc.get_objects()
+        things = gc.get_objects() + frozen_objects()
         tensors = [x for x in things if _has_array(x)]
         self.names = _names(things, tensors)
         for tensor in tensors:
