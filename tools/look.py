@@ -20,12 +20,16 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDE, NARROW = 1280, 390
+#: Side by side: of one, a page's work leaves a core idle half of the time.
+BROWSERS = 2
 AUDIT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 #: Words to search for, of which both guides and decisions speak.
 QUERIES = ("compile", "profile", "winograd", "kernel")
@@ -149,23 +153,46 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 def browser_problems(
     folder: Path, pages: list[Path], pictures: Path | None
-) -> Iterator[tuple[Path, str]]:
-    from tests import browser
+) -> list[tuple[Path, str]]:
+    """Return what browsers find, each showing its share of the pages."""
+    with ThreadPoolExecutor(BROWSERS) as pool:
+        shares = [pages[i::BROWSERS] for i in range(BROWSERS)]
+        look = functools.partial(_share_problems, folder, pictures)
+        found = [*pool.map(look, shares), searches(folder)]
+    return sorted(problem for share in found for problem in share)
 
-    handler = functools.partial(_Quiet, directory=str(folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with tempfile.TemporaryDirectory() as profile, browser.Page(profile) as tab:
+
+def _share_problems(
+    folder: Path, pictures: Path | None, pages: list[Path]
+) -> list[tuple[Path, str]]:
+    found = []
+    with tab_of_its_own() as tab:
         for page in pages:
-            for problem in page_problems(tab, page):
-                yield page, problem
+            found += [(page, problem) for problem in page_problems(tab, page)]
             if pictures is not None:
                 name = "-".join(page.relative_to(folder).parts)
                 take_pictures(tab, page, pictures / name)
-        address = f"http://127.0.0.1:{server.server_port}"
-        for problem in search_problems(tab, address):
-            yield folder / "search.html", problem
+    return found
+
+
+def searches(folder: Path) -> list[tuple[Path, str]]:
+    """Return what is wrong with the searches, which need a server."""
+    handler = functools.partial(_Quiet, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    with tab_of_its_own() as tab:
+        problems = list(search_problems(tab, address))
     server.shutdown()
+    return [(folder / "search.html", problem) for problem in problems]
+
+
+@contextmanager
+def tab_of_its_own() -> Iterator[Any]:
+    from tests import browser
+
+    with tempfile.TemporaryDirectory() as profile, browser.Page(profile) as tab:
+        yield tab
 
 
 def take_pictures(tab: Any, page: Path, to: Path) -> None:

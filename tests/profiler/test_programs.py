@@ -3,20 +3,10 @@
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 
 import autocalc as ac
 from autocalc._compile._replay import Replay
-
-
-@pytest.fixture(autouse=True)
-def few_objects():
-    """Set aside what recordings need not look through."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def test_each_instruction_is_a_call_and_the_program_is_the_same(training):
