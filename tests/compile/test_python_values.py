@@ -317,3 +317,15 @@ def test_views_that_come_and_go_are_not_what_owns_memory(parameter: bool) -> Non
         seen[:] = [w.detach()[count % 2 :], w[1:]]
         assert run(x).tolist() == (x @ w).tolist()
     assert (len(run.programs), run._replays) == (1, 3)
+
+
+def test_code_without_a_file_is_guarded() -> None:
+    """That of `python -c` has the name "<string>", as what `exec` runs."""
+    there = {"scale": 2.0}
+    exec("def scaled(x):\n    return x * scale", there)
+    compiled = ac.compile(there["scaled"])
+    x = ac.ones(2)
+    for _ in range(4):
+        assert compiled(x).tolist() == [2.0, 2.0]
+    there["scale"] = 3.0
+    assert compiled(x).tolist() == [3.0, 3.0]
