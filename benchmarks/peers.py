@@ -27,15 +27,16 @@ BOUND = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
 #: longer than any pause within its own turn; 2^14 costs it speed.
 QUIET = {"OPENBLAS_THREAD_TIMEOUT": "22"}
 #: After its turn a peer's threads spin for more work: those of GNU OpenMP some 30 ms.
-#: With less of a pause they disturb whoever comes next.
+#: With less of a pause they disturb whoever comes next.  A peer of one thread has none.
 SETTLE_SECONDS = 0.04
 
 
 class Peer:
     """A process that answers the seconds per call of a case."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: subprocess.Popen[str], settle: float) -> None:
         self._process = process
+        self._settle = settle
         #: Name and version, as the process gives them.
         self.title = self._answer()
 
@@ -44,7 +45,7 @@ class Peer:
 
         It begins after a pause in which the threads of whoever was before go to sleep.
         """
-        time.sleep(SETTLE_SECONDS)
+        time.sleep(self._settle)
         assert self._process.stdin is not None
         self._process.stdin.write(f"{case}\t{calls}\n")
         self._process.stdin.flush()
@@ -60,13 +61,17 @@ class Peer:
 
 
 @contextmanager
-def started(command: list[str], environment: Mapping[str, str]) -> Iterator[Peer]:
+def started(
+    command: list[str],
+    environment: Mapping[str, str],
+    settle: float = SETTLE_SECONDS,
+) -> Iterator[Peer]:
     """Start a process that speaks the worker's protocol; end it with the block."""
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT, env=dict(environment)
     ) as process:
-        yield Peer(process)
+        yield Peer(process, settle)
         assert process.stdin is not None
         process.stdin.close()
 
@@ -81,9 +86,10 @@ def pair(
 ) -> Iterator[tuple[Peer, Peer]]:
     """Start two workers, each of (interpreter, peer); `own` are variables of theirs."""
     common = {**os.environ, **BOUND}
-    first = started(worker(ours[0], cases, ours[1], threads), common)
+    settle = SETTLE_SECONDS if threads > 1 else 0.0
+    first = started(worker(ours[0], cases, ours[1], threads), common, settle)
     second = started(
-        worker(theirs[0], cases, theirs[1], threads), {**common, **(own or {})}
+        worker(theirs[0], cases, theirs[1], threads), {**common, **(own or {})}, settle
     )
     with first as mine, second as other:
         yield mine, other
