@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import statistics
 import sys
 from typing import NamedTuple
@@ -78,6 +79,9 @@ def main() -> None:
     wanted = [n for n in (*ROWS, *(WALK + n for n in ROWS)) if _named(n, options.rows)]
     if not wanted:
         parser.error(f"no row matches {options.rows}")
+    if options.threads == 1 and hasattr(os, "sched_setaffinity"):
+        # On a core of its own each, one of them may have a slower one.
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     rows, absent = [], []
     own, peer = (sys.executable, "autocalc"), (options.peer, options.module)
     with pair(MODULE, own, peer, options.threads) as (ours, theirs):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 import autocalc as ac
-from autocalc._ops import _inplace, distributions, extrema, logical
+from autocalc._ops import _inplace, distributions, extrema
 
 F = ac.nn.functional
 
@@ -299,7 +299,6 @@ CALLS = {
     "view._reshaped_copy": lambda d: d.a.T.flatten(),
     "striding._seen_of_view": lambda d: d.a.as_strided((2, 3), (4, 1), 1),
     "diagonal._indices_of": lambda d: ac.tril_indices(3, 4, 1),
-    "logical._all_equal": lambda d: logical._all_equal(d.a, d.b),
     "distributions._extremes": lambda d: distributions._extremes(d.a, True),
     "extrema._ends": lambda d: extrema._ends(d.a),
     "statistics._bins": lambda d: ac.histc(d.a, 4, -1.0, 1.0),

@@ -89,7 +89,10 @@ class KernelCall:
             plan = self._plan(selection, key, args, want)
         kernel, metas, more, layout_plan = plan
         if kernel.__class__ is Decomposed:
-            return self._decomposed(kernel, args, more, want, layout_plan)
+            n = self._n_operands
+            wanted = want | self._mandatory
+            found = kernel.compute(args[:n], args[n:] + more, wanted)
+            return found if layout_plan is None else self._laid(found, layout_plan)
         empty = selection.empty
         if layout_plan is not None:
             args = layout_plan.operands(Decomposed.arrays, args)
@@ -104,20 +107,9 @@ class KernelCall:
         kernel(*outs, *args, *more)
         return outs
 
-    def _decomposed(
-        self,
-        kernel: Decomposed,
-        args: tuple[Any, ...],
-        more: tuple[Any, ...],
-        want: int,
-        layout_plan: LayoutPlan | None,
-    ) -> Any:
-        """Run a plain call as primitives, and lay its results as planned."""
-        n = self._n_operands
-        found = kernel.compute(args[:n], args[n:] + more, want | self._mandatory)
-        if layout_plan is None:
-            return found
-        outs = layout_plan.laid(kernel.arrays, (found,) if self._single else found)
+    def _laid(self, found: Any, plan: LayoutPlan) -> Any:
+        """Lay what a decomposition returned as planned."""
+        outs = plan.laid(Decomposed.arrays, (found,) if self._single else found)
         return outs[0] if self._single else outs
 
     def planned(self, selection: Selection, key: Any, args: tuple[Any, ...]) -> Plan:

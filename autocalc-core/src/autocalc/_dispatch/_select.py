@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from numpy import ndarray
+
 from autocalc._config import logger, settings
 from autocalc._dispatch import _falls as falls
 from autocalc._dispatch import _tuning as tuning
@@ -45,16 +47,30 @@ MAX_DECIDED = 16384
 Entry = Callable[..., Any]
 
 
-class Decomposed:
-    """A composite run as its decomposition, for a set that has its lead kernel."""
+#: Composites of more elements run without a recipe: there Python costs little, and to
+#: record takes the memory of three results.
+_MOST_REMEMBERED = 1 << 16
 
-    __slots__ = ("spec",)
+#: Runs a decomposition: ``(operands, attributes, wanted) -> outputs``.
+Compute = Callable[[Sequence[Any], tuple[Any, ...], int], Any]
+
+
+class Decomposed:
+    """A composite run as its decomposition, for a set that has its lead kernel.
+
+    Small ones run from recipes, where there is a runtime for these.
+    """
+
+    __slots__ = ("_remembered", "spec")
 
     #: The namespace of kernel calls; its module, which imports this one, sets it.
     arrays: ClassVar[Any]
+    #: Answers what runs a spec's decomposition from recipes; its module sets it.
+    remembered: ClassVar[Callable[[KernelSpec], Compute | None]] = lambda _: None
 
     def __init__(self, spec: KernelSpec) -> None:
         self.spec = spec
+        self._remembered = Decomposed.remembered(spec)
 
     def compute(
         self,
@@ -64,12 +80,11 @@ class Decomposed:
         free: Meta | None = None,
     ) -> Any:
         """Return the outputs: one array, or one for each output of the spec."""
-        decomposition = self.spec.decomposition
-        assert decomposition is not None  # `_offer` looked
-        keywords: dict[str, Any] = {} if free is None else free._asdict()
-        if any(output.optional for output in self.spec.outputs):
-            keywords["want"] = wanted
-        return decomposition(self.arrays, *operands, *attributes, **keywords)
+        if self._remembered is not None and free is None:
+            first = operands[0]
+            if first.__class__ is ndarray and first.size <= _MOST_REMEMBERED:
+                return self._remembered(operands, attributes, wanted)
+        return decomposed(self.spec, operands, attributes, wanted, free)
 
     def __call__(self, *args: Any) -> None:
         """Run as a kernel does: outputs first, results copied into them."""
@@ -79,6 +94,22 @@ class Decomposed:
         for out, result in zip(outs, results, strict=True):
             if out is not None:
                 _copy_into(arrays, out, result)
+
+
+def decomposed(
+    spec: KernelSpec,
+    operands: Sequence[Any],
+    attributes: tuple[Any, ...],
+    wanted: int,
+    free: Meta | None = None,
+) -> Any:
+    """Run a composite's decomposition; return its outputs."""
+    decomposition = spec.decomposition
+    assert decomposition is not None  # `_offer` looked
+    keywords: dict[str, Any] = {} if free is None else free._asdict()
+    if any(output.optional for output in spec.outputs):
+        keywords["want"] = wanted
+    return decomposition(Decomposed.arrays, *operands, *attributes, **keywords)
 
 
 def _copy_into(k: Any, out: Any, result: Any) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy import ndarray
+
+from autocalc._dispatch._state import recordings
 from autocalc._ops import bitwise, comparison, reduction
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import not_a_tensor
@@ -141,13 +144,18 @@ def equal(input: Tensor, other: Tensor) -> bool:
     >>> ac.equal(ac.tensor([1, 2]), ac.tensor([1, 2]))
     True
     """
-    a, b = check_tensor("equal", input)._array, check_tensor("equal", other)._array
-    return a.shape == b.shape and bool(_all_equal(input, other).item())
-
-
-@remembered
-def _all_equal(input: Tensor, other: Tensor) -> Tensor:
-    return reduction.all(comparison.eq(input, other))
+    try:
+        if input._array.shape != other._array.shape:
+            return False
+    except AttributeError:
+        check_tensor("equal", input), check_tensor("equal", other)
+        raise
+    same = comparison.eq(input, other)
+    found = same._array
+    # Few bytes are looked through in 0.1 us, where `all` and `item` take 0.5.
+    if found.__class__ is ndarray and found.size <= 1024 and not recordings:
+        return b"\0" not in found.tobytes()
+    return bool(reduction.all(same).item())
 
 
 @method("allclose")

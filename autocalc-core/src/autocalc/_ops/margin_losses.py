@@ -226,7 +226,10 @@ def multi_margin_loss(
         shares = indexing.index_select_op(weight, labels, 0)
         short = arithmetic.mul(short, view.reshape(shares, (-1, 1)))
     own = comparison.eq(column, arange(rows.shape[1], device=place_of_tensor(rows)))
-    loss = reduction_ops.mean(masking.where(own, 0.0, short), 1)
+    short = masking.where(own, 0.0, short)
+    if reduction == "mean":  # of rows of one length: in one step
+        return reduction_ops.mean(short)
+    loss = reduction_ops.mean(short, 1)
     return _loss_reduction.reduced(view.reshape(loss, shape), reduction)
 
 
