@@ -27,7 +27,7 @@ relu6 selu silu softplus softshrink softsign tanhshrink
 BINARY = """
 add atan2 copysign div eq float_power floor_divide fmax fmin fmod ge gt heaviside hypot
 isclose ldexp le logaddexp logaddexp2 lt maximum minimum mul ne nextafter pow remainder
-sub true_divide xlogy special.xlog1py matmul mm kron dist allclose equal inner
+sub true_divide xlogy special.xlog1py matmul mm dist allclose equal inner
 cdist
 """
 #: Functions of two integer matrices, of two boolean ones, and of one each.
@@ -226,6 +226,7 @@ PRODUCTS = {
     "a @ v": "a @ vector",
     "dot": "vector.dot(vector)",
     "outer": "vector.outer(vector)",
+    "kron": "m.kron(a, b[:4, :4])",
     "bmm": "m.bmm(a[None], b[None])",
     "addmm": "m.addmm(a, b, c)",
     "addmv": "m.addmv(vector, a, vector)",
