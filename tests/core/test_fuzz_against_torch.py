@@ -68,7 +68,6 @@ ALLOWED = {
     "uniform_": "the ends are called `low` and `high`",
     "celu": "an empty or positive input never meets `alpha`",
     "set_num_interop_threads": "has no effect",
-    "cdist": "`compute_mode` has no effect",
     "matrix_power": "True is the integer 1",
     "trunc_normal_": "True is the number 1",
     "clip_grad_value_": "of no parameters there is nothing to limit",

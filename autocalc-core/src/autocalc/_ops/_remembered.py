@@ -28,6 +28,7 @@ code  what it does
       for a list of the slots that stand there; `slot` is 1 where it writes an input
 3     draw `offset` words from the generator by `object`: two arrays
 4     forget the array in `slot`
+5     take the array `object`, a constant
 ====  ===========================================================================
 """
 
@@ -53,7 +54,9 @@ from autocalc._dispatch._guarded import (
 from autocalc._dispatch._select import Compute, Decomposed, Selection, decomposed
 from autocalc._dispatch._state import current, enter, leave
 from autocalc._kernels.spec import KernelSpec
+from autocalc._ops._recipe_chains import Fused, in_chains
 from autocalc._ops._replayed import (
+    CONSTANT,
     DIMS,
     DRAW,
     FORGET,
@@ -85,7 +88,7 @@ class _Spy(Generator):
     def draw(self, words: int) -> tuple[Any, Any]:
         """Take words from the generator that is the default one outside."""
         pair = self._draw(words)
-        self._calls.append((None, words, pair))
+        self._calls.append((None, words, pair, None))
         return pair
 
 
@@ -157,7 +160,7 @@ def _noting(spec: Any, name: str, entry: Any) -> Any:
 
     def kernel(*operands: Any) -> None:
         entry(*[plain(x) for x in operands])
-        _running.calls.append((entry, n_outputs, operands))
+        _running.calls.append((entry, n_outputs, operands, (spec, name)))
 
     return kernel
 
@@ -208,7 +211,7 @@ def _recipe(
         if not writer.writes or (new is not None and new.count != (count or 0) + 1):
             raise _UnknownError
         counted = count is None and new is not None
-        steps = tuple(writer.forgetting([]))
+        steps = tuple(writer.forgetting(*writer.fused([])))
         recipe: Any = steps, (), None, counted, result is None
         _compare([written._array], replay(recipe, (old, *inputs[1:]), calls)[:1])
         return recipe
@@ -218,16 +221,18 @@ def _recipe(
     if len(set(new)) < len(new):
         raise _UnknownError
     cls = type(result) if isinstance(result, tuple) else None
-    steps = tuple(writer.forgetting([place for place, *_ in places]))
+    fused, slots = writer.fused([place for place, *_ in places])
+    places = tuple([(slots[at], cell, of, way) for at, cell, of, way in places])
+    steps = tuple(writer.forgetting(fused, slots))
     recipe = steps, places, cls, False, False
-    slots = replay(recipe, inputs, calls)
-    _compare([x._array for x in several], [slots[place] for place, *_ in places])
+    found = replay(recipe, inputs, calls)
+    _compare([x._array for x in several], [found[place] for place, *_ in places])
     return recipe
 
 
 def replay(recipe: Any, inputs: tuple[Any, ...], calls: list[Any]) -> list[Any]:
     """Run a recipe; draws give what they gave among `calls`.  Return all slots."""
-    drawn = iter([pair for entry, _, pair in calls if entry is None])
+    drawn = iter([pair for entry, _, pair, _ in calls if entry is None])
     empty = current().selection.empty
     slots = list(inputs)
     for code, thing, place, sizes, strides, offset, writable in recipe[0]:
@@ -243,6 +248,8 @@ def replay(recipe: Any, inputs: tuple[Any, ...], calls: list[Any]) -> list[Any]:
             thing(*[_operand(slots, at, x) for at, x in given])
         elif code == DRAW:
             slots.extend(next(drawn))
+        elif code == CONSTANT:
+            slots.append(thing)
         else:
             slots[place] = None
     return slots
@@ -270,6 +277,8 @@ class _Writer:
 
     def __init__(self, tensors: list[Any], inputs: list[Any], in_place: bool) -> None:
         self.steps: list[Any] = []
+        self.kernels: dict[int, Any] = {}
+        self.kept: list[int] = []
         self.tensors = tensors
         self.arrays = list(inputs)
         self.n_inputs = len(inputs)
@@ -281,7 +290,7 @@ class _Writer:
         for i, a in enumerate(inputs):
             self.owners.setdefault(id(owner_of(a)), []).append(i)
 
-    def add(self, entry: Any, n: Any, operands: tuple[Any, ...]) -> None:
+    def add(self, entry: Any, n: Any, operands: tuple[Any, ...], kernel: Any) -> None:
         """Write a step for a kernel that ran, or for a draw."""
         if entry is None:
             self.steps.append((DRAW, default_generator.draw, 0, (), (), n, True))
@@ -301,6 +310,7 @@ class _Writer:
         if len(places) > OPERANDS:
             raise _UnknownError
         self.writes = self.writes or writes
+        self.kernels[len(self.steps)] = kernel
         self.steps.append(
             (RUN, entry, int(writes), tuple(places), tuple(things), 0, True)
         )
@@ -417,10 +427,21 @@ class _Writer:
                     return i, tuple(reversed(steps))
         raise _UnknownError
 
-    def forgetting(self, results: list[int]) -> list[Any]:
-        """Return the steps, each slot forgotten behind its last use."""
+    def fused(self, results: list[int]) -> Fused:
+        """Return the steps with chains of elementwise kernels as one."""
+        self.kept = results
+        return in_chains(
+            self.steps, self.kernels, self.arrays, self.n_inputs, set(results)
+        )
+
+    def forgetting(self, given: list[Any], slots: dict[int, int]) -> list[Any]:
+        """Return steps, each slot forgotten behind its last use, but for results.
+
+        `slots` are the new numbers of the writer's slots.
+        """
+        kept = {slots[place] for place in self.kept if place in slots}
         last: dict[int, int] = {}
-        for i, (code, _, place, sizes, *rest) in enumerate(self.steps):
+        for i, (code, _, place, sizes, *rest) in enumerate(given):
             used = [place] if code == VIEW else []
             if code == RUN:
                 lists = [x for at, x in zip(sizes, rest[0], strict=True) if at == LIST]
@@ -428,10 +449,10 @@ class _Writer:
             last.update({slot: i for slot in used if slot >= self.n_inputs})
         ended: dict[int, list[int]] = {}
         for slot, i in last.items():
-            if slot not in results:
+            if slot not in kept:
                 ended.setdefault(i, []).append(slot)
         steps: list[Any] = []
-        for i, step in enumerate(self.steps):
+        for i, step in enumerate(given):
             steps.append(step)
             gone = ended.get(i, ())
             steps.extend([(FORGET, None, slot, (), (), 0, True) for slot in gone])

@@ -26,9 +26,9 @@ from autocalc._ops._view_tracker import view_of
 from autocalc._tensor import Tensor, dtypes, make
 
 #: What a step of a recipe does.
-MAKE, VIEW, RUN, DRAW, FORGET = range(5)
+MAKE, VIEW, RUN, DRAW, FORGET, CONSTANT = range(6)
 #: Here alone: append what a function returns.
-NEW = 5
+NEW = 6
 
 #: In the place of a slot: a list of arrays, whose slots stand with the objects.
 LIST = -2
@@ -228,6 +228,8 @@ class Program:
                     slots.append(thing(slots[more]))
                 elif code == FORGET:
                     slots[more] = None
+                elif code == CONSTANT:
+                    slots.append(thing)
                 else:
                     slots += thing(more)
         except Exception:
@@ -275,6 +277,8 @@ def _step(step: Any, moved: Any, constants: Any) -> tuple[int, Any, Any]:
     if code == VIEW:
         seen = partial(_view, thing, sizes, strides, offset, writable)
         return code, seen, moved(place)
+    if code == CONSTANT:
+        return code, thing, None
     return code, thing, offset if code == DRAW else moved(place)
 
 
@@ -302,6 +306,8 @@ def _fresh_steps(steps: list[Any], slots: list[Any]) -> list[Any]:
             slots.append(empty(more, thing))
         elif code == VIEW:
             slots.append(thing(slots[more]))
+        elif code == CONSTANT:
+            slots.append(thing)
         else:
             slots[more] = None
     return found

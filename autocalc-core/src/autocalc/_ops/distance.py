@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._graph._grad_mode import is_grad_enabled
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import (
     arithmetic,
     broadcasting,
     clamping,
     comparison,
+    exponential,
     indexing,
+    matmul,
     reduction,
     vector_norms,
     view,
@@ -24,7 +27,7 @@ from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._remembered import replayed
 from autocalc._ops.diagonal import triu_indices
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.checks import FLAG, check_flag, number, one_of
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -164,6 +167,16 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     return vector_norms.norm(difference, p)
 
 
+#: Words of `compute_mode`, as PyTorch has them, and rows for which differences are as
+#: fast.
+_IF_MANY, _ALWAYS, _NEVER = (
+    "use_mm_for_euclid_dist_if_necessary",
+    "use_mm_for_euclid_dist",
+    "donot_use_mm_for_euclid_dist",
+)
+_FEW_ROWS = 25
+
+
 @replayed
 def cdist(
     x1: Tensor,
@@ -182,14 +195,18 @@ def cdist(
     p
         The order of the norm.
     compute_mode
-        Has no effect.
+        Whether p = 2 is computed by a product of matrices, |a - b|^2 = |a|^2 + |b|^2 -
+        2 a.b, which is faster and loses digits where rows lie close together:
+        ``"use_mm_for_euclid_dist_if_necessary"``, the default, for more than 25 rows;
+        ``"use_mm_for_euclid_dist"`` always; ``"donot_use_mm_for_euclid_dist"`` never.
+        Calls that lead to a gradient take differences.
 
     Raises
     ------
     ShapeError
         If sizes do not fit.
     ArgumentError
-        If `p` is negative.
+        If `p` is negative or `compute_mode` another word.
 
     Examples
     --------
@@ -209,9 +226,26 @@ def cdist(
     if number("cdist", "p", p) < 0:
         message = f"cdist: `p`={p}; it must be 0 or more."
         raise ArgumentError(message)
+    mode = compute_mode or _IF_MANY
+    one_of("cdist", "compute_mode", mode, (_IF_MANY, _ALWAYS, _NEVER))
+    many = max(shape[-2], sizes[-2]) > _FEW_ROWS if mode == _IF_MANY else True
+    recorded = is_grad_enabled() and (a._edge is not None or b._edge is not None)
+    if p == 2 and many and mode != _NEVER and not recorded and sizes[-2]:
+        return _by_product(a, b)
     return vector_norms.vector_norm(
         arithmetic.sub_op(view.unsqueeze(a, -2), view.unsqueeze(b, -3)), p, -1
     )
+
+
+def _by_product(a: Tensor, b: Tensor) -> Tensor:
+    """Return Euclidean distances, computed around the mean of b: so fewer digits go."""
+    middle = reduction.mean(b, -2, True)
+    a, b = arithmetic.sub_op(a, middle), arithmetic.sub_op(b, middle)
+    rows, columns = (reduction.sum(arithmetic.mul(x, x), -1, True) for x in (a, b))
+    inner = matmul.matmul(a, view.transpose(b, -1, -2))
+    lengths = arithmetic.add_op(rows, view.transpose(columns, -1, -2))
+    squares = arithmetic.sub_op(lengths, arithmetic.mul(inner, 2.0))
+    return exponential.sqrt(clamping.clamp_min(squares, 0.0))
 
 
 def pdist(input: Tensor, p: float = 2) -> Tensor:

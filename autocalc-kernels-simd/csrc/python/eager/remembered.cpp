@@ -4,6 +4,7 @@
 // shapes and strides and their other arguments are the same: `_ops/_remembered.py` of
 // core, which says what a function promises and records what it runs.  Here the kernels
 // run again.
+#include <algorithm>
 #include <cstring>
 
 #include "arrays.hpp"
@@ -132,8 +133,9 @@ struct Arguments {
 // ---- recipes
 
 constexpr int list_place = -2;  // of an operand: a list of slots
+constexpr int max_lists = 4;    // among the operands of a kernel
 
-enum Step { make_step, view_step, run_step, draw_step, release_step };
+enum Step { make_step, view_step, run_step, draw_step, release_step, constant_step };
 
 struct Instruction {
     Step step;
@@ -178,7 +180,10 @@ bool Instruction::read(PyObject* given) {
         operands.emplace_back(static_cast<int>(from),
                               Ref::borrow(PyTuple_GET_ITEM(objects, i)));
     }
-    return n <= max_operands;
+    const auto lists =
+        std::count_if(operands.begin(), operands.end(),
+                      [](const auto& one) { return one.first == list_place; });
+    return n <= max_operands && lists <= max_lists;
 }
 
 struct Result {
@@ -200,7 +205,8 @@ struct Recipe {
     int n_made() const {
         int count = 0;
         for (const Instruction& one : program) {
-            count += one.step == draw_step ? 2 : one.step <= view_step;
+            const bool one_more = one.step <= view_step || one.step == constant_step;
+            count += one.step == draw_step ? 2 : one_more;
         }
         return count;
     }
@@ -245,14 +251,17 @@ Ref list_of(PyObject* places, const Ref* slots) {
 
 bool run_operands(const Instruction& one, const Ref* slots, bool* wrote) {
     PyObject* all[max_operands];
-    Ref list;
+    Ref lists[max_lists];
     Py_ssize_t count = 0;
+    int listed = 0;
     for (const auto& [place, object] : one.operands) {
+        PyObject* operand = object.get();
         if (place == list_place) {
-            list = list_of(object.get(), slots);
-            if (!list) return false;
+            lists[listed] = list_of(operand, slots);
+            operand = lists[listed].get();
+            if (operand == nullptr) return false;
+            ++listed;
         }
-        PyObject* operand = place == list_place ? list.get() : object.get();
         all[count++] = place >= 0 ? slots[place].get() : operand;
     }
     if (!run(one.object.get(), all, count)) return false;
@@ -284,6 +293,8 @@ bool Recipe::run(const Context& context, Ref* slots, int used, bool* wrote) cons
             for (int i = 0; done && i < 2; ++i) {
                 slots[used++] = Ref::borrow(PyTuple_GET_ITEM(pair.get(), i));
             }
+        } else if (one.step == constant_step) {
+            slots[used++] = Ref::borrow(one.object.get());
         } else {
             slots[one.place] = Ref();
         }

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Elementwise kernels of recipes, which run in one pass where a set fuses them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.core.test_remembered import OFTEN
+
+import autocalc as ac
+from autocalc._dispatch._plugins import registry
+from autocalc._ops import _remembered
+from autocalc._ops._recipe_chains import LEAST, in_chains
+from autocalc._ops._replayed import LIST, MAKE, RUN
+
+SIDE = 100
+MANY = SIDE * SIDE
+assert MANY > LEAST
+
+
+def fuses() -> bool:
+    """Return whether the best set of kernels makes chains."""
+    known = registry().sets.get(ac.kernels.explain("add", ac.ones(1)).chosen)
+    return known is not None and known.fuser is not None
+
+
+pytestmark = pytest.mark.skipif(
+    not fuses(), reason="the kernels in use are not fused by their package"
+)
+
+
+def random(*shape: int, seed: int = 0) -> ac.Tensor:
+    values = np.random.default_rng(seed).normal(size=shape).astype("f4")
+    return ac.from_numpy(values)
+
+
+def recorded(function, *tensors):
+    """Return the steps of a function's recipe."""
+    inputs = tuple([x._array for x in tensors])
+    _, recipe = _remembered.record(function, tensors, {}, inputs)
+    assert recipe is not None
+    return recipe[0]
+
+
+def chains(steps) -> list[int]:
+    """Return of how many arrays each chain is: what it writes, and what it reads."""
+    return [
+        tuple(len(things[i]) for i in (0, 1))
+        for code, _, _, sizes, things, *_ in steps
+        if code == RUN and sizes[:2] == (LIST, LIST)
+    ]
+
+
+def kernels(steps) -> int:
+    return sum(step[0] == RUN for step in steps)
+
+
+def arrays_made(steps) -> int:
+    return sum(step[0] == MAKE for step in steps)
+
+
+def test_kernels_that_follow_each_other_are_one_and_what_they_share_is_not_written():
+    steps = recorded(lambda x, y: ((x - y).abs() * x).exp(), random(MANY), random(MANY))
+    assert (kernels(steps), chains(steps), arrays_made(steps)) == (1, [(1, 2)], 1)
+
+
+def test_numbers_and_operands_that_broadcast_are_inputs():
+    steps = recorded(
+        lambda x, row: (x * row + 1.5).sigmoid(), random(SIDE, SIDE), random(SIDE)
+    )
+    assert chains(steps) == [(1, 3)]
+
+
+def test_what_somebody_else_needs_is_written():
+    steps = recorded(lambda x: (x.exp() + 1).sum(0) + x.exp()[0], random(SIDE, SIDE))
+    assert chains(steps)[0] == (1, 2)
+    steps = recorded(lambda x: ((y := x.exp()), y + 1), random(MANY))
+    assert chains(steps) == [(2, 2)]
+
+
+def test_a_reduction_or_a_view_of_what_was_made_ends_a_chain():
+    steps = recorded(lambda x: (x.exp() + 1).sum() * 2, random(MANY))
+    assert (kernels(steps), len(chains(steps))) == (3, 1)
+    steps = recorded(
+        lambda x: (x.exp() + 1).reshape(SIDE, SIDE).T.neg().abs(), random(MANY)
+    )
+    assert len(chains(steps)) == 2
+
+
+def test_small_arrays_and_other_shapes_are_left_alone():
+    assert not chains(recorded(lambda x: (x + 1).exp(), random(SIDE)))
+    steps = recorded(
+        lambda x, y: x.exp() + (y.exp() * 2), random(SIDE, SIDE), random(1, SIDE)
+    )
+    assert kernels(steps) == 4
+
+
+def test_a_chain_as_long_as_the_set_takes_is_followed_by_another():
+    def long(x):
+        for _ in range(20):
+            x = (x * 0.5).sin()
+        return x
+
+    steps = recorded(long, random(MANY))
+    assert len(chains(steps)) > 1
+    assert kernels(steps) < 10
+
+
+FUNCTIONS = {
+    "huber_loss": ac.nn.functional.huber_loss,
+    "lerp": lambda x, y: ac.lerp(x, y, 0.3),
+    "hardsigmoid": lambda x, y: ac.nn.functional.hardsigmoid(x),
+    "softshrink": lambda x, y: ac.nn.functional.softshrink(x),
+    "addcmul": lambda x, y: ac.addcmul(x, y, x, value=0.5),
+    "isclose": ac.isclose,
+    "lerp_": lambda x, y: x.clone().lerp_(y, 0.3),
+    "clamp": lambda x, y: x.clamp(-0.5, 0.5) * y,
+    "logit": lambda x, y: ac.logit(x, eps=0.1),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_chain_gives_the_bits_of_its_kernels(name, threads, definitions):
+    function, before = FUNCTIONS[name], ac.get_num_threads()
+    ac.set_num_threads(threads)
+    try:
+        for seed in range(OFTEN + 3):
+            x, y = (random(SIDE, SIDE, seed=2 * seed + i) for i in (0, 1))
+            found, expected = function(x, y), definitions(function, x, y)
+            assert found.numpy().tobytes() == expected.numpy().tobytes()
+    finally:
+        ac.set_num_threads(before)
+
+
+def test_steps_without_chains_stay_as_they_are():
+    steps = [(MAKE, np.dtype("f4"), 0, (3,), (), 0, True)]
+    assert in_chains(steps, {}, [np.empty(3, "f4")], 0, {0}) == (steps, {0: 0})
