@@ -106,3 +106,12 @@ REFUSED = {
 def test_what_they_refuse(text):
     with pytest.raises(AutocalcError, match=text):
         REFUSED[text]()
+
+
+def test_rot90_turns_as_numpy_does_and_is_contiguous():
+    x = np.random.default_rng(0).normal(size=(3, 5, 40)).astype("f4")
+    for turns in range(-2, 5):
+        for dims in ((1, 2), (2, 1), (0, 2)):
+            turned = ac.rot90(ac.tensor(x), turns, dims)
+            assert turned.is_contiguous()
+            np.testing.assert_array_equal(turned.numpy(), np.rot90(x, turns, dims))

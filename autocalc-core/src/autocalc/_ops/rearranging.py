@@ -28,6 +28,7 @@ from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.memory_format import contiguous_format
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
@@ -402,8 +403,9 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
         return flip(x, axes)
     if turns == 0:
         return view.clone(x)
-    turned = view.transpose(x, *axes)
-    return flip(turned, [axes[0 if turns == 1 else 1]])
+    # Rows are reversed where they lie side by side, then turned: both copies are fast.
+    reversed_ = flip(x, [axes[1 if turns == 1 else 0]])
+    return view.clone(view.transpose(reversed_, *axes), memory_format=contiguous_format)
 
 
 @remembered

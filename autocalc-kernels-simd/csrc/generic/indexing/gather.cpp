@@ -133,12 +133,121 @@ void gather_kernel(const ac_call* call, ac_context* context, ac_status* status) 
     }
 }
 
+// ---- reading rows by runs
+//
+// What flips, rolls and pads images takes the elements of a row in runs that rise or
+// fall by one. These are found once; then each row is copied run by run, 7 times as
+// fast as element by element (16 x 3 x 224 x 224 reversed: 674 to 95 us on two
+// threads).
+struct IndexRun {
+    int64_t to, from, count;
+    bool falls;
+};
+struct IndexRuns {
+    IndexRun* runs;
+    int64_t count;
+};
+
+constexpr int64_t least_elements_of_run = 8;  // on average; else they do not pay
+
+// Answers false where the runs are too short, or an index is out of range.
+inline bool find_runs(ac_context* context, const ac_array& index, IndexReader indices,
+                      IndexRuns& found) {
+    const int64_t n = index.shape[0], most = n / least_elements_of_run;
+    const char* at = data<char>(&index);
+    found.count = 0;
+    found.runs = most == 0 ? nullptr : scratch_of<IndexRun>(context, 0, most);
+    if (found.runs == nullptr) return false;
+    int64_t before = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        int64_t place;
+        if (!indices.read(at + i * index.strides[0], place)) return false;
+        IndexRun* last = found.count > 0 ? found.runs + found.count - 1 : nullptr;
+        const int64_t step = place - before;
+        before = place;
+        if (last != nullptr && (step == 1 || step == -1)) {
+            if (last->count == 1) last->falls = step < 0;
+            if (last->falls == (step < 0)) {
+                ++last->count;
+                continue;
+            }
+        }
+        if (found.count == most) return false;
+        found.runs[found.count++] = {i, place, 1, false};
+    }
+    return true;
+}
+
+template <class Bits>
+AC_INLINE void copy_run(const IndexRun& run, char* out, const char* a) {
+    Bits* to = reinterpret_cast<Bits*>(out) + run.to;
+    const Bits* from = reinterpret_cast<const Bits*>(a) + run.from;
+    const int64_t n = run.count;
+    if (!run.falls) {
+        memcpy(to, from, static_cast<size_t>(n) * sizeof(Bits));
+        return;
+    }
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) to[i] = from[-i];
+}
+
+template <class Bits>
+void copy_rows(ac_context* context, const Nest& rows, const IndexRuns& runs,
+               int64_t n) {
+    const int inner = rows.dims - 1;
+    const int64_t tile = larger<int64_t>(1, 4096 / n);
+    parallel_range(context, rows.total, tile, rows.total * n >= 16384,
+                   [&](int64_t begin, int64_t end) {
+                       Position at;
+                       start_at(rows, begin, at);
+                       for (int64_t row = begin; row < end; ++row) {
+                           char* out = at.row[0] + at.column * rows.stride[0][inner];
+                           const char* a =
+                               at.row[1] + at.column * rows.stride[1][inner];
+                           for (int64_t r = 0; r < runs.count; ++r) {
+                               copy_run<Bits>(runs.runs[r], out, a);
+                           }
+                           if (++at.column == rows.size[inner]) next_row(rows, at);
+                       }
+                   });
+}
+
+// Answers false where another way is better, as for few rows.
+inline bool select_by_runs(ac_context* context, ac_array out, ac_array a,
+                           const ac_array& index, int64_t axis, IndexReader indices) {
+    const int64_t item = size_of(a.dtype), n = index.shape[0];
+    if (out.strides[axis] != item || a.strides[axis] != item) return false;
+    if (element_count(out) < 4 * n) return false;
+    IndexRuns runs;
+    if (!find_runs(context, index, indices, runs)) return false;
+    drop_axis(out, axis);
+    drop_axis(a, axis);
+    const ac_array* arrays[2] = {&out, &a};
+    Nest rows;
+    make_nest(rows, arrays, 2);
+    switch (item) {
+        case 1:
+            copy_rows<uint8_t>(context, rows, runs, n);
+            break;
+        case 2:
+            copy_rows<uint16_t>(context, rows, runs, n);
+            break;
+        case 4:
+            copy_rows<uint32_t>(context, rows, runs, n);
+            break;
+        default:
+            copy_rows<uint64_t>(context, rows, runs, n);
+    }
+    return true;
+}
+
 void index_select_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
     const ac_array& index = *operand(call, 2);
     const int64_t axis = int_attribute(call, 0);
     done(status);
     CheckedIndices checked(&index, a.shape[axis], 2, status);
+    if (select_by_runs(context, out, a, index, axis, checked.reader())) return;
     read_indexed(context, out, along_axis(index, out, axis), without_axis(a, out, axis),
                  a.strides[axis], checked);
 }

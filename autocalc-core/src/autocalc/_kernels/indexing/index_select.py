@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from autocalc._kernels.budgets import EXACT, Inputs
 from autocalc._kernels.cases import Case, floats, indices, join
 from autocalc._kernels.declare import composite, standalone
@@ -73,6 +75,11 @@ def index_select_samples(make: Make) -> Iterator[Sample]:
             yield Sample(label, (make.normal(*shape), index), (axis,))
     index = make.indices((900,), 500)
     yield Sample("large", (make.normal(500, 301), index), (0,))
+    reflected = [3, 2, 1, *range(40), 38, 37, 36, 36, 36, *range(5, 20), 7, 9]
+    for shape in ((6, 40), (90, 3, 40)):
+        label = f"{shape}, in runs that rise and fall"
+        index = np.array(reflected, np.int64)
+        yield Sample(label, (make.normal(*shape), index), (len(shape) - 1,))
 
 
 index_select.work(flops_per_element=1)
