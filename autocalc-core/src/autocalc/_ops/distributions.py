@@ -243,9 +243,7 @@ def _once(weights: Tensor, count: int, generator: Any) -> Tensor:
     clocks = arrays.div(arrays.neg(arrays.log(u)), rows)
     never = arrays.compare(rows, arrays.constant(0, rows), "eq")
     clocks = arrays.where(never, arrays.constant(float("inf"), rows), clocks)
-    order = arrays.argsort(clocks, 1)
-    first = arrays.slice(order, (slice(None), slice(0, count)))
-    return _of_each(weights, arrays.copy(first))
+    return _of_each(weights, arrays.argtopk(clocks, 1, count, False))
 
 
 @replayed

@@ -231,9 +231,7 @@ def topk(
         raise ArgumentError(message)
     if x.ndim == 0:
         return apply_out("topk", Ordered(view.clone(x), argsort(x)), out)
-    order = arrays.argsort(x._array, axis, largest)
-    first = (*(slice(None),) * axis, slice(0, k))
-    found = Ordered(*picked(x, arrays.copy(order[first]), axis))
+    found = Ordered(*picked(x, arrays.argtopk(a, axis, k, largest), axis))
     return found if out is None else apply_out("topk", found, out)
 
 
@@ -296,7 +294,7 @@ def kthvalue(
         raise ArgumentError(message)
     if x.ndim == 0:
         return apply_out("kthvalue", Ordered(view.clone(x), argsort(x)), out)
-    order = arrays.argsort(x._array, axis, False)
+    order = arrays.argtopk(x._array, axis, k, False)
     place = (*(slice(None),) * axis, slice(k - 1, k))
     found = Ordered(*picked(x, arrays.copy(order[place]), axis, keepdim))
     return found if out is None else apply_out("kthvalue", found, out)

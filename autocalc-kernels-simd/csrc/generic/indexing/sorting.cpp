@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// argsort, cumargmax and searchsorted: what needs the order of elements and nothing
-// else of them. Elements become unsigned keys of that order; NaN is the largest, and
-// both zeros are one.
+// argsort, argtopk, cumargmax and searchsorted: what needs the order of elements and
+// nothing else of them. Elements become unsigned keys of that order; NaN is the largest,
+// and both zeros are one.
 #include "common/families.hpp"
 #include "elementwise/loops.hpp"
 #include "indexing/indexed.hpp"
@@ -188,6 +188,100 @@ struct Argsort {
     }
 };
 
+// ---- argtopk
+//
+// The first k of a line are sorted, then the rest is looked through for elements that
+// come before the last of them. With those the next few are sorted, and so on: of
+// random elements k ln(n / k) are. Equal elements that come later never do.
+constexpr int64_t looked_at = 16;  // at once
+
+// Whether one of these elements may come before `limit`; of NaN it is not known.
+template <class T, bool descending>
+AC_INLINE bool any_before(const T* x, T limit) {
+    int found = 0;
+    for (int64_t j = 0; j < looked_at; ++j) {
+        found |= static_cast<int>(descending ? !(x[j] <= limit) : !(x[j] >= limit));
+    }
+    return found != 0;
+}
+
+// Answers where the first k items are: in `items` or in `spare`, of `room` each.
+template <class T, class Key, bool descending>
+Item<Key>* first_of_line(Item<Key>* items, Item<Key>* spare, int64_t room,
+                         const char* a, int64_t step, int64_t n, int64_t k) {
+    const auto key_of = [&](int64_t i) AC_INLINE_LAMBDA {
+        const auto key = key_at<T>(a + i * step);
+        return static_cast<Key>(descending ? turned<T>(key, false) : key);
+    };
+    int64_t i = 0, count = 0;
+    for (; i < room; ++i) items[i] = {key_of(i), static_cast<Key>(i)};
+    count = room;
+    for (;;) {
+        if (count <= few) {
+            insert_all(items, count);
+        } else {
+            Item<Key>* sorted = sort_by_bytes(items, spare, count);
+            if (sorted != items) spare = items;
+            items = sorted;
+        }
+        if (i == n) return items;
+        count = k;
+        const Key last = items[k - 1].key;
+        T limit;
+        memcpy(&limit, a + static_cast<int64_t>(items[k - 1].place) * step,
+               sizeof(limit));
+        while (i < n && count < room) {
+            if (step == item_size<T>) {
+                const T* x = reinterpret_cast<const T*>(a);
+                while (i + looked_at <= n && !any_before<T, descending>(x + i, limit))
+                    i += looked_at;
+            }
+            const int64_t end = smaller(n, i + looked_at);
+            for (; i < end && count < room; ++i) {
+                const Key key = key_of(i);
+                if (key < last) items[count++] = {key, static_cast<Key>(i)};
+            }
+        }
+    }
+}
+
+template <class T, class Key>
+void argtopk_lines(ac_context* context, ac_status* status, const Lines& lines,
+                   int64_t k, bool descending) {
+    // A few are sorted by insertion, which 2,048 counters would take longer for.
+    const int64_t n = lines.n, room = smaller(n, 2 * k <= few ? few : 4 * k);
+    const bool found = each_line(
+        context, lines, [&] { return scratch_of<Item<Key>>(context, 0, 2 * room); },
+        [&](Item<Key>* items, char* out, const char* a) {
+            const Item<Key>* first =
+                descending ? first_of_line<T, Key, true>(items, items + room, room, a,
+                                                         lines.a, n, k)
+                           : first_of_line<T, Key, false>(items, items + room, room, a,
+                                                          lines.a, n, k);
+            for (int64_t i = 0; i < k; ++i) {
+                const int64_t place = static_cast<int64_t>(first[i].place);
+                memcpy(out + i * lines.out, &place, sizeof(place));
+            }
+        });
+    if (!found) no_memory(status);
+}
+
+template <class T>
+struct Argtopk {
+    static void run(const ac_call* call, ac_context* context, ac_status* status) {
+        const int64_t axis = int_attribute(call, 0), k = int_attribute(call, 1);
+        const bool descending = int_attribute(call, 2) != 0;
+        Lines lines = lines_of(call, axis);
+        lines.n = operand(call, 1)->shape[axis];
+        if (lines.n > 0xffffffff) {
+            argtopk_lines<T, uint64_t>(context, status, lines, k, descending);
+        } else {
+            argtopk_lines<T, typename KeyOf<T>::type>(context, status, lines, k,
+                                                      descending);
+        }
+    }
+};
+
 // ---- cumargmax
 template <class T, bool smallest>
 void cumargmax_lines(ac_context* context, const Lines& lines) {
@@ -299,6 +393,8 @@ void by_dtype(const ac_call* call, ac_context* context, ac_status* status) {
 const ac_kernel_entry entries[] = {
     {"argsort", "out ; a ; axis:int descending:bool", by_dtype<Argsort>, nullptr,
      nullptr, 10.0, all_dtypes, nullptr},
+    {"argtopk", "out ; a ; axis:int k:int descending:bool", by_dtype<Argtopk>, nullptr,
+     nullptr, 1.0, all_dtypes, nullptr},
     {"cumargmax", "out ; a ; axis:int smallest:bool", by_dtype<Cumargmax>, nullptr,
      nullptr, 1.0, all_dtypes, nullptr},
     {"searchsorted", "out ; line values ; right:bool", by_dtype<Searchsorted>, nullptr,

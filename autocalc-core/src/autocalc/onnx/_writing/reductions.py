@@ -63,7 +63,12 @@ def _(k: Kernels, a: Value, axis: int, reverse: bool) -> Value:
 
 @writes("argsort")
 def _(k: Kernels, a: Value, axis: int, descending: bool) -> Value:
-    count = k.graph.numbers((a.shape[axis],))
-    metas = [(a.shape, a.dtype), (a.shape, _INT64)]
+    return _places(k, a, axis, a.shape[axis], descending)
+
+
+@writes("argtopk")
+def _places(k: Kernels, a: Value, axis: int, count: int, descending: bool) -> Value:
+    shape = (*a.shape[:axis], count, *a.shape[axis + 1 :])
+    metas = [(shape, a.dtype), (shape, _INT64)]
     words = {"axis": axis, "largest": int(descending)}
-    return k.graph.several("TopK", (a, count), metas, **words)[1]
+    return k.graph.several("TopK", (a, k.graph.numbers((count,))), metas, **words)[1]
