@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The largest and smallest of long lines: the first of the sorted ones, ties in order."""
+"""The largest and smallest of long lines: the first of the sorted ones."""
 
 from __future__ import annotations
 
