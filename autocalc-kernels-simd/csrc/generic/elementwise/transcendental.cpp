@@ -49,31 +49,69 @@ struct Pow {
         return static_cast<T>(result);
     }
 };
-struct Square {
-    static constexpr Ints ints = Ints::no;
-    template <class V>
-    static AC_INLINE V apply(V a) {
-        return a * a;
-    }
-};
+AC_INLINE f32 one_over(f32 a) { return set1<float>(1) / a; }
+AC_INLINE f64 one_over(f64 a) { return set1<double>(1) / a; }
+// As C99 has it: of -0 it is 0, of -infinity infinity.
+AC_INLINE f32 power_root(f32 a) {
+    const f32 infinity = set1<float>(limits<float>::infinity);
+    return select(eq(a, -infinity), infinity, sqrt(a + zero<float>()));
+}
+AC_INLINE f64 power_root(f64 a) {
+    const f64 infinity = set1<double>(limits<double>::infinity);
+    return select(eq(a, -infinity), infinity, sqrt(a + zero<double>()));
+}
 
+// Powers by one number that are a few cheap operations, with at most three roundings:
+// pow takes 20 times as long.
+#define AC_POWER(Name, expression)             \
+    struct Name {                              \
+        static constexpr Ints ints = Ints::no; \
+        template <class V>                     \
+        static AC_INLINE V apply(V a) {        \
+            return expression;                 \
+        }                                      \
+    };
+AC_POWER(Itself, a)
+AC_POWER(Square, a* a)
+AC_POWER(Cube, a * a * a)
+AC_POWER(Inverse, one_over(a))
+AC_POWER(InverseSquare, one_over(a) * one_over(a))  // a * a may leave few bits, or none
+AC_POWER(Root, power_root(a))
+AC_POWER(InverseRoot, one_over(power_root(a)))
+#undef AC_POWER
+
+// The loop of a power by `exponent`, or null.
 template <class T>
-AC_INLINE bool repeats_two(const ac_array* b) {
+AC_INLINE RunKernel power_for(T exponent, int dtype) {
+    if (exponent == T(2)) return unary_for<Square>(dtype);
+    if (exponent == T(1)) return unary_for<Itself>(dtype);
+    if (exponent == T(3)) return unary_for<Cube>(dtype);
+    if (exponent == T(0.5)) return unary_for<Root>(dtype);
+    if (exponent == T(-1)) return unary_for<Inverse>(dtype);
+    if (exponent == T(-2)) return unary_for<InverseSquare>(dtype);
+    if (exponent == T(-0.5)) return unary_for<InverseRoot>(dtype);
+    return nullptr;
+}
+
+AC_INLINE bool is_repeated(const ac_array* b) {
     for (int i = 0; i < b->ndim; ++i) {
         if (b->shape[i] == 0 || (b->shape[i] > 1 && b->strides[i] != 0)) return false;
     }
-    return scalar<T>(b) == T(2);
+    return true;
 }
 
-// x^2, which losses and norms are made of, is a multiplication and then also exact.
+// Squares, which losses and norms are made of, are exact but for one rounding.
 void pow_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* b = operand(call, 2);
     const int dtype = operand(call, 0)->dtype;
-    const bool square = (dtype == AC_FLOAT32 && repeats_two<float>(b)) ||
-                        (dtype == AC_FLOAT64 && repeats_two<double>(b));
-    if (square) {
-        call_elementwise(call, context, status, 2, unary_for<Square>(dtype),
-                         Cost::cheap);
+    RunKernel power = nullptr;
+    if (dtype == AC_FLOAT32 && is_repeated(b)) {
+        power = power_for(scalar<float>(b), dtype);
+    } else if (dtype == AC_FLOAT64 && is_repeated(b)) {
+        power = power_for(scalar<double>(b), dtype);
+    }
+    if (power != nullptr) {
+        call_elementwise(call, context, status, 2, power, Cost::cheap);
     } else {
         call_elementwise(call, context, status, 3, binary_for<Pow>(dtype),
                          Cost::costly);

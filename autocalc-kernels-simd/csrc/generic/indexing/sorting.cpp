@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // argsort, argtopk, cumargmax and searchsorted: what needs the order of elements and
-// nothing else of them. Elements become unsigned keys of that order; NaN is the largest,
-// and both zeros are one.
+// nothing else of them. Elements become unsigned keys of that order; NaN is the
+// largest, and both zeros are one.
 #include "common/families.hpp"
 #include "elementwise/loops.hpp"
 #include "indexing/indexed.hpp"
