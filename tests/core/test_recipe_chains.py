@@ -10,7 +10,7 @@ from tests.core.test_remembered import OFTEN
 import autocalc as ac
 from autocalc._dispatch._plugins import registry
 from autocalc._ops import _remembered
-from autocalc._ops._recipe_chains import LEAST, in_chains
+from autocalc._ops._recipe_chains import LEAST, OVER, in_chains
 from autocalc._ops._replayed import LIST, MAKE, RUN
 
 SIDE = 100
@@ -133,6 +133,28 @@ def test_a_chain_gives_the_bits_of_its_kernels(name, threads, definitions):
         ac.set_num_threads(before)
 
 
+def overwriting(function, *tensors):
+    """Return the steps of the recipe of a function that writes its first argument."""
+    inputs = tuple([x._array for x in tensors])
+    _, recipe = _remembered.record_write(function, tensors, {}, inputs)
+    assert recipe is not None
+    return recipe[0]
+
+
+def test_the_last_kernel_writes_over_the_tensor_and_nothing_is_copied():
+    for function in (lambda x: x.copy_(x.floor()), lambda x: x.copy_(x * 2 + x)):
+        steps = overwriting(function, random(MANY))
+        assert (kernels(steps), arrays_made(steps)) == (1, 0)
+
+
+def test_where_a_view_of_the_tensor_is_read_the_result_is_copied():
+    x = random(SIDE, SIDE)
+    expected = x.numpy() * x.numpy()[0] + x.numpy()[3]
+    steps = overwriting(lambda x: x.copy_(x * x[0] + x[3]), x)
+    assert arrays_made(steps) == 1
+    np.testing.assert_array_equal(x.numpy(), expected)
+
+
 def test_steps_without_chains_stay_as_they_are():
     steps = [(MAKE, np.dtype("f4"), 0, (3,), (), 0, True)]
-    assert in_chains(steps, {}, [np.empty(3, "f4")], 0, {0}) == (steps, {0: 0})
+    assert in_chains(steps, {}, [np.empty(3, "f4")], 0, {0}) == (steps, {OVER: 0, 0: 0})

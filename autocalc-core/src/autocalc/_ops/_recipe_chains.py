@@ -27,6 +27,12 @@ from autocalc._ops._replayed import CONSTANT, DRAW, LIST, MAKE, RUN, VIEW
 #: Fewer elements run as fast kernel by kernel: a chain takes 0.4 us to set up.
 LEAST = 8192
 
+#: Those that find a number which they cannot use when others are written already.
+CHECKING = frozenset({"fmod", "remainder", "floor_divide"})
+
+#: A value that is written over the first input.
+OVER = -3
+
 #: Which kernel of which set a step runs.
 Kernel = tuple[KernelSpec, str]
 
@@ -91,6 +97,10 @@ class _Groups:
         self._root = {slot: slot for slot in range(n_inputs)}
         self._uses: dict[int, list[int]] = {}
         self._number()
+        #: Whether a kernel may write over the first input: no view of it is read.
+        self._over = not any(
+            step[0] == VIEW and self._root[step[2]] == 0 for step in steps
+        )
         self._links = {link.members[-1]: link for link in self._found()}
 
     def _number(self) -> None:
@@ -127,29 +137,36 @@ class _Groups:
             if looks or (joins and group and kind == self._kind(group[0])):
                 if kind is not None:
                     group.append(i)
-                    made.add(sizes[0])
+                    made.add(self._out(i))
                 continue
             yield from self._chains(group)
-            group, made = ([i], {sizes[0]}) if kind is not None else ([], set())
+            group, made = ([i], {self._out(i)}) if kind is not None else ([], set())
         yield from self._chains(group)
 
     def _kind(self, i: int) -> tuple[str, Any] | None:
         """Return the set and the shape of a kernel that may join, else None."""
         _, _, writes, sizes, things, *_ = self._steps[i]
         spec, name = self._kernels.get(i, (None, ""))
-        if spec is None or not spec.elementwise or writes or LIST in sizes:
+        if spec is None or not spec.elementwise or LIST in sizes:
             return None
         if len(spec.outputs) != 1 or _fuser(name) is None:
             return None
         out = sizes[0]
         made = out >= self._n_inputs and self._root[out] == out
-        if not made or self._uses[out][0] != i or self._arrays[out].size < LEAST:
+        made = made and self._uses[out][0] == i
+        over = writes and out == 0 and i == len(self._steps) - 1 and self._over
+        if not (made or over) or self._arrays[out].size < LEAST:
             return None
         operands = zip(sizes, things, strict=True)
         for _, (at, thing) in zip(range(1 + len(spec.inputs)), operands, strict=False):
             if at < 0 and thing is not None and not isinstance(thing, np.ndarray):
                 return None
         return name, self._arrays[out].shape
+
+    def _out(self, i: int) -> int:
+        """Return the slot that a kernel makes."""
+        _, _, writes, sizes, *_ = self._steps[i]
+        return OVER if writes else int(sizes[0])
 
     def _chains(self, group: list[int]) -> Iterator[_Link]:
         """Yield chains of a group's kernels, as long as the set takes them."""
@@ -167,7 +184,7 @@ class _Groups:
 
     def _link(self, members: list[int]) -> _Link | None:
         inside = set(members)
-        made = [self._steps[i][3][0] for i in members]
+        made = [self._out(i) for i in members]
         outputs = [slot for slot in made if self._is_seen(slot, inside)]
         inputs: dict[Any, Any] = {}
         steps: list[tuple[str, list[Any], tuple[Any, ...]]] = []
@@ -175,8 +192,8 @@ class _Groups:
             spec, _ = self._kernels[i]
             _, _, _, sizes, things, *_ = self._steps[i]
             n = 1 + len(spec.inputs)
-            values: list[Any] = []
-            for at, thing in zip(sizes[:n], things[:n], strict=True):
+            values: list[Any] = [self._out(i)]
+            for at, thing in zip(sizes[1:n], things[1:n], strict=True):
                 value = at if at >= 0 else None if thing is None else (id(thing),)
                 if value is not None and value not in made:
                     inputs.setdefault(value, thing if at < 0 else at)
@@ -186,11 +203,11 @@ class _Groups:
         numbers: dict[Any, int | None] = {None: None}
         for value in (*outputs, *inputs, *inner):
             numbers[value] = len(numbers) - 1
-        kinds = [self._arrays[slot].dtype for slot in outputs]
+        kinds = [self._made(slot).dtype for slot in outputs]
         kinds += [self._given(thing).dtype for thing in inputs.values()]
         kinds += [self._arrays[slot].dtype for slot in inner]
         chain = Chain(
-            self._arrays[made[0]].shape,
+            self._made(made[0]).shape,
             len(outputs),
             len(inputs),
             tuple(kinds),
@@ -206,7 +223,13 @@ class _Groups:
         return _Link(members, kernel, outputs, list(inputs.values()))
 
     def _is_seen(self, slot: int, inside: set[int]) -> bool:
-        return slot in self._results or any(i not in inside for i in self._uses[slot])
+        if slot == OVER or slot in self._results:
+            return True
+        return any(i not in inside for i in self._uses[slot])
+
+    def _made(self, slot: int) -> Any:
+        """Return the array of what a kernel makes."""
+        return self._arrays[0 if slot == OVER else slot]
 
     def _given(self, thing: Any) -> Any:
         """Return the array of an input: that of its slot, or the constant itself."""
@@ -218,9 +241,9 @@ class _Groups:
         """Return the steps with a call for each chain."""
         gone = {i for link in self._links.values() for i in link.members}
         kept = {slot for link in self._links.values() for slot in link.outputs}
-        inner = {self._steps[i][3][0] for i in gone} - kept
+        inner = {self._out(i) for i in gone} - kept
         steps: list[Any] = []
-        slots = {slot: slot for slot in range(self._n_inputs)}
+        slots = {OVER: 0, **{slot: slot for slot in range(self._n_inputs)}}
         count = self._n_inputs
         for i, step in enumerate(self._steps):
             if i in self._links:
@@ -238,7 +261,7 @@ class _Groups:
         self, link: _Link, steps: list[Any], slots: dict[int, int], count: int
     ) -> int:
         """Write a chain's call, behind views that repeat its inputs' elements."""
-        shape = self._arrays[link.outputs[0]].shape
+        shape = self._made(link.outputs[0]).shape
         ins = []
         for thing in link.inputs:
             a = self._given(thing)
@@ -257,7 +280,8 @@ class _Groups:
         attributes = link.kernel.attributes
         places = LIST, LIST, *(-1,) * len(attributes)
         things = *lists, *attributes
-        steps.append((RUN, link.kernel.function, 0, places, things, 0, True))
+        writes = int(OVER in link.outputs)
+        steps.append((RUN, link.kernel.function, writes, places, things, 0, True))
         return count
 
 

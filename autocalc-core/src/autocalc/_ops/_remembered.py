@@ -54,7 +54,7 @@ from autocalc._dispatch._guarded import (
 from autocalc._dispatch._select import Compute, Decomposed, Selection, decomposed
 from autocalc._dispatch._state import current, enter, leave
 from autocalc._kernels.spec import KernelSpec
-from autocalc._ops._recipe_chains import Fused, in_chains
+from autocalc._ops._recipe_chains import CHECKING, Fused, in_chains
 from autocalc._ops._replayed import (
     CONSTANT,
     DIMS,
@@ -211,6 +211,7 @@ def _recipe(
         if not writer.writes or (new is not None and new.count != (count or 0) + 1):
             raise _UnknownError
         counted = count is None and new is not None
+        writer.write_over()
         steps = tuple(writer.forgetting(*writer.fused([])))
         recipe: Any = steps, (), None, counted, result is None
         _compare([written._array], replay(recipe, (old, *inputs[1:]), calls)[:1])
@@ -426,6 +427,31 @@ class _Writer:
                 if chain is end and (steps or x is given):
                     return i, tuple(reversed(steps))
         raise _UnknownError
+
+    def write_over(self) -> None:
+        """Let the last kernel write the first input, where its result is copied there.
+
+        Elementwise kernels may, if nothing else of that input is read.
+        """
+        steps, at = self.steps, len(self.steps) - 2
+        if at < 1 or [step[0] for step in steps[-3:]] != [MAKE, RUN, RUN]:
+            return
+        (maker, _), (copy, _) = self.kernels[at], self.kernels[at + 1]
+        source, made, first = steps[at][3][0], self.arrays[-1], self.arrays[0]
+        if copy.name != "copy" or tuple(steps[at + 1][3]) != (0, source):
+            return
+        if not maker.elementwise or len(maker.outputs) > 1 or maker.name in CHECKING:
+            return
+        alike = (made.dtype, made.shape) == (first.dtype, first.shape)
+        if source != len(self.arrays) - 1 or not alike or steps[at][2]:
+            return
+        if any(step[0] == VIEW and self.root(step[2]) == 0 for step in steps):
+            return
+        code, thing, _, places, *rest = steps[at]
+        del steps[-3:], self.kernels[at + 1]
+        self.kernels[at - 1] = self.kernels.pop(at)
+        steps.append((code, thing, 1, (0, *places[1:]), *rest))
+        self.arrays.pop()
 
     def fused(self, results: list[int]) -> Fused:
         """Return the steps with chains of elementwise kernels as one."""
