@@ -150,12 +150,24 @@ def equal(input: Tensor, other: Tensor) -> bool:
     except AttributeError:
         check_tensor("equal", input), check_tensor("equal", other)
         raise
-    same = comparison.eq(input, other)
-    found = same._array
-    # Few bytes are looked through in 0.1 us, where `all` and `item` take 0.5.
-    if found.__class__ is ndarray and found.size <= 1024 and not recordings:
+    if input._array.size > _FEW and not recordings:
+        # Tensors that differ mostly do so in the first elements.
+        first = [x.ravel()[:_FEW] for x in (input.detach(), other.detach())]
+        if not _same(comparison.eq(*first)):
+            return False
+    return _same(comparison.eq(input, other))
+
+
+#: Bytes that are looked through in 0.1 us, where `all` and `item` take 0.5.
+_FEW = 1024
+
+
+def _same(truth: Tensor) -> bool:
+    """Return whether all elements are true."""
+    found = truth._array
+    if found.__class__ is ndarray and found.size <= _FEW and not recordings:
         return b"\0" not in found.tobytes()
-    return bool(reduction.all(same).item())
+    return bool(reduction.all(truth).item())
 
 
 @method("allclose")

@@ -205,6 +205,43 @@ AC_INLINE bool any_before(const T* x, T limit) {
     return found != 0;
 }
 
+// The next element from `i` on that may come before `limit`, or n.
+template <class T, bool descending>
+AC_INLINE int64_t skip_others(const char* a, int64_t step, int64_t i, int64_t n,
+                              T limit) {
+    if (step != item_size<T>) return i;
+    const T* x = reinterpret_cast<const T*>(a);
+    while (i + looked_at <= n && !any_before<T, descending>(x + i, limit)) {
+        i += looked_at;
+    }
+    return i;
+}
+
+// Few items stay sorted: each new one is put in its place.
+template <class T, class Key, bool descending>
+void few_of_line(Item<Key>* items, const char* a, int64_t step, int64_t n, int64_t k) {
+    const auto key_of = [&](int64_t i) AC_INLINE_LAMBDA {
+        const auto key = key_at<T>(a + i * step);
+        return static_cast<Key>(descending ? turned<T>(key, false) : key);
+    };
+    for (int64_t i = 0; i < k; ++i) items[i] = {key_of(i), static_cast<Key>(i)};
+    insert_all(items, k);
+    for (int64_t i = k; i < n;) {
+        T limit;
+        memcpy(&limit, a + static_cast<int64_t>(items[k - 1].place) * step,
+               sizeof(limit));
+        i = skip_others<T, descending>(a, step, i, n, limit);
+        const int64_t end = smaller(n, i + looked_at);
+        for (; i < end; ++i) {
+            const Item<Key> item = {key_of(i), static_cast<Key>(i)};
+            if (item.key >= items[k - 1].key) continue;
+            int64_t j = k - 1;
+            for (; j > 0 && items[j - 1].key > item.key; --j) items[j] = items[j - 1];
+            items[j] = item;
+        }
+    }
+}
+
 // Answers where the first k items are: in `items` or in `spare`, of `room` each.
 template <class T, class Key, bool descending>
 Item<Key>* first_of_line(Item<Key>* items, Item<Key>* spare, int64_t room,
@@ -213,17 +250,12 @@ Item<Key>* first_of_line(Item<Key>* items, Item<Key>* spare, int64_t room,
         const auto key = key_at<T>(a + i * step);
         return static_cast<Key>(descending ? turned<T>(key, false) : key);
     };
-    int64_t i = 0, count = 0;
-    for (; i < room; ++i) items[i] = {key_of(i), static_cast<Key>(i)};
-    count = room;
+    int64_t i = 0, count = room;
+    for (; i < count; ++i) items[i] = {key_of(i), static_cast<Key>(i)};
     for (;;) {
-        if (count <= few) {
-            insert_all(items, count);
-        } else {
-            Item<Key>* sorted = sort_by_bytes(items, spare, count);
-            if (sorted != items) spare = items;
-            items = sorted;
-        }
+        Item<Key>* sorted = sort_by_bytes(items, spare, count);
+        if (sorted != items) spare = items;
+        items = sorted;
         if (i == n) return items;
         count = k;
         const Key last = items[k - 1].key;
@@ -231,11 +263,7 @@ Item<Key>* first_of_line(Item<Key>* items, Item<Key>* spare, int64_t room,
         memcpy(&limit, a + static_cast<int64_t>(items[k - 1].place) * step,
                sizeof(limit));
         while (i < n && count < room) {
-            if (step == item_size<T>) {
-                const T* x = reinterpret_cast<const T*>(a);
-                while (i + looked_at <= n && !any_before<T, descending>(x + i, limit))
-                    i += looked_at;
-            }
+            i = skip_others<T, descending>(a, step, i, n, limit);
             const int64_t end = smaller(n, i + looked_at);
             for (; i < end && count < room; ++i) {
                 const Key key = key_of(i);
@@ -248,16 +276,23 @@ Item<Key>* first_of_line(Item<Key>* items, Item<Key>* spare, int64_t room,
 template <class T, class Key>
 void argtopk_lines(ac_context* context, ac_status* status, const Lines& lines,
                    int64_t k, bool descending) {
-    // A few are sorted by insertion, which 2,048 counters would take longer for.
-    const int64_t n = lines.n, room = smaller(n, 2 * k <= few ? few : 4 * k);
+    const int64_t n = lines.n, room = smaller(n, 4 * k);
     const bool found = each_line(
         context, lines, [&] { return scratch_of<Item<Key>>(context, 0, 2 * room); },
         [&](Item<Key>* items, char* out, const char* a) {
-            const Item<Key>* first =
-                descending ? first_of_line<T, Key, true>(items, items + room, room, a,
-                                                         lines.a, n, k)
-                           : first_of_line<T, Key, false>(items, items + room, room, a,
-                                                          lines.a, n, k);
+            const Item<Key>* first = items;
+            Item<Key>* spare = items + room;
+            if (k <= few && descending) {
+                few_of_line<T, Key, true>(items, a, lines.a, n, k);
+            } else if (k <= few) {
+                few_of_line<T, Key, false>(items, a, lines.a, n, k);
+            } else if (descending) {
+                first =
+                    first_of_line<T, Key, true>(items, spare, room, a, lines.a, n, k);
+            } else {
+                first =
+                    first_of_line<T, Key, false>(items, spare, room, a, lines.a, n, k);
+            }
             for (int64_t i = 0; i < k; ++i) {
                 const int64_t place = static_cast<int64_t>(first[i].place);
                 memcpy(out + i * lines.out, &place, sizeof(place));
@@ -390,11 +425,22 @@ void by_dtype(const ac_call* call, ac_context* context, ac_status* status) {
     }
 }
 
+// Of floats alone: the loops for integers would make the library 60 KB larger.
+void argtopk_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    done(status);
+    if (element_count(*operand(call, 0)) == 0) return;
+    if (operand(call, 1)->dtype == AC_FLOAT32) {
+        Argtopk<float>::run(call, context, status);
+    } else {
+        Argtopk<double>::run(call, context, status);
+    }
+}
+
 const ac_kernel_entry entries[] = {
     {"argsort", "out ; a ; axis:int descending:bool", by_dtype<Argsort>, nullptr,
      nullptr, 10.0, all_dtypes, nullptr},
-    {"argtopk", "out ; a ; axis:int k:int descending:bool", by_dtype<Argtopk>, nullptr,
-     nullptr, 1.0, all_dtypes, nullptr},
+    {"argtopk", "out ; a ; axis:int k:int descending:bool", argtopk_kernel, nullptr,
+     nullptr, 1.0, float_dtypes, nullptr},
     {"cumargmax", "out ; a ; axis:int smallest:bool", by_dtype<Cumargmax>, nullptr,
      nullptr, 1.0, all_dtypes, nullptr},
     {"searchsorted", "out ; line values ; right:bool", by_dtype<Searchsorted>, nullptr,
