@@ -61,7 +61,7 @@ AC_INLINE f64 power_root(f64 a) {
     return select(eq(a, -infinity), infinity, sqrt(a + zero<double>()));
 }
 
-// Powers by one number that are a few cheap operations, with at most three roundings:
+// Powers by one number that are a few cheap operations, with two roundings at most:
 // pow takes 20 times as long.
 #define AC_POWER(Name, expression)             \
     struct Name {                              \
@@ -75,9 +75,7 @@ AC_POWER(Itself, a)
 AC_POWER(Square, a* a)
 AC_POWER(Cube, a * a * a)
 AC_POWER(Inverse, one_over(a))
-AC_POWER(InverseSquare, one_over(a) * one_over(a))  // a * a may leave few bits, or none
 AC_POWER(Root, power_root(a))
-AC_POWER(InverseRoot, one_over(power_root(a)))
 #undef AC_POWER
 
 // The loop of a power by `exponent`, or null.
@@ -88,8 +86,6 @@ AC_INLINE RunKernel power_for(T exponent, int dtype) {
     if (exponent == T(3)) return unary_for<Cube>(dtype);
     if (exponent == T(0.5)) return unary_for<Root>(dtype);
     if (exponent == T(-1)) return unary_for<Inverse>(dtype);
-    if (exponent == T(-2)) return unary_for<InverseSquare>(dtype);
-    if (exponent == T(-0.5)) return unary_for<InverseRoot>(dtype);
     return nullptr;
 }
 
