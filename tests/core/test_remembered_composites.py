@@ -14,7 +14,7 @@ from autocalc._dispatch._select import Decomposed, decomposed
 from autocalc._dispatch._state import PROCESS
 from autocalc._kernels.samples import Make
 from autocalc._kernels.table import TABLE
-from autocalc._ops import _remembered
+from autocalc._ops import _composite_recipes
 
 pytestmark = pytest.mark.skipif(
     eager.runtime().module is None, reason="no package with a runtime is installed"
@@ -61,7 +61,7 @@ def described(results):
 @pytest.mark.parametrize("name", COMPOSITES)
 def test_a_recipe_does_what_the_decomposition_does(name):
     spec, rng = TABLE[name], np.random.default_rng(0)
-    compute = _remembered._composite(spec)
+    compute = _composite_recipes.composite(spec)
     wanted = sum(1 << i for i in range(len(spec.outputs)))
     for sample in small(spec):
         for _ in range(OFTEN + 6):
@@ -87,7 +87,7 @@ def test_outputs_that_are_not_wanted_are_absent():
     spec = next(s for s in TABLE.values() if s.name in COMPOSITES and _optional(s))
     sample = small(spec)[0]
     mandatory = sum(1 << i for i, o in enumerate(spec.outputs) if not o.optional)
-    compute = _remembered._composite(spec)
+    compute = _composite_recipes.composite(spec)
     for _ in range(OFTEN):
         found = compute(sample.inputs, sample.attributes, mandatory)
         kept = [x is not None for x in found]

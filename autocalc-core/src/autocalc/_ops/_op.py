@@ -25,6 +25,7 @@ from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._node import Node, Output, Version
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._kernels.table import TABLE
+from autocalc._ops import _composite_recipes
 from autocalc._ops._coerce import (
     both_tensors,
     coerce_pair,
@@ -39,6 +40,9 @@ from autocalc._ops._out import copy_to_out
 from autocalc._ops._rule import Op, Rule, Saves
 from autocalc._ops._view_tracker import view_of
 from autocalc._tensor import Tensor, make
+
+# What runs a composite from recipes is made of tensors, which `_dispatch` knows not.
+Decomposed.remembered = _composite_recipes.composite
 
 #: A tensor, or a number that becomes one.
 Operand: TypeAlias = Tensor | float

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autocalc._dispatch._guarded import view_at
 from autocalc._dispatch._plugins import registry
 from autocalc._kernels.kernel_set import Chain, ChainStep, Fuse, FusedKernel
 from autocalc._kernels.spec import KernelSpec
@@ -261,19 +262,19 @@ class _Groups:
         self, link: _Link, steps: list[Any], slots: dict[int, int], count: int
     ) -> int:
         """Write a chain's call, behind views that repeat its inputs' elements."""
-        shape = self._made(link.outputs[0]).shape
+        shape = tuple(map(int, self._made(link.outputs[0]).shape))
         ins = []
         for thing in link.inputs:
             a = self._given(thing)
             if isinstance(thing, int) and a.shape == shape:
                 ins.append(slots[thing])
                 continue
+            strides = _strides(a, shape)
             if isinstance(thing, int):
-                seen = np.broadcast_to(a, shape)
-                more = _integers(seen.shape), _integers(seen.strides), 0, False
-                steps.append((VIEW, None, slots[thing], *more))
+                steps.append((VIEW, None, slots[thing], shape, strides, 0, False))
             else:
-                steps.append((CONSTANT, _repeated(a, shape), 0, (), (), 0, False))
+                seen = view_at(a.copy(), None, shape, strides, 0)
+                steps.append((CONSTANT, seen, 0, (), (), 0, False))
             ins.append(count)
             count += 1
         lists = tuple([slots[slot] for slot in link.outputs]), tuple(ins)
@@ -308,15 +309,12 @@ def _slots_of(sizes: Any, things: Any) -> Iterator[int]:
             yield at
 
 
-def _repeated(a: Any, shape: Any) -> Any:
-    """Return a constant with its elements repeated up to a shape."""
-    own = np.array(a)
-    own.setflags(write=False)
-    return np.broadcast_to(own, shape)
-
-
-def _integers(sizes: Any) -> tuple[int, ...]:
-    return tuple([int(n) for n in sizes])
+def _strides(a: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return strides that repeat an array's elements up to a shape."""
+    missing = len(shape) - a.ndim
+    given = zip(a.shape, a.strides, shape[missing:], strict=True)
+    own = [0 if n == 1 and to != 1 else int(stride) for n, stride, to in given]
+    return (*(0,) * missing, *own)
 
 
 @cache

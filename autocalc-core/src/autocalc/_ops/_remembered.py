@@ -34,9 +34,8 @@ code  what it does
 
 from __future__ import annotations
 
-import functools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -51,9 +50,8 @@ from autocalc._dispatch._guarded import (
     plain,
     view_at,
 )
-from autocalc._dispatch._select import Compute, Decomposed, Selection, decomposed
+from autocalc._dispatch._select import Selection
 from autocalc._dispatch._state import current, enter, leave
-from autocalc._kernels.spec import KernelSpec
 from autocalc._ops._recipe_chains import CHECKING, Fused, in_chains
 from autocalc._ops._replayed import (
     CONSTANT,
@@ -69,7 +67,7 @@ from autocalc._ops._replayed import (
     replaying,
 )
 from autocalc._ops._view_tracker import base_of, view_chain_of
-from autocalc._tensor import Tensor, make
+from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator, default_generator, drawing_from
 
 
@@ -558,61 +556,3 @@ def _replaying(function: CallT, *known: Any) -> CallT:
 def _named(function: Callable[..., Any], call: CallT) -> CallT:
     FUNCTIONS[f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}"] = call
     return call
-
-
-# ---- composites
-
-
-@functools.cache
-def _composite(spec: KernelSpec) -> Compute | None:
-    """Return what runs a composite's decomposition from recipes, if there is a runtime.
-
-    Walks and calls that are recorded in a graph run these, where the function around
-    them has no recipe.
-    """
-    count = len(spec.outputs)
-    listed = any(operand.is_list for operand in spec.inputs)
-
-    def definition(wanted: int, attributes: tuple[Any, ...], *tensors: Any) -> Any:
-        operands = [_array_of(x) for x in tensors]
-        found = decomposed(spec, operands, attributes, wanted)
-        if count == 1:
-            return make(found, None)
-        kept = [one for i, one in enumerate(found) if wanted >> i & 1]
-        return tuple([None if one is None else make(one, None) for one in kept])
-
-    call: Any = accelerated("remembered", definition, record, False)
-    if call is definition:
-        return None
-
-    def compute(
-        operands: Sequence[Any], attributes: tuple[Any, ...], wanted: int
-    ) -> Any:
-        if listed:
-            tensors = [_tensor_of(x) for x in operands]
-        else:
-            tensors = [None if x is None else make(x, None) for x in operands]
-        found = call(wanted, attributes, *tensors)
-        if count == 1:
-            return found._array
-        kept = iter([None if x is None else x._array for x in found])
-        return tuple([next(kept) if wanted >> i & 1 else None for i in range(count)])
-
-    return compute
-
-
-def _tensor_of(x: Any) -> Any:
-    """Return a tensor around an array or several."""
-    if x.__class__ is list or x.__class__ is tuple:
-        return [_tensor_of(one) for one in x]
-    return None if x is None else make(x, None)
-
-
-def _array_of(x: Any) -> Any:
-    """Return the array of a tensor or several."""
-    if x.__class__ is list:
-        return [_array_of(one) for one in x]
-    return None if x is None else x._array
-
-
-Decomposed.remembered = _composite

@@ -231,8 +231,16 @@ def topk(
         raise ArgumentError(message)
     if x.ndim == 0:
         return apply_out("topk", Ordered(view.clone(x), argsort(x)), out)
-    found = Ordered(*picked(x, arrays.argtopk(a, axis, k, largest), axis))
+    found = Ordered(*picked(x, _first(a, axis, k, largest), axis))
     return found if out is None else apply_out("topk", found, out)
+
+
+def _first(a: Any, axis: int, k: int, descending: bool) -> Any:
+    """Return the first k indices that sort an array: of integers all are sorted."""
+    if a.dtype.kind == "f":
+        return arrays.argtopk(a, axis, k, descending)
+    order = arrays.argsort(a, axis, descending)
+    return arrays.copy(arrays.slice(order, (*(slice(None),) * axis, slice(0, k))))
 
 
 @method("kthvalue")
@@ -294,7 +302,7 @@ def kthvalue(
         raise ArgumentError(message)
     if x.ndim == 0:
         return apply_out("kthvalue", Ordered(view.clone(x), argsort(x)), out)
-    order = arrays.argtopk(x._array, axis, k, False)
+    order = _first(x._array, axis, k, False)
     place = (*(slice(None),) * axis, slice(k - 1, k))
     found = Ordered(*picked(x, arrays.copy(order[place]), axis, keepdim))
     return found if out is None else apply_out("kthvalue", found, out)

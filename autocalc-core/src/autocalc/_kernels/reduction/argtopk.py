@@ -8,20 +8,20 @@ from typing import Any
 
 from autocalc._kernels.budgets import EXACT
 from autocalc._kernels.cases import Case, floats
-from autocalc._kernels.declare import composite
+from autocalc._kernels.declare import standalone
 from autocalc._kernels.indexing._places import replace
 from autocalc._kernels.reduction.argsort import argsort
 from autocalc._kernels.reduction.scan import with_a_choice
-from autocalc._kernels.rules import DTYPES, INT64, check_axis
+from autocalc._kernels.rules import FLOATS, INT64, check_axis
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Meta, Sample
 from autocalc.errors import ArgumentError
 
-argtopk = composite(
+argtopk = standalone(
     "argtopk",
     "out ; a ; axis:int k:int descending:bool",
     "The first k indices that `argsort` gives along `axis`.",
-    dtypes=DTYPES,
+    dtypes=FLOATS,
 )
 
 
@@ -37,19 +37,10 @@ def _(a: Meta, axis: int, k: int, descending: bool) -> Meta:
     return Meta(replace(a.shape, axis, k), INT64)
 
 
-def _first(axis: int, k: int) -> tuple[slice, ...]:
-    return (*(slice(None),) * axis, slice(0, k))
-
-
 @argtopk.reference
 def _(xp: Any, a: Array, axis: int, k: int, descending: bool) -> Array:
-    return argsort.spec().reference(xp, a, axis, descending)[_first(axis, k)]
-
-
-@argtopk.decomposition(lead="argsort")
-def _(arrays: Any, a: Array, axis: int, k: int, descending: bool) -> Array:
-    order = arrays.argsort(a, axis, descending)
-    return arrays.copy(arrays.slice(order, _first(axis, k)))
+    first = (*(slice(None),) * axis, slice(0, k))
+    return argsort.spec().reference(xp, a, axis, descending)[first]
 
 
 argtopk.budget(EXACT)
