@@ -21,7 +21,7 @@ from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, in_float32, same_dtype
 from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._remembered import replayed
-from autocalc._ops.extrema import aminmax
+from autocalc._ops.extrema import ends
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 
@@ -131,7 +131,7 @@ def _check_probabilities(where: str, name: str, p: Tensor) -> None:
     a = p._array
     if a.size == 0 or recorder() is not None:  # a replay would not look again
         return
-    low, high = [x.item() for x in aminmax(p.detach() if p._edge else p)]
+    low, high = ends(p.detach() if p._edge else p)
     if not (low >= 0 and high <= 1):  # NaN, too
         message = (
             f"{where}: `{name}` has elements from {low} to {high}; probabilities lie "

@@ -195,8 +195,8 @@ def cdist(
     p
         The order of the norm.
     compute_mode
-        Whether p = 2 is computed by a product of matrices, |a - b|^2 = |a|^2 + |b|^2 -
-        2 a.b, which is faster and loses digits where rows lie close together:
+        Whether p = 2 is computed by a product of matrices, as the root of ``a.a + b.b -
+        2 a.b``, which is faster and loses digits where rows lie close together:
         ``"use_mm_for_euclid_dist_if_necessary"``, the default, for more than 25 rows;
         ``"use_mm_for_euclid_dist"`` always; ``"donot_use_mm_for_euclid_dist"`` never.
         Calls that lead to a gradient take differences.
