@@ -191,7 +191,9 @@ def searches(folder: Path) -> list[tuple[Path, str]]:
 def tab_of_its_own() -> Iterator[Any]:
     from tests import browser
 
-    with tempfile.TemporaryDirectory() as profile, browser.Page(profile) as tab:
+    # A process of the browser may write on while the folder is removed.
+    folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    with folder as profile, browser.Page(profile) as tab:
         yield tab
 
 
