@@ -27,6 +27,7 @@ from autocalc._dispatch._trust import (
 from autocalc._kernels.kernel_set import (
     ENTRY_POINT_GROUP,
     KERNEL_API_VERSION,
+    Fuse,
     KernelImpl,
     KernelSet,
 )
@@ -368,3 +369,10 @@ def registry() -> Registry:
         "kernel set or family",
     )
     return result
+
+
+def fuser_of(name: str) -> Fuse | None:
+    """Return what makes chains of a set's kernels, if it has that."""
+    known = registry().sets.get(name)
+    make = None if known is None else known.fuser
+    return None if make is None else make()

@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autocalc._dispatch._addresses import repeating_strides
 from autocalc._dispatch._guarded import view_at
-from autocalc._dispatch._plugins import registry
-from autocalc._kernels.kernel_set import Chain, ChainStep, Fuse, FusedKernel
+from autocalc._dispatch._plugins import fuser_of
+from autocalc._kernels.kernel_set import Chain, ChainStep, FusedKernel
 from autocalc._kernels.spec import KernelSpec
 from autocalc._ops._replayed import CONSTANT, DRAW, LIST, MAKE, RUN, VIEW
 
@@ -94,6 +95,7 @@ class _Groups:
         self._steps, self._kernels = steps, kernels
         self._arrays, self._n_inputs = arrays, n_inputs
         self._results = results
+        self._fuser = cache(fuser_of)
         self._slot: dict[int, int] = {}
         self._root = {slot: slot for slot in range(n_inputs)}
         self._uses: dict[int, list[int]] = {}
@@ -150,7 +152,7 @@ class _Groups:
         spec, name = self._kernels.get(i, (None, ""))
         if spec is None or not spec.elementwise or LIST in sizes:
             return None
-        if len(spec.outputs) != 1 or _fuser(name) is None:
+        if len(spec.outputs) != 1 or self._fuser(name) is None:
             return None
         out = sizes[0]
         made = out >= self._n_inputs and self._root[out] == out
@@ -217,7 +219,7 @@ class _Groups:
                 for name, values, attributes in steps
             ),
         )
-        fuse = _fuser(self._kernels[members[0]][1])
+        fuse = self._fuser(self._kernels[members[0]][1])
         kernel = fuse(chain) if outputs and fuse is not None else None
         if kernel is None:
             return None
@@ -269,7 +271,7 @@ class _Groups:
             if isinstance(thing, int) and a.shape == shape:
                 ins.append(slots[thing])
                 continue
-            strides = _strides(a, shape)
+            strides = repeating_strides(a.shape, a.strides, shape)
             if isinstance(thing, int):
                 steps.append((VIEW, None, slots[thing], shape, strides, 0, False))
             else:
@@ -307,19 +309,3 @@ def _slots_of(sizes: Any, things: Any) -> Iterator[int]:
             yield from thing
         elif at >= 0:
             yield at
-
-
-def _strides(a: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return strides that repeat an array's elements up to a shape."""
-    missing = len(shape) - a.ndim
-    given = zip(a.shape, a.strides, shape[missing:], strict=True)
-    own = [0 if n == 1 and to != 1 else int(stride) for n, stride, to in given]
-    return (*(0,) * missing, *own)
-
-
-@cache
-def _fuser(name: str) -> Fuse | None:
-    """Return what makes chains of a set's kernels, if it has that."""
-    known = registry().sets.get(name)
-    make = None if known is None else known.fuser
-    return None if make is None else make()

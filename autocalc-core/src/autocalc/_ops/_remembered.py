@@ -52,7 +52,7 @@ from autocalc._dispatch._guarded import (
 )
 from autocalc._dispatch._select import Selection
 from autocalc._dispatch._state import current, enter, leave
-from autocalc._ops._recipe_chains import CHECKING, Fused, in_chains
+from autocalc._ops._recipe_chains import CHECKING, in_chains
 from autocalc._ops._replayed import (
     CONSTANT,
     DIMS,
@@ -210,7 +210,7 @@ def _recipe(
             raise _UnknownError
         counted = count is None and new is not None
         writer.write_over()
-        steps = tuple(writer.forgetting(*writer.fused([])))
+        steps, _ = writer.finished([])
         recipe: Any = steps, (), None, counted, result is None
         _compare([written._array], replay(recipe, (old, *inputs[1:]), calls)[:1])
         return recipe
@@ -220,9 +220,8 @@ def _recipe(
     if len(set(new)) < len(new):
         raise _UnknownError
     cls = type(result) if isinstance(result, tuple) else None
-    fused, slots = writer.fused([place for place, *_ in places])
+    steps, slots = writer.finished([place for place, *_ in places])
     places = tuple([(slots[at], cell, of, way) for at, cell, of, way in places])
-    steps = tuple(writer.forgetting(fused, slots))
     recipe = steps, places, cls, False, False
     found = replay(recipe, inputs, calls)
     _compare([x._array for x in several], [found[place] for place, *_ in places])
@@ -277,7 +276,6 @@ class _Writer:
     def __init__(self, tensors: list[Any], inputs: list[Any], in_place: bool) -> None:
         self.steps: list[Any] = []
         self.kernels: dict[int, Any] = {}
-        self.kept: list[int] = []
         self.tensors = tensors
         self.arrays = list(inputs)
         self.n_inputs = len(inputs)
@@ -451,19 +449,15 @@ class _Writer:
         steps.append((code, thing, 1, (0, *places[1:]), *rest))
         self.arrays.pop()
 
-    def fused(self, results: list[int]) -> Fused:
-        """Return the steps with chains of elementwise kernels as one."""
-        self.kept = results
-        return in_chains(
+    def finished(self, results: list[int]) -> tuple[tuple[Any, ...], dict[int, int]]:
+        """Return the steps with chains of kernels as one, and slots' new numbers.
+
+        Each slot but the results is forgotten behind its last use.
+        """
+        given, slots = in_chains(
             self.steps, self.kernels, self.arrays, self.n_inputs, set(results)
         )
-
-    def forgetting(self, given: list[Any], slots: dict[int, int]) -> list[Any]:
-        """Return steps, each slot forgotten behind its last use, but for results.
-
-        `slots` are the new numbers of the writer's slots.
-        """
-        kept = {slots[place] for place in self.kept if place in slots}
+        kept = {slots[place] for place in results}
         last: dict[int, int] = {}
         for i, (code, _, place, sizes, *rest) in enumerate(given):
             used = [place] if code == VIEW else []
@@ -480,7 +474,7 @@ class _Writer:
             steps.append(step)
             gone = ended.get(i, ())
             steps.extend([(FORGET, None, slot, (), (), 0, True) for slot in gone])
-        return steps
+        return tuple(steps), slots
 
 
 def _has_arrays(given: Any) -> bool:

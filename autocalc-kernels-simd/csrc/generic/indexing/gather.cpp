@@ -194,22 +194,13 @@ AC_INLINE void copy_run(const IndexRun& run, char* out, const char* a) {
 template <class Bits>
 void copy_rows(ac_context* context, const Nest& rows, const IndexRuns& runs,
                int64_t n) {
-    const int inner = rows.dims - 1;
     const int64_t tile = larger<int64_t>(1, 4096 / n);
-    parallel_range(context, rows.total, tile, rows.total * n >= 16384,
-                   [&](int64_t begin, int64_t end) {
-                       Position at;
-                       start_at(rows, begin, at);
-                       for (int64_t row = begin; row < end; ++row) {
-                           char* out = at.row[0] + at.column * rows.stride[0][inner];
-                           const char* a =
-                               at.row[1] + at.column * rows.stride[1][inner];
-                           for (int64_t r = 0; r < runs.count; ++r) {
-                               copy_run<Bits>(runs.runs[r], out, a);
-                           }
-                           if (++at.column == rows.size[inner]) next_row(rows, at);
-                       }
-                   });
+    const auto copy = [&](char* out, const char* a) AC_INLINE_LAMBDA {
+        for (int64_t r = 0; r < runs.count; ++r) copy_run<Bits>(runs.runs[r], out, a);
+    };
+    parallel_range(
+        context, rows.total, tile, rows.total * n >= 16384,
+        [&](int64_t begin, int64_t end) { each_pair(rows, begin, end, copy); });
 }
 
 // Answers false where another way is better, as for few rows.

@@ -41,6 +41,19 @@ AC_INLINE int64_t drop_axis(ac_array& a, int64_t axis) {
     return stride;
 }
 
+// f(out, a) at each of these places of a nest of two arrays.
+template <class F>
+AC_INLINE void each_pair(const Nest& nest, int64_t begin, int64_t end, F&& f) {
+    const int inner = nest.dims - 1;
+    Position at;
+    start_at(nest, begin, at);
+    for (int64_t i = begin; i < end; ++i) {
+        f(at.row[0] + at.column * nest.stride[0][inner],
+          at.row[1] + at.column * nest.stride[1][inner]);
+        if (++at.column == nest.size[inner]) next_row(nest, at);
+    }
+}
+
 // How a column is written. Loops keep a copy in registers, since moving bits could
 // change anything else.
 struct ColumnSteps {

@@ -79,21 +79,15 @@ template <class Begin, class F>
 AC_INLINE bool each_line(ac_context* context, const Lines& lines, Begin&& begin,
                          F&& f) {
     const Nest& nest = lines.nest;
-    const int inner = nest.dims - 1;
     const int64_t tile = larger<int64_t>(1, 4096 / larger<int64_t>(lines.n, 1));
     return try_parallel_range(context, nest.total, tile, nest.total * lines.n >= 8192,
                               [&](int64_t first, int64_t last) {
                                   auto* memory = begin();
                                   if (memory == nullptr) return false;
-                                  Position at;
-                                  start_at(nest, first, at);
-                                  for (int64_t i = first; i < last; ++i) {
-                                      f(memory,
-                                        at.row[0] + at.column * nest.stride[0][inner],
-                                        at.row[1] + at.column * nest.stride[1][inner]);
-                                      if (++at.column == nest.size[inner])
-                                          next_row(nest, at);
-                                  }
+                                  each_pair(
+                                      nest, first, last,
+                                      [&](char* out, const char* a)
+                                          AC_INLINE_LAMBDA { f(memory, out, a); });
                                   return true;
                               });
 }
@@ -109,13 +103,30 @@ struct Item {
 
 constexpr int64_t few = 32;
 
+// Puts an item among the `i` sorted ones before its place, behind its equals.
+template <class Key>
+AC_INLINE void insert(Item<Key>* items, int64_t i, Item<Key> item) {
+    for (; i > 0 && items[i - 1].key > item.key; --i) items[i] = items[i - 1];
+    items[i] = item;
+}
+
 template <class Key>
 AC_INLINE void insert_all(Item<Key>* items, int64_t n) {
-    for (int64_t i = 1; i < n; ++i) {
-        const Item<Key> item = items[i];
-        int64_t j = i;
-        for (; j > 0 && items[j - 1].key > item.key; --j) items[j] = items[j - 1];
-        items[j] = item;
+    for (int64_t i = 1; i < n; ++i) insert(items, i, items[i]);
+}
+
+// The item of element i of a line.
+template <class T, class Key>
+AC_INLINE Item<Key> item_at(const char* a, int64_t step, int64_t i, bool descending) {
+    const auto key = key_at<T>(a + i * step);
+    return {descending ? turned<T>(key, false) : key, static_cast<Key>(i)};
+}
+
+template <class Key>
+AC_INLINE void put_places(const Item<Key>* items, int64_t n, char* out, int64_t step) {
+    for (int64_t i = 0; i < n; ++i) {
+        const int64_t place = static_cast<int64_t>(items[i].place);
+        memcpy(out + i * step, &place, sizeof(place));
     }
 }
 
@@ -157,19 +168,14 @@ void argsort_lines(ac_context* context, ac_status* status, const Lines& lines,
         [&] { return scratch_of<Item<Key>>(context, 0, larger<int64_t>(2 * n, 1)); },
         [&](Item<Key>* items, char* out, const char* a) {
             for (int64_t i = 0; i < n; ++i) {
-                const auto key = key_at<T>(a + i * lines.a);
-                items[i].key = descending ? turned<T>(key, false) : key;
-                items[i].place = static_cast<Key>(i);
+                items[i] = item_at<T, Key>(a, lines.a, i, descending);
             }
             if (n <= few) {
                 insert_all(items, n);
             } else {
                 items = sort_by_bytes(items, items + n, n);
             }
-            for (int64_t i = 0; i < n; ++i) {
-                const int64_t place = static_cast<int64_t>(items[i].place);
-                memcpy(out + i * lines.out, &place, sizeof(place));
-            }
+            put_places(items, n, out, lines.out);
         });
     if (!sorted) no_memory(status);
 }
@@ -217,97 +223,92 @@ AC_INLINE int64_t skip_others(const char* a, int64_t step, int64_t i, int64_t n,
     return i;
 }
 
+// Wide keys for all: another form of these loops would be 15 KB of the library.
+using Wide = Item<uint64_t>;
+
+// The element of which an item is.
+template <class T>
+AC_INLINE T element_of(const Wide& item, const char* a, int64_t step) {
+    T element;
+    memcpy(&element, a + static_cast<int64_t>(item.place) * step, sizeof(element));
+    return element;
+}
+
 // Few items stay sorted: each new one is put in its place.
-template <class T, class Key, bool descending>
-void few_of_line(Item<Key>* items, const char* a, int64_t step, int64_t n, int64_t k) {
-    const auto key_of = [&](int64_t i) AC_INLINE_LAMBDA {
-        const auto key = key_at<T>(a + i * step);
-        return static_cast<Key>(descending ? turned<T>(key, false) : key);
+template <class T, bool descending>
+void few_of_line(Wide* items, const char* a, int64_t step, int64_t n, int64_t k) {
+    const auto item = [&](int64_t i) AC_INLINE_LAMBDA {
+        return item_at<T, uint64_t>(a, step, i, descending);
     };
-    for (int64_t i = 0; i < k; ++i) items[i] = {key_of(i), static_cast<Key>(i)};
-    insert_all(items, k);
+    for (int64_t i = 0; i < k; ++i) insert(items, i, item(i));
     for (int64_t i = k; i < n;) {
-        T limit;
-        memcpy(&limit, a + static_cast<int64_t>(items[k - 1].place) * step,
-               sizeof(limit));
-        i = skip_others<T, descending>(a, step, i, n, limit);
+        const Wide& last = items[k - 1];
+        i = skip_others<T, descending>(a, step, i, n, element_of<T>(last, a, step));
         const int64_t end = smaller(n, i + looked_at);
         for (; i < end; ++i) {
-            const Item<Key> item = {key_of(i), static_cast<Key>(i)};
-            if (item.key >= items[k - 1].key) continue;
-            int64_t j = k - 1;
-            for (; j > 0 && items[j - 1].key > item.key; --j) items[j] = items[j - 1];
-            items[j] = item;
+            const Wide one = item(i);
+            if (one.key < last.key) insert(items, k - 1, one);
         }
     }
 }
 
 // Answers where the first k items are: in `items` or in `spare`, of `room` each.
-template <class T, class Key, bool descending>
-Item<Key>* first_of_line(Item<Key>* items, Item<Key>* spare, int64_t room,
-                         const char* a, int64_t step, int64_t n, int64_t k) {
-    const auto key_of = [&](int64_t i) AC_INLINE_LAMBDA {
-        const auto key = key_at<T>(a + i * step);
-        return static_cast<Key>(descending ? turned<T>(key, false) : key);
+template <class T, bool descending>
+Wide* first_of_line(Wide* items, Wide* spare, int64_t room, const char* a, int64_t step,
+                    int64_t n, int64_t k) {
+    const auto item = [&](int64_t i) AC_INLINE_LAMBDA {
+        return item_at<T, uint64_t>(a, step, i, descending);
     };
     int64_t i = 0, count = room;
-    for (; i < count; ++i) items[i] = {key_of(i), static_cast<Key>(i)};
+    for (; i < count; ++i) items[i] = item(i);
     for (;;) {
-        Item<Key>* sorted = sort_by_bytes(items, spare, count);
+        Wide* sorted = sort_by_bytes(items, spare, count);
         if (sorted != items) spare = items;
         items = sorted;
         if (i == n) return items;
         count = k;
-        const Key last = items[k - 1].key;
-        T limit;
-        memcpy(&limit, a + static_cast<int64_t>(items[k - 1].place) * step,
-               sizeof(limit));
+        const Wide last = items[k - 1];
+        const T limit = element_of<T>(last, a, step);
         while (i < n && count < room) {
             i = skip_others<T, descending>(a, step, i, n, limit);
             const int64_t end = smaller(n, i + looked_at);
             for (; i < end && count < room; ++i) {
-                const Key key = key_of(i);
-                if (key < last) items[count++] = {key, static_cast<Key>(i)};
+                const Wide one = item(i);
+                if (one.key < last.key) items[count++] = one;
             }
         }
     }
 }
 
-template <class T, class Key>
+template <class T, bool descending>
 void argtopk_lines(ac_context* context, ac_status* status, const Lines& lines,
-                   int64_t k, bool descending) {
+                   int64_t k) {
     const int64_t n = lines.n, room = smaller(n, 4 * k);
     const bool found = each_line(
-        context, lines, [&] { return scratch_of<Item<Key>>(context, 0, 2 * room); },
-        [&](Item<Key>* items, char* out, const char* a) {
-            const Item<Key>* first = items;
-            Item<Key>* spare = items + room;
-            if (k <= few && descending) {
-                few_of_line<T, Key, true>(items, a, lines.a, n, k);
-            } else if (k <= few) {
-                few_of_line<T, Key, false>(items, a, lines.a, n, k);
-            } else if (descending) {
-                first =
-                    first_of_line<T, Key, true>(items, spare, room, a, lines.a, n, k);
+        context, lines, [&] { return scratch_of<Wide>(context, 0, 2 * room); },
+        [&](Wide* items, char* out, const char* a) {
+            const Wide* first = items;
+            if (k <= few) {
+                few_of_line<T, descending>(items, a, lines.a, n, k);
             } else {
-                first =
-                    first_of_line<T, Key, false>(items, spare, room, a, lines.a, n, k);
+                first = first_of_line<T, descending>(items, items + room, room, a,
+                                                     lines.a, n, k);
             }
-            for (int64_t i = 0; i < k; ++i) {
-                const int64_t place = static_cast<int64_t>(first[i].place);
-                memcpy(out + i * lines.out, &place, sizeof(place));
-            }
+            put_places(first, k, out, lines.out);
         });
     if (!found) no_memory(status);
 }
 
-// Wide keys for all: one form of the loops less, which are 30 KB of the library.
 template <class T>
 void argtopk_of(const ac_call* call, ac_context* context, ac_status* status) {
     const int64_t axis = int_attribute(call, 0), k = int_attribute(call, 1);
     Lines lines = lines_of(call, axis);
     lines.n = operand(call, 1)->shape[axis];
-    argtopk_lines<T, uint64_t>(context, status, lines, k, int_attribute(call, 2) != 0);
+    if (int_attribute(call, 2) != 0) {
+        argtopk_lines<T, true>(context, status, lines, k);
+    } else {
+        argtopk_lines<T, false>(context, status, lines, k);
+    }
 }
 
 // ---- cumargmax

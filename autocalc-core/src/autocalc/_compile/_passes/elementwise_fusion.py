@@ -20,7 +20,8 @@ from typing import Any
 from autocalc._compile._memory import View
 from autocalc._compile._passes._flow import one
 from autocalc._compile._program import Instruction, Program, meta, views_of
-from autocalc._dispatch._plugins import registry
+from autocalc._dispatch._addresses import repeating_strides
+from autocalc._dispatch._plugins import fuser_of
 from autocalc._kernels.kernel_set import Chain, ChainStep, Fuse, FusedKernel
 from autocalc._kernels.spec import Budget, KernelSpec, Meta, Work
 from autocalc._kernels.table import TABLE
@@ -61,9 +62,7 @@ class _Fusers:
             return None
         name = instruction.chosen
         if name not in self._made:
-            known = registry().sets.get(name)
-            make = None if known is None else known.fuser
-            self._made[name] = None if make is None else make()
+            self._made[name] = fuser_of(name)
         return self._made[name]
 
 
@@ -330,12 +329,8 @@ class _Chain:
 
 def _expanded(view: View, shape: tuple[int, ...]) -> View:
     """Return a view with its elements repeated up to a shape."""
-    missing = len(shape) - len(view.shape)
-    strides = [0] * missing + [
-        0 if n == 1 and to != 1 else stride
-        for n, to, stride in zip(view.shape, shape[missing:], view.strides, strict=True)
-    ]
-    return view._replace(shape=shape, strides=tuple(strides))
+    strides = repeating_strides(view.shape, view.strides, shape)
+    return view._replace(shape=shape, strides=strides)
 
 
 def _spec(chain: _Chain, members: list[Instruction]) -> KernelSpec:
