@@ -83,7 +83,7 @@ bool multiplies_exactly(const Shape& s) {
 }  // namespace
 
 TEST_CASE("a split product is that of its parts") {
-    for (const int threads : {1, 3}) {
+    for (const int threads : {1, 3, 16}) {
         autocalc::runtime::set_num_threads(threads);
         for (const bool a : {false, true}) {
             for (const bool b : {false, true}) {
@@ -91,6 +91,7 @@ TEST_CASE("a split product is that of its parts") {
                 CHECK(multiplies_exactly({33, 65, 70, a, b}));
                 CHECK(multiplies_exactly({16, 300, 31, a, b}));
                 CHECK(multiplies_exactly({310, 15, 545, a, b}));
+                CHECK(multiplies_exactly({290, 545, 300, a, b}));  // parts
                 CHECK(multiplies_exactly({1, 1, 1, a, b}));
             }
         }

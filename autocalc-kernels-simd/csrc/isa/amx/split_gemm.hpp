@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The loops of a split product. The operand with fewer strips is packed once for all
-// threads; then every task packs its own strips of the other and takes them through all
-// of the first, block by block of k.
+// threads. A task takes a group of strips of the other, which its thread packs, through
+// a part of the first, block by block of k.
 #pragma once
 
 #include "split.hpp"
@@ -13,9 +13,9 @@ namespace {
 
 // Of a block of k: 96 KiB of a strip.
 constexpr int64_t block_chunks = 16;
-// Strips of a task's own operand, and of the shared one, that go through each other
-// together: with both, 1.2 MiB, and their sums they stay in L2, which has 2 MiB on
-// every CPU with AMX.
+// Strips of a group, and of the shared operand, that go through each other together:
+// with both, 1.2 MiB, and their sums they stay in L2, which has 2 MiB on every CPU with
+// AMX. Fewer strips in a group would bring the shared ones from L3 as often again.
 constexpr int64_t own_together = 4;
 constexpr int64_t shared_together = 8;
 
@@ -24,8 +24,10 @@ struct SplitJob {
     ac_context* context;
     SplitOperand own, shared;
     int64_t own_strips, shared_strips;
+    int64_t groups, parts;  // of own and of shared strips; tasks count parts fastest
     int64_t chunks, k_blocks;
     int32_t* packed;  // shared: [block of k][strip][chunk of the block]
+    uint64_t number;  // no other product's
     // Where a strip's block of k begins in `packed`.
     [[nodiscard]] AC_INLINE int32_t* packed_at(const Cuts& depths, int64_t block,
                                                int64_t strip) const {
@@ -50,25 +52,33 @@ void pack_shared_strips(const SplitJob& job, int64_t begin, int64_t end) {
 
 // ---- tasks
 
-// Strips own0 to own1 of a task's own operand, by strips shared0 to shared1.
+// Strips own0 to own1 of a group, by strips shared0 to shared1.
 struct SplitBlock {
     int64_t own0, own1, shared0, shared1;
 };
 
-// What a thread needs: its own strips, whole, and the sums of a SplitBlock.
+// What a thread needs: a group's strips, whole, and the sums of a SplitBlock.
 struct SplitWorkspace {
     int32_t* own;
     float* sums;
 };
 
-void run_split_block(const SplitJob& job, const SplitBlock& block,
+// The group that a thread has packed last, and for which product: its next run of the
+// same product's tasks finds it in its workspace.
+struct PackedGroup {
+    uint64_t number;
+    int64_t group;
+};
+thread_local PackedGroup kept_group = {0, 0};
+
+void run_split_block(const SplitJob& job, const SplitBlock& block, bool packs,
                      const SplitWorkspace& workspace) {
     const Cuts depths(job.chunks, job.k_blocks);
     for (int64_t kb = 0; kb < job.k_blocks; ++kb) {
         const bool last = kb + 1 == job.k_blocks;
         const int64_t begin = depths.at(kb), count = depths.size(kb);
         float* sums = workspace.sums;
-        if (block.shared0 == 0) {
+        if (packs) {
             const Phase phase(job.context, AC_PHASE_PACK);
             pack_strips(job.own, block.own0, block.own1, begin, count,
                         workspace.own + begin * chunk_pairs, job.chunks * chunk_pairs);
@@ -93,7 +103,21 @@ void run_split_block(const SplitJob& job, const SplitBlock& block,
     }
 }
 
-bool run_split_tasks(SplitJob& job, int64_t begin, int64_t end) {
+void run_group(const SplitJob& job, int64_t group, int64_t shared0, int64_t shared1,
+               const SplitWorkspace& workspace) {
+    const Cuts own(job.own_strips, job.groups);
+    bool packs = kept_group.number != job.number || kept_group.group != group;
+    for (int64_t j = shared0; j < shared1; j += shared_together) {
+        run_split_block(
+            job,
+            {own.at(group), own.at(group + 1), j, smaller(shared1, j + shared_together)},
+            packs, workspace);
+        packs = false;
+    }
+    kept_group = {job.number, group};
+}
+
+bool run_split_tasks(const SplitJob& job, int64_t begin, int64_t end) {
     const SplitWorkspace workspace = {
         scratch_of<int32_t>(job.context, slot_a,
                             own_together * job.chunks * chunk_pairs),
@@ -102,15 +126,26 @@ bool run_split_tasks(SplitJob& job, int64_t begin, int64_t end) {
     if (workspace.own == nullptr || workspace.sums == nullptr) return false;
     const Phase phase(job.context, AC_PHASE_COMPUTE);
     const Tiles tiles;
-    for (int64_t i = begin; i < end; i += own_together) {
-        for (int64_t j = 0; j < job.shared_strips; j += shared_together) {
-            run_split_block(job,
-                            {i, smaller(end, i + own_together), j,
-                             smaller(job.shared_strips, j + shared_together)},
-                            workspace);
-        }
+    const Cuts shared(job.shared_strips, job.parts);
+    while (begin < end) {
+        const int64_t part = begin % job.parts;
+        const int64_t last = smaller(job.parts, part + end - begin);
+        run_group(job, begin / job.parts, shared.at(part), shared.at(last), workspace);
+        begin += last - part;
     }
     return true;
+}
+
+// So many parts that threads can help each other, if each is worth it. A thread that
+// helps packs the group again: 7 us of 4 strips of 256 steps, which two strips of the
+// shared operand take 11 us to go through.
+int64_t parts_of(const SplitJob& job, ac_context* context) {
+    if (context->num_threads < 2) return 1;
+    const int64_t wanted = ceil_div(tasks_for(context, 1, tasks_each), job.groups);
+    const int64_t strip_work =
+        own_together * strip_width * strip_width * chunk_steps * job.chunks;
+    const int64_t least = ceil_div(task_work, strip_work);
+    return larger<int64_t>(1, smaller(wanted, job.shared_strips / least));
 }
 
 // ---- the product
@@ -133,6 +168,9 @@ bool multiply_split(const Gemm<float>& p, ac_context* context) {
     job.shared_strips = ceil_div(job.shared.width, strip_width);
     job.chunks = ceil_div(p.k, chunk_steps);
     job.k_blocks = ceil_div(job.chunks, block_chunks);
+    job.groups = ceil_div(job.own_strips, own_together);
+    job.parts = parts_of(job, context);
+    job.number = next_number();
     job.packed = scratch_of<int32_t>(context, slot_shared,
                                      job.shared_strips * job.chunks * chunk_pairs);
     if (job.packed == nullptr) return false;
@@ -141,9 +179,10 @@ bool multiply_split(const Gemm<float>& p, ac_context* context) {
                  const Phase phase(context, AC_PHASE_PACK);
                  pack_shared_strips(job, begin, end);
              });
-    return try_parallel(context, job.own_strips, true, [&](int64_t begin, int64_t end) {
-        return run_split_tasks(job, begin, end);
-    });
+    return try_parallel(context, job.groups * job.parts, true,
+                        [&](int64_t begin, int64_t end) {
+                            return run_split_tasks(job, begin, end);
+                        });
 }
 
 }  // namespace
