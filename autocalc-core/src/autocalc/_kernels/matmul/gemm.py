@@ -167,7 +167,7 @@ def _(make: Make) -> Iterator[Sample]:
             yield Sample(label, triple, (alpha, 0.25, activation), want=0b10)
     yield from _batched(make)
     yield from _special_gemm(make)
-    triple = (make.normal(301, 260), make.normal(260, 193), make.normal(193))
+    triple = (make.normal(301, 260), make.normal(260, 225), make.normal(225))
     yield Sample("large", triple, (1.0, 1.0, "relu"))
 
 

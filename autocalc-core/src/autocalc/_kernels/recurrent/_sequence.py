@@ -334,7 +334,7 @@ CALLS = (
 )
 
 
-LARGE = ((5, 37, 40, 64), 0b11)
+LARGE = ((5, 37, 64, 128), 0b11)
 
 
 class Call(NamedTuple):
