@@ -10,9 +10,11 @@ from autocalc._ops import (
     _inplace,
     distance,
     distributions,
+    exponential,
     extrema,
     rectifiers,
     regression_losses,
+    scans,
 )
 
 F = ac.nn.functional
@@ -116,6 +118,7 @@ CALLS = {
     "embedding.embedding": lambda d: F.embedding(d.i, d.a),
     "exponential.logaddexp": lambda d: ac.logaddexp(d.a, d.v),
     "exponential.logaddexp2": lambda d: ac.logaddexp2(d.a, d.b),
+    "exponential._log_odds": lambda d: exponential._log_odds(d.a),
     "exponential.logit": lambda d: ac.logit(d.a, 0.1),
     "exponential.xlogy": lambda d: ac.xlogy(d.a, d.b),
     "extrema.aminmax": lambda d: ac.aminmax(d.a, dim=1),
@@ -203,6 +206,7 @@ CALLS = {
     "resizing.pixel_unshuffle": lambda d: F.pixel_unshuffle(d.image, 3),
     "rounding.frac": lambda d: ac.frac(d.a),
     "rounding.round": lambda d: ac.round(d.a, decimals=2),
+    "scans._evenly_spaced": lambda d: scans._evenly_spaced(d.x, 2.0, 1),
     "scans.cummax": lambda d: ac.cummax(d.a, 1),
     "scans.cummin": lambda d: ac.cummin(d.a, 0),
     "scans.diff": lambda d: ac.diff(d.a, 2, 0),

@@ -101,10 +101,8 @@ def _rows_of(left: Any, shape: tuple[int, ...]) -> Any:
         arrays.copy(left, into=first)
     for axis in range(len(shape) - 1, 0, -1):
         count = constant(max(shape[axis], 1), left.dtype)
-        above = arrays.floor_divide(left, count, into=first if axis == 1 else None)
-        # By a product: a division of integers takes ten times as long.
-        arrays.sub(left, arrays.mul(above, count), into=rows[:, axis])
-        left = above
+        arrays.remainder(left, count, into=rows[:, axis])
+        left = arrays.floor_divide(left, count, into=first if axis == 1 else None)
     return rows
 
 
