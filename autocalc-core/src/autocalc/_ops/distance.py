@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._graph._grad_mode import is_grad_enabled
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import (
     arithmetic,
@@ -200,7 +201,7 @@ def cdist(
         2 a.b``, which is faster and loses digits where rows lie close together:
         ``"use_mm_for_euclid_dist_if_necessary"``, the default, for more than 25 rows;
         ``"use_mm_for_euclid_dist"`` always; ``"donot_use_mm_for_euclid_dist"`` never.
-        Their gradients are products, too.
+        Gradients are products, too; few rows that lead to one take differences.
 
     Raises
     ------
@@ -229,7 +230,10 @@ def cdist(
         raise ArgumentError(message)
     mode = compute_mode or _IF_MANY
     one_of("cdist", "compute_mode", mode, (_IF_MANY, _ALWAYS, _NEVER))
-    many = max(shape[-2], sizes[-2]) > _FEW_ROWS if mode == _IF_MANY else True
+    many = max(shape[-2], sizes[-2]) > _FEW_ROWS
+    if mode == _ALWAYS and not many:
+        led = a._edge is not None or b._edge is not None
+        many = not (is_grad_enabled() and led)
     if p == 2 and many and mode != _NEVER and sizes[-2]:
         return one_node(_distances, _by_product, (a, b))
     return vector_norms.vector_norm(
