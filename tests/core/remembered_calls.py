@@ -15,6 +15,7 @@ from autocalc._ops import (
     rectifiers,
     regression_losses,
     scans,
+    vector_norms,
 )
 
 F = ac.nn.functional
@@ -237,6 +238,7 @@ CALLS = {
     "variance.std_mean": lambda d: ac.std_mean(d.a, 1, keepdim=True),
     "variance.var": lambda d: ac.var(d.a),
     "variance.var_mean": lambda d: ac.var_mean(d.a, correction=0),
+    "vector_norms._length": lambda d: vector_norms._length(d.a, True),
     "vector_norms.norm": lambda d: ac.norm(d.a, 1, 1),
     "vector_norms.vector_norm": lambda d: ac.linalg.vector_norm(d.a, 3),
     "weighted.addcdiv": lambda d: ac.addcdiv(d.a, d.b, d.c, value=0.5),
