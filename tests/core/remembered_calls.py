@@ -6,7 +6,17 @@ from __future__ import annotations
 import numpy as np
 
 import autocalc as ac
-from autocalc._ops import _inplace, distributions, extrema
+from autocalc._ops import (
+    _inplace,
+    distance,
+    distributions,
+    exponential,
+    extrema,
+    rectifiers,
+    regression_losses,
+    scans,
+    vector_norms,
+)
 
 F = ac.nn.functional
 
@@ -98,6 +108,7 @@ CALLS = {
     "diagonal.trace": lambda d: ac.trace(d.a),
     "diagonal.tril": lambda d: ac.tril(d.a, -1),
     "diagonal.triu": lambda d: ac.triu(d.strided(4, 4)),
+    "distance._by_product": lambda d: distance._by_product(d.a, d.b),
     "distance.cdist": lambda d: ac.cdist(d.a, d.b),
     "distance.cosine_similarity": lambda d: F.cosine_similarity(d.a, d.b),
     "distance.dist": lambda d: ac.dist(d.a, d.b, 3.0),
@@ -108,6 +119,7 @@ CALLS = {
     "embedding.embedding": lambda d: F.embedding(d.i, d.a),
     "exponential.logaddexp": lambda d: ac.logaddexp(d.a, d.v),
     "exponential.logaddexp2": lambda d: ac.logaddexp2(d.a, d.b),
+    "exponential._log_odds": lambda d: exponential._log_odds(d.a),
     "exponential.logit": lambda d: ac.logit(d.a, 0.1),
     "exponential.xlogy": lambda d: ac.xlogy(d.a, d.b),
     "extrema.aminmax": lambda d: ac.aminmax(d.a, dim=1),
@@ -169,6 +181,7 @@ CALLS = {
     "rearranging.roll": lambda d: ac.roll(d.x, (1, -2), (0, 1)),
     "rearranging.rot90": lambda d: ac.rot90(d.x, 3, (1, 2)),
     "rearranging.tile": lambda d: ac.tile(d.a, (2,)),
+    "rectifiers._hardsigmoids": lambda d: rectifiers._hardsigmoids(d.a),
     "rectifiers.celu": lambda d: F.celu(d.a, 0.5),
     "rectifiers.elu": lambda d: F.elu(d.a),
     "rectifiers.hardsigmoid": lambda d: F.hardsigmoid(d.a),
@@ -181,6 +194,9 @@ CALLS = {
     "reduction.all": lambda d: ac.all(d.a, 1),
     "reduction.any": lambda d: ac.any(d.n),
     "reduction.count_nonzero": lambda d: ac.count_nonzero(d.a, 0),
+    "regression_losses._squares_or_lines": lambda d: (
+        regression_losses._squares_or_lines(d.a, 0.5, 2.0, "mean")
+    ),
     "regression_losses.huber_loss": lambda d: F.huber_loss(d.a, d.b, delta=0.5),
     "regression_losses.l1_loss": lambda d: F.l1_loss(d.a, d.b, reduction="sum"),
     "regression_losses.mse_loss": lambda d: F.mse_loss(d.a, d.b),
@@ -191,9 +207,11 @@ CALLS = {
     "resizing.pixel_unshuffle": lambda d: F.pixel_unshuffle(d.image, 3),
     "rounding.frac": lambda d: ac.frac(d.a),
     "rounding.round": lambda d: ac.round(d.a, decimals=2),
+    "scans._evenly_spaced": lambda d: scans._evenly_spaced(d.x, 2.0, 1),
     "scans.cummax": lambda d: ac.cummax(d.a, 1),
     "scans.cummin": lambda d: ac.cummin(d.a, 0),
     "scans.diff": lambda d: ac.diff(d.a, 2, 0),
+    "scans.trapezoid": lambda d: ac.trapezoid(d.a, dx=0.5),
     "scattering.index_add": lambda d: ac.index_add(d.a, 0, d.i, d.b[:3], alpha=2),
     "scattering.index_copy": lambda d: ac.index_copy(d.a, 0, d.i, d.b[:3]),
     "scattering.scatter": lambda d: ac.scatter(d.a, 1, d.index, d.b),
@@ -220,6 +238,7 @@ CALLS = {
     "variance.std_mean": lambda d: ac.std_mean(d.a, 1, keepdim=True),
     "variance.var": lambda d: ac.var(d.a),
     "variance.var_mean": lambda d: ac.var_mean(d.a, correction=0),
+    "vector_norms._length": lambda d: vector_norms._length(d.a, True),
     "vector_norms.norm": lambda d: ac.norm(d.a, 1, 1),
     "vector_norms.vector_norm": lambda d: ac.linalg.vector_norm(d.a, 3),
     "weighted.addcdiv": lambda d: ac.addcdiv(d.a, d.b, d.c, value=0.5),

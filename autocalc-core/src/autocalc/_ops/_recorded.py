@@ -39,6 +39,20 @@ def composed(name: str, saves: str = "", like: str = "") -> Callable[..., Op]:
     return declare
 
 
+def one_node(
+    op: Op,
+    function: Callable[..., Tensor],
+    inputs: tuple[Tensor, ...],
+    attributes: tuple[Any, ...] = (),
+) -> Tensor:
+    """Return ``function(*inputs, *attributes)`` with a history of one node, `op`.
+
+    The function sees no history, so that its recipe runs where a gradient is wanted.
+    """
+    bare = [make(x._array, None) for x in inputs]
+    return recorded(op, inputs, function(*bare, *attributes)._array, attributes)
+
+
 def recorded(
     op: Op, inputs: tuple[Tensor, ...], out: Any, attributes: tuple[Any, ...] = ()
 ) -> Tensor:

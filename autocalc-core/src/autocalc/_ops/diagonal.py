@@ -384,18 +384,27 @@ def _indices_of(where: str, row: Any, col: Any, offset: Any, lower: bool) -> Ten
         message = f"{where}: row={rows}, col={columns}; sizes are not negative."
         raise ArgumentError(message)
     first = as_int(where, "offset", offset) - (not lower)
-    places = _kept_places if rows * columns <= _KEPT else _places
-    return make(arrays.copy(places(rows, columns, first, lower)), None)
+    size = rows * columns
+    kept = _kept_places if size <= _KEPT else _few_places if size <= _MOST else _places
+    return make(arrays.copy(kept(rows, columns, first, lower)), None)
 
 
 def _places(rows: int, columns: int, offset: int, lower: bool) -> Any:
     """Return the indices, [2, n], of what lies below a diagonal, or not below it."""
     mask = make(_below(rows, columns, offset), None)
     found: Any = masking.nonzero(mask if lower else logical.logical_not(mask))
-    return arrays.frozen(arrays.copy(found._array.T))
+    return arrays.copy(found._array.T)
 
 
-_kept_places = lru_cache(64)(_places)
+@lru_cache(64)
+def _kept_places(rows: int, columns: int, offset: int, lower: bool) -> Any:
+    return arrays.frozen(_places(rows, columns, offset, lower))
+
+
+#: Of larger matrices, up to so many elements, a few are kept: 2 MiB each at most.  They
+#: are not frozen, so that no recipe holds them longer.
+_MOST = 1 << 17
+_few_places = lru_cache(4)(_places)
 
 
 @method("diagflat")

@@ -22,8 +22,10 @@ from autocalc._ops import (
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import in_float32, same_dtype
+from autocalc._ops._matrix_rules import mm
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
+from autocalc._ops._recorded import composed, one_node
 from autocalc._ops._remembered import replayed
 from autocalc._ops.diagonal import triu_indices
 from autocalc._tensor import Tensor
@@ -199,7 +201,7 @@ def cdist(
         2 a.b``, which is faster and loses digits where rows lie close together:
         ``"use_mm_for_euclid_dist_if_necessary"``, the default, for more than 25 rows;
         ``"use_mm_for_euclid_dist"`` always; ``"donot_use_mm_for_euclid_dist"`` never.
-        Calls that lead to a gradient take differences.
+        Gradients are products, too; few rows that lead to one take differences.
 
     Raises
     ------
@@ -228,15 +230,18 @@ def cdist(
         raise ArgumentError(message)
     mode = compute_mode or _IF_MANY
     one_of("cdist", "compute_mode", mode, (_IF_MANY, _ALWAYS, _NEVER))
-    many = max(shape[-2], sizes[-2]) > _FEW_ROWS if mode == _IF_MANY else True
-    recorded = is_grad_enabled() and (a._edge is not None or b._edge is not None)
-    if p == 2 and many and mode != _NEVER and not recorded and sizes[-2]:
-        return _by_product(a, b)
+    many = max(shape[-2], sizes[-2]) > _FEW_ROWS
+    if mode == _ALWAYS and not many:
+        led = a._edge is not None or b._edge is not None
+        many = not (is_grad_enabled() and led)
+    if p == 2 and many and mode != _NEVER and sizes[-2]:
+        return one_node(_distances, _by_product, (a, b))
     return vector_norms.vector_norm(
         arithmetic.sub_op(view.unsqueeze(a, -2), view.unsqueeze(b, -3)), p, -1
     )
 
 
+@replayed
 def _by_product(a: Tensor, b: Tensor) -> Tensor:
     """Return Euclidean distances, computed around the mean of b: so fewer digits go."""
     middle = reduction.mean(b, -2, True)
@@ -246,6 +251,30 @@ def _by_product(a: Tensor, b: Tensor) -> Tensor:
     lengths = arithmetic.add_op(rows, view.transpose(columns, -1, -2))
     squares = arithmetic.sub_op(lengths, arithmetic.mul(inner, 2.0))
     return exponential.sqrt(clamping.clamp_min(squares, 0.0))
+
+
+@composed("cdist", "out a b", like="mul")
+def _distances(k: Any, n: Any, g: Any) -> Any:
+    """Pull along differences a_i - b_j of the length 1, those of the length 0 not."""
+    found, a, b = n.saved
+    zero = k.constant(0, g)
+    pull = k.where(k.compare(found, zero, "eq"), zero, k.div(g, found))
+    rows = len(k.shape(b)) - 2
+    share = k.constant(1 / k.shape(b)[rows], b)
+    middle = k.mul(k.sum(b, (rows,), True), share)  # as `_by_product` has it
+    a, b = k.sub(a, middle), k.sub(b, middle)
+    da = db = None
+    if n.needs(0):
+        da = k.sum_to(_pulled(k, pull, a, b), n.shapes[0])
+    if n.needs(1):
+        db = k.sum_to(_pulled(k, matmul.transposed(k, pull), b, a), n.shapes[1])
+    return da, db
+
+
+def _pulled(k: Any, pull: Any, a: Any, b: Any) -> Any:
+    """Return the sums over j of pull_ij (a_i - b_j)."""
+    total = k.sum(pull, (len(k.shape(pull)) - 1,), True)
+    return k.sub(k.mul(a, total), mm(k, pull, b))
 
 
 def pdist(input: Tensor, p: float = 2) -> Tensor:

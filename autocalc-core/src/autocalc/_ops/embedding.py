@@ -243,4 +243,4 @@ def _one_hot(x: Tensor, count: int) -> Tensor:
         return make(nothing, None)
     index = arrays.reshape(a, (*a.shape, 1))
     ones = arrays.expand(arrays.constant(1, a), index.shape)
-    return make(arrays.scatter(nothing, index, ones, a.ndim), None)
+    return make(arrays.scatter(nothing, index, ones, a.ndim, into=nothing), None)

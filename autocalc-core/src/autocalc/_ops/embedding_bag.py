@@ -8,12 +8,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from autocalc._ops import (
+    arithmetic,
     broadcasting,
     clamping,
     embedding,
     extrema,
     indexing,
     masking,
+    reduction,
     scans,
     scattering,
     view,
@@ -100,7 +102,8 @@ def embedding_bag(
     _check(input, weight, mode, per_sample_weights)
     padding = embedding.row_number(_NAME, padding_idx, weight.shape[0])
     numbers = cast(view.reshape(input, (-1,)), dtypes.int64)
-    bags = _bags(input, offsets, include_last_offset)
+    even = input.ndim == 2 and offsets is None and mode != "max"
+    bags = None if even else _bags(input, offsets, include_last_offset)
     if scale_grad_by_freq and mode == "max":
         message = f"{_NAME}: `scale_grad_by_freq` is for modes 'sum' and 'mean'."
         raise ArgumentError(message)
@@ -112,7 +115,24 @@ def embedding_bag(
     counted = None
     if padding is not None:
         counted = view.unsqueeze(numbers != padding, 1)
+    if bags is None:
+        return _summed(rows, counted, input.shape, mode)
     return _reduced(rows, counted, bags, mode)
+
+
+def _summed(
+    rows: Tensor, counted: Tensor | None, shape: tuple[int, ...], mode: str
+) -> Tensor:
+    """Return the sums or means of bags of one length, as reductions."""
+    if counted is not None:
+        rows = masking.where(counted, rows, 0.0)
+    total = reduction.sum(view.reshape(rows, (*shape, rows.shape[1])), 1)
+    if mode == "sum":
+        return total
+    if counted is None:
+        return arithmetic.div(total, max(shape[1], 1))
+    count = reduction.sum(view.reshape(counted, (*shape, 1)), 1)
+    return arithmetic.div(total, clamping.clamp(cast(count, total.dtype), min=1.0))
 
 
 class _Bags(NamedTuple):

@@ -11,6 +11,7 @@ from autocalc._ops._arguments import Operand
 from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary, unary
 from autocalc._ops._out import apply_out
+from autocalc._ops._recorded import composed, one_node
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
@@ -214,9 +215,18 @@ def logit(
         eps = number("logit", "eps", eps)
         low, high = (arithmetic.mul(x.detach(), 0) + end for end in (eps, 1 - eps))
         x = clamping.clamp_op(x, low, high)
-    # Not of x / (1 - x), whose slope is infinity times 0 at 0 and at 1.
-    odds = arithmetic.sub_op(log(x), log1p(arithmetic.neg(x)))
-    return apply_out("logit", odds, out)
+    return apply_out("logit", one_node(_slope_of_logit, _log_odds, (x,)), out)
+
+
+@replayed
+def _log_odds(x: Tensor) -> Tensor:
+    return arithmetic.sub_op(log(x), log1p(arithmetic.neg(x)))
+
+
+@composed("logit", "a", like="abs")
+def _slope_of_logit(k: Any, n: Any, g: Any) -> Any:
+    (x,) = n.saved
+    return k.div(g, k.mul(x, k.sub(k.constant(1, x), x)))
 
 
 xlogy_op = binary("xlogy", "x log(y)", saves="a b")

@@ -15,6 +15,7 @@ from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import cast, coerce, result_dtype
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out, copy_to_out
+from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._remembered import remembered
 from autocalc._ops._rule import Op
 from autocalc._ops.filled import zeros
@@ -373,13 +374,21 @@ def block_diag(*tensors: Tensor) -> Tensor:
         return zeros(1, 0)
     dtype = result_dtype("block_diag", *many)
     parts = [cast(x, dtype) for x in parts]
-    width, rows, start = sum(x.shape[1] for x in parts), [], 0
+    top = left = 0
+    places = []
     for x in parts:
-        n, m = x.shape
-        rest = width - start - m
-        # No empty ones: no recipe can hold them.
-        before = [x.new_zeros((n, start))] if start else []
-        behind = [x.new_zeros((n, rest))] if rest else []
-        rows.append(cat([*before, x, *behind], 1))
-        start += m
-    return cat(rows, 0)
+        rows, columns = x._array.shape
+        bottom, right = top + rows, left + columns
+        places.append((slice(top, bottom), slice(left, right)))
+        top, left = bottom, right
+    whole = arrays.zeros((top, left), parts[0]._array.dtype)
+    for x, place in zip(parts, places, strict=True):
+        if x._array.size:  # no recipe can hold an empty view
+            arrays.copy(x._array, into=arrays.slice(whole, place))
+    return recorded(_blocks, tuple(parts), whole, tuple(places))
+
+
+@composed("block_diag")
+def _blocks(k: Any, n: Any, g: Any) -> Any:
+    places = enumerate(n.attributes)
+    return tuple([k.slice(g, at) if n.needs(i) else None for i, at in places])

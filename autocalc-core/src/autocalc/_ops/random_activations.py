@@ -18,6 +18,7 @@ from autocalc._ops._checks import check_float
 from autocalc._ops.clamping import clamp
 from autocalc._ops.made_like import zeros_like
 from autocalc._ops.random_draws import rand_like
+from autocalc._ops.rectifiers import leaky_relu_op
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc._tensor.limits import finfo
@@ -66,13 +67,14 @@ def rrelu(
         inplace = check_flag("rrelu", "inplace", inplace)
     check_float("rrelu", input)
     low, high = check_slopes("rrelu", lower, upper)
-    slope: Tensor | float = (low + high) / 2
-    if training:
-        drawn = rand_like(input.detach())
-        slope = low + (high - low) * drawn
+    if not training:
+        slope = float(low + high) / 2
+        return _writing.kernel_into(leaky_relu_op, input, (slope,), inplace, "rrelu_")
+    drawn = rand_like(input.detach())
+    slopes = low + (high - low) * drawn
     return _writing.maybe_into(
         input,
-        lambda x: masking.where(comparison.gt(x, 0.0), x, arithmetic.mul(x, slope)),
+        lambda x: masking.where(comparison.gt(x, 0.0), x, arithmetic.mul(x, slopes)),
         inplace,
         "rrelu_",
     )

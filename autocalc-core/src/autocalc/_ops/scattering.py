@@ -58,8 +58,7 @@ def _winners(k: Any, index: Any, like: Any, axis: int) -> Any:
     """Return where `index`, of the shape of `like`, is the last one for its place."""
     shape = k.shape(index)
     line = tuple(shape[axis] if d == axis else 1 for d in range(len(shape)))
-    numbers = k.reshape(k.arange(shape[axis], index), line)
-    numbers = k.contiguous(k.expand(numbers, shape))
+    numbers = k.expand(k.reshape(k.arange(shape[axis], index), line), shape)
     none = k.zeros(k.shape(like), k.dtype(index))
     last = k.gather(k.scatter(none, index, numbers, axis), index, axis)
     return k.compare(last, numbers, "eq")
@@ -73,7 +72,8 @@ def _(k: Any, n: Any, g: Any) -> Any:
     (index,), (axis,) = n.saved, n.attributes
     da = dsrc = None
     if n.needs(0):
-        da = k.scatter(g, index, k.zeros(n.shapes[2], k.dtype(g)), axis)
+        zeros = k.expand(k.constant(0, g), n.shapes[2])
+        da = k.scatter(g, index, zeros, axis)
     if n.needs(2):
         taken = k.gather(g, index, axis)
         dsrc = k.where(_winners(k, index, g, axis), taken, k.constant(0, g))

@@ -62,9 +62,11 @@ def _laid_out(a: Any, layout: tuple[int, ...]) -> Any:
 def _positions(shape: Any, layout: Any, seen: Places) -> Any:
     """Return for each element that is seen its number in the input, -1 for none."""
     size, stride, offset = seen
-    memory = arrays.full((_span(shape, layout),), -1, dtypes.int64.numpy)
-    numbers = arrays.arange(prod(shape), memory).reshape(shape)
-    arrays.copy(numbers, into=_seen(memory, shape, layout, 0))
+    memory = arrays.arange(prod(shape), arrays.empty((), dtypes.int64.numpy))
+    numbers = memory.reshape(shape)
+    if numbers.strides != tuple([step * numbers.itemsize for step in layout]):
+        memory = arrays.full((_span(shape, layout),), -1, dtypes.int64.numpy)
+        arrays.copy(numbers, into=_seen(memory, shape, layout, 0))
     return arrays.copy(_seen(memory, size, stride, offset)).reshape(-1)
 
 
@@ -178,12 +180,12 @@ def _beyond(x: Tensor, size: Any, stride: Any, offset: int) -> Tensor:
 
 
 def _check_gradient(x: Tensor, seen: Places) -> None:
-    wrong = _kept_wrong if prod(x.shape) <= _KEPT else _wrong
-    what = wrong(x._array.shape, x.stride(), seen)
+    what = _wrong(x._array.shape, x.stride(), seen)
     if what:
         raise _no_gradient(x, what)
 
 
+@lru_cache(64)
 def _wrong(shape: Any, layout: Any, seen: Places) -> str:
     """Return why a view of a tensor with these strides has no gradient, or nothing."""
     if prod(shape) and _repeated(shape, layout):
@@ -192,9 +194,6 @@ def _wrong(shape: Any, layout: Any, seen: Places) -> str:
     if places.numel() and int(places.min().item()) < 0:
         return "has elements that the tensor has not"
     return ""
-
-
-_kept_wrong = lru_cache(64)(_wrong)
 
 
 def _repeated(shape: Any, layout: Any) -> bool:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._widened import FLOAT_KINDS, HALVES
 from autocalc._ops import (
     arithmetic,
@@ -23,8 +24,9 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import unary
 from autocalc._ops._out import apply_out
+from autocalc._ops._recorded import composed, one_node
 from autocalc._ops._remembered import remembered, replayed
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import FLAG, check_flag, integers, number
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -93,7 +95,10 @@ def _norm_of_vectors(x: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
     if x._array.dtype in HALVES:
         return in_float32(lambda wide: _norm_of_vectors(wide, ord, dim, keepdim), x)
     if ord == 2:
-        return _root_of_squares(reduction.sum(arithmetic.mul(x, x), dim, keepdim))
+        axes = axes_of("sum", x, dim)
+        if len(axes) == x._array.ndim:
+            return one_node(_slope_of_length, _length, (x,), (keepdim,))
+        return _root_of_squares(reduction.sum(arithmetic.mul(x, x), axes, keepdim))
     size = arithmetic.abs(x)
     if ord == math.inf:
         return extrema.amax(size, dim, keepdim)
@@ -107,6 +112,23 @@ def _norm_of_vectors(x: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
     base = x if ord % 2 == 0 else size  # the absolute value has a kink at 0
     powers = _power(base, ord) if ord < 1 else arithmetic.pow_op(base, ord)
     return _power(reduction.sum(powers, dim, keepdim), 1.0 / ord)
+
+
+@replayed
+def _length(x: Tensor, keepdim: bool) -> Tensor:
+    """Return the root of the sum of all squares, in one pass over memory."""
+    found = arrays.grad_norm([x._array])
+    ones = (1,) * x._array.ndim
+    return make(arrays.reshape(found, ones) if keepdim else found, None)
+
+
+@composed("length", "out a", like="abs")
+def _slope_of_length(k: Any, n: Any, g: Any) -> Any:
+    """Return g x / length, 0 where that is 0; recorded, as `_root_of_squares`."""
+    y, x = n.saved
+    zero = k.constant(0, g)
+    slope = k.div(k.constant(1, g), y)
+    return k.mul(x, k.mul(g, k.where(k.compare(y, zero, "eq"), zero, slope)))
 
 
 _root_of_squares = unary(
