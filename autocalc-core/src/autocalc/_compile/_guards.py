@@ -103,8 +103,9 @@ class Guard:
         if self.elements is not None:
             return None
         where, key = getattr(self.get, "where", None), getattr(self.get, "key", None)
-        is_same = type(where) is dict and where.get(key, _MISSING) is self.value
-        return (where, key, self.value) if is_same else None
+        if type(where) is not dict or where.get(key, _MISSING) is not self.value:
+            return None
+        return where, key, self.value
 
     @property
     def is_number(self) -> bool:
