@@ -34,18 +34,18 @@ def test_one_element_that_differs_is_found(kernels, rng, set_team, dtype, n):
 @pytest.mark.parametrize("value", [-1e-30, 1.0000002, math.nan, math.inf])
 def test_one_element_that_lies_outside_is_found(kernels, rng, dtype, n, value):
     a = rng.random(n).astype(dtype)
-    assert _truth(kernels, "between", a, 0.0, 1.0)
+    assert _truth(kernels, "between", a, 0.0, 1.0, 0)
     for place in {0, n // 3, n // 2, n - 1}:
         b = a.copy()
         b[place] = value
-        assert not _truth(kernels, "between", b, 0.0, 1.0)
+        assert not _truth(kernels, "between", b, 0.0, 1.0, 0)
 
 
 def test_ends_are_float64_for_any_dtype(kernels):
     a = np.array([0.1], np.float32)  # above 0.1
-    assert not _truth(kernels, "between", a, 0.0, 0.1)
-    assert _truth(kernels, "between", np.array([3e38], np.float32), 0.0, 1.7e308)
-    assert not _truth(kernels, "between", np.array([np.inf], "f4"), 0.0, 1.7e308)
+    assert not _truth(kernels, "between", a, 0.0, 0.1, 0)
+    assert _truth(kernels, "between", np.array([3e38], np.float32), 0.0, 1.7e308, 0)
+    assert not _truth(kernels, "between", np.array([np.inf], "f4"), 0.0, 1.7e308, 0)
 
 
 @pytest.mark.parametrize("n", [1, 30])

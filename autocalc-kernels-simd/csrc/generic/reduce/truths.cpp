@@ -3,6 +3,7 @@
 // Whether something holds of all elements: the first block where it does not ends it.
 #include "common/call.hpp"
 #include "common/families.hpp"
+#include "common/operands.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -33,11 +34,19 @@ bool are_same(const T* a, const T* b, int64_t n) {
     return differ == 0;
 }
 
+struct Limits {
+    double least, most;
+    int64_t above;  // how many of a row are above the least
+};
+
 template <class T>
-bool lie_between(const T* a, double least, double most, int64_t n) {
-    int64_t outside = 0;
-    for (int64_t i = 0; i < n; ++i) outside |= !(a[i] >= least && a[i] <= most);
-    return outside == 0;
+bool lie_between(const T* a, int64_t n, const Limits& limits) {
+    int64_t outside = 0, above = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        outside |= !(a[i] >= limits.least && a[i] <= limits.most);
+        above += a[i] > limits.least;
+    }
+    return outside == 0 && above >= limits.above;
 }
 
 void write_truth(const ac_call* call, bool truth, ac_status* status) {
@@ -65,15 +74,22 @@ void equal(const ac_call* call, ac_context* context, ac_status* status) {
     write_truth(call, all_blocks(context, element_count(*a), same), status);
 }
 
+// Where rows count, a block is one.
 void between(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* a = operand(call, 1);
-    const double least = float_attribute(call, 0), most = float_attribute(call, 1);
+    const int64_t above = int_attribute(call, 2);
+    const Limits limits = {float_attribute(call, 0), float_attribute(call, 1), above};
     const auto inside = [&](int64_t begin, int64_t n) {
-        return a->dtype == AC_FLOAT32
-                   ? lie_between(data<float>(a) + begin, least, most, n)
-                   : lie_between(data<double>(a) + begin, least, most, n);
+        return a->dtype == AC_FLOAT32 ? lie_between(data<float>(a) + begin, n, limits)
+                                      : lie_between(data<double>(a) + begin, n, limits);
     };
-    write_truth(call, all_blocks(context, element_count(*a), inside), status);
+    const int64_t count = element_count(*a);
+    const int64_t row = a->ndim > 0 ? dim_of(a, -1) : 1;
+    if (above == 0)
+        return write_truth(call, all_blocks(context, count, inside), status);
+    bool all = true;
+    for (int64_t i = 0; all && i < count; i += row) all = inside(i, row);
+    write_truth(call, all, status);
 }
 
 template <int operands>
@@ -87,8 +103,8 @@ const char* supports(const ac_call* call) {
 
 const ac_kernel_entry entries[] = {
     {"equal", "out ; a b", equal, supports<3>, nullptr, 0.1, all_dtypes, nullptr},
-    {"between", "out ; a ; least:float most:float", between, supports<2>, nullptr, 0.1,
-     float_dtypes, nullptr},
+    {"between", "out ; a ; least:float most:float above:int", between, supports<2>,
+     nullptr, 0.1, float_dtypes, nullptr},
 };
 
 }  // namespace

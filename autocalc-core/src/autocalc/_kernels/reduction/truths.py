@@ -74,22 +74,28 @@ equal.benchmarks(Case("1 Mi", lambda rng: (rng.random(1 << 20, np.float32),) * 2
 
 between = standalone(
     "between",
-    "out ; a ; least:float most:float",
-    "Whether least <= a <= most of all elements; of NaN it does not hold.",
+    "out ; a ; least:float most:float above:int",
+    "Whether least <= a <= most of all elements, and in each row of the last dimension "
+    "`above` or more are not the least; of NaN it does not hold.",
+    defaults=(0,),
     key="shapes",
 )
 
 
 @between.rule
-def _(a: Meta, least: float, most: float) -> Meta:
+def _(a: Meta, least: float, most: float, above: int) -> Meta:
     float_dtype("between", a)
     return Meta((), BOOL)
 
 
 @between.reference
-def _(xp: Any, a: Array, least: float, most: float) -> Array:
+def _(xp: Any, a: Array, least: float, most: float, above: int = 0) -> Array:
     x = a.astype(xp.float64)
-    return ((x >= least) & (x <= most)).all()
+    inside = ((x >= least) & (x <= most)).all()
+    if not above or not x.size:
+        return inside
+    rows = x if x.ndim else x.reshape(1)
+    return inside & ((rows > least).sum(-1) >= above).all()
 
 
 between.budget(EXACT)
@@ -99,14 +105,19 @@ between.budget(EXACT)
 def _(make: Make) -> Iterator[Sample]:
     for shape in (*[(n,) for n in TAILS], *SHAPES, (LARGE,)):
         a = make.unit(*shape)
-        yield Sample(f"{shape} all", (a,), (-1.0, 1.0))
+        yield Sample(f"{shape} all", (a,), (-1.0, 1.0, 0))
         if a.size:
             a = a.copy()
             a.reshape(-1)[-1] = 2
-            yield Sample(f"{shape}, not the last", (a,), (-1.0, 1.0))
-    yield Sample("special", (make.special(),), (-1e300, 1e300))
-    yield Sample("ends", (np.array([0, 1], make.dtype),), (0.0, 1.0))
+            yield Sample(f"{shape}, not the last", (a,), (-1.0, 1.0, 0))
+    yield Sample("special", (make.special(),), (-1e300, 1e300, 0))
+    yield Sample("ends", (np.array([0, 1], make.dtype),), (0.0, 1.0, 0))
+    few = np.array([[0, 1, 1], [1, 0, 0]], make.dtype)
+    for above in (1, 2):
+        yield Sample(f"{above} above", (few,), (0.0, 1.0, above))
+        yield Sample(f"{above} of a number", (few[0, 1],), (0.0, 1.0, above))
+        yield Sample(f"{above} of rows without elements", (few[:, :0],), (0, 1, above))
 
 
 between.work(_read)
-between.benchmarks(Case("1 Mi", uniform(1 << 20), (0.0, 1.0)))
+between.benchmarks(Case("1 Mi", uniform(1 << 20), (0.0, 1.0, 0)))
