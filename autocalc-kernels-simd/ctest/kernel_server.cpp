@@ -203,7 +203,9 @@ void serve(const ac_kernel_table& table) {
         if (request == describe) {
             answer_description(table);
         } else if (request == set_threads) {
-            runtime::set_num_threads(static_cast<int>(read_int()));
+            const int threads = static_cast<int>(read_int());
+            runtime::set_num_threads(threads);
+            runtime::set_team_limit(threads);
         } else {
             const std::int64_t index = read_int();
             if (index < 0 || index >= table.count) fail("there is no such kernel");

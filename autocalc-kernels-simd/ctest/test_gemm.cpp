@@ -240,6 +240,7 @@ TEST_CASE_TEMPLATE("every tile of dot products", T, AC_TYPES) {
 
 TEST_CASE_TEMPLATE("products of all shapes and orders, on every path", T, AC_TYPES) {
     autocalc::runtime::set_num_threads(3);
+    autocalc::runtime::set_team_limit(3);
     const int64_t shapes[][3] = {{1, 1, 1},
                                  {1, 70, 40},
                                  {70, 1, 40},

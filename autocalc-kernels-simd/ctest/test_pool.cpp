@@ -375,7 +375,7 @@ TEST_CASE("no more threads work than the process has processors") {
         Log log(8 + i);
         runtime::parallel_for(8 + i, note, &log);
         CHECK(log.each_task_ran_once());
-        CHECK(log.runs.size() == 8);
+        CHECK(log.runs.size() <= 2 * 5);  // pieces of two runs
         seen.insert(log.threads.begin(), log.threads.end());
     }
     CHECK(seen.size() <= 2);

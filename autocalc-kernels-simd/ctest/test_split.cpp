@@ -85,6 +85,7 @@ bool multiplies_exactly(const Shape& s) {
 TEST_CASE("a split product is that of its parts") {
     for (const int threads : {1, 3, 16}) {
         autocalc::runtime::set_num_threads(threads);
+        autocalc::runtime::set_team_limit(threads);
         for (const bool a : {false, true}) {
             for (const bool b : {false, true}) {
                 CHECK(multiplies_exactly({32, 32, 32, a, b}));

@@ -14,6 +14,7 @@ import autocalc as ac
 from autocalc._compile import Compiled, _replay
 from autocalc._compile._bookkeeping import Bookkeeping
 from autocalc._compile._function import MAX_GROWING
+from autocalc._compile._moving import Layout, Operands, moving_operands
 from autocalc.errors import CompileError, CompileWarning
 
 
@@ -98,6 +99,35 @@ def test_executors_and_bookkeeping_in_c_and_python(way: str, monkeypatch: Any) -
         assert mine.tolist() == theirs.tolist()
     assert len(run.programs) == 1
     assert run._replays == 5
+
+
+@pytest.mark.parametrize("way", ["native", "Python"])
+def test_moving_operands(way: str) -> None:
+    make = moving_operands if way == "native" else Operands
+    f32, memory = np.dtype("f4"), np.arange(24, dtype="f4").view("u1")
+    grows = Layout(0, f32, (0, 0), ((1, 1), (0, 2)), ((0, 8), (0, 4)))
+    goes = Layout(0, f32, (8, 4), ((0, 1),), ((0, 4),))
+    stays = Layout(1, f32, (0, 8), ((0, 2),), ((0, -4),))
+    operands = make([grows, None, [goes, stays]])
+    pieces = memory, memory.copy()
+    for t in (1, 3, 2):
+        first, none, (second, third) = operands.arrays(pieces, t)
+        assert none is None
+        assert first.tolist() == [[2.0 * i, 2.0 * i + 1] for i in range(t + 1)]
+        assert second.tolist() == [2.0 * t + 1]
+        assert third.tolist() == [2.0, 1.0]
+    assert operands.arrays(pieces, 9)[2][1] is third  # neither moved
+    other = memory, np.ones(24, "f4").view("u1")
+    assert operands.arrays(other, 2)[2][1].tolist() == [1.0, 1.0]
+    first[...] = 7  # it is the memory, not a copy
+    assert memory.view("f4")[:6].tolist() == [7.0] * 6
+
+
+def test_moving_operands_with_too_little_memory() -> None:
+    layout = Layout(1, np.dtype("f4"), (1, 0), ((0, 1),), ((0, 4),))
+    for make in (moving_operands, Operands):
+        with pytest.raises(IndexError):
+            make([layout]).arrays((np.zeros(4, "u1"),), 0)
 
 
 def remember(cache: ac.Tensor, new: ac.Tensor, t: int) -> ac.Tensor:

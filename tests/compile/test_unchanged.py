@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether slots and dicts hold the objects that they held, both ways of looking."""
+"""Whether slots, dicts and entries hold what they held, both ways of looking."""
 
 from __future__ import annotations
 
@@ -52,6 +52,21 @@ def test_another_object_in_a_slot(kind: Any) -> None:
     assert not watched.holds()
     thing.two = before
     assert watched.holds()
+
+
+def test_one_entry_of_a_dict(kind: Any) -> None:
+    held = [1]
+    there = {"a": held, "b": None, 3: None}
+    watched = kind([], [], [(there, "a", held), (there, 3, None)])
+    assert watched.holds()
+    there["b"] = there["c"] = 1  # others do not matter
+    assert watched.holds()
+    there["a"] = [1]  # equal, but not the same
+    assert not watched.holds()
+    there["a"] = held
+    assert watched.holds()
+    del there[3]
+    assert not watched.holds()
 
 
 def changes() -> dict[str, Any]:

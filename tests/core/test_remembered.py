@@ -269,3 +269,36 @@ def test_recipes_are_bounded(declared):
 
 def test_every_function_is_called_here():
     assert set(CALLS) == set(_remembered.FUNCTIONS)
+
+
+@pytest.mark.parametrize(
+    ("draw", "bad"),
+    [
+        (ac.bernoulli, [0.5, 1.5]),
+        (ac.bernoulli, [0.5, np.nan]),
+        (lambda x: ac.multinomial(x, 2, True), [1.0, -1.0]),
+        (lambda x: ac.multinomial(x, 2, True), [np.inf, 1.0]),
+        (lambda x: ac.multinomial(x, 2, True), [0.0, 0.0]),
+        (lambda x: ac.multinomial(x, 2), [0.0, 1.0]),
+    ],
+)
+def test_a_recipe_draws_nothing_where_what_it_requires_does_not_hold(draw, bad):
+    good, bad = ac.tensor([0.25, 0.5]), ac.tensor(bad)
+    ac.manual_seed(1)
+    for _ in range(OFTEN):
+        draw(good)
+    before = ac.random.get_rng_state()
+    with pytest.raises(ac.errors.ArgumentError, match=r"probabilities|weights above 0"):
+        draw(bad)
+    assert ac.equal(ac.random.get_rng_state(), before)
+    drawn = draw(good)
+    ac.random.set_rng_state(before)
+    assert ac.equal(draw(good), drawn)
+
+
+@pytest.mark.parametrize("draw", [ac.bernoulli, lambda x: ac.multinomial(x, 2, True)])
+def test_what_is_required_is_no_value_that_compile_records(draw):
+    chances = ac.tensor([0.25, 0.5])
+    compiled = ac.compile(draw)
+    with pytest.raises(ac.errors.CompileError, match="a value is read"):
+        compiled(chances)

@@ -24,6 +24,7 @@ pytest.importorskip("onnx", reason="the extra autocalc-core[onnx] is not install
 WITHOUT = frozenset(
     {
         "atan2",
+        "between",
         "bessel_i",
         "bitwise_left_shift",
         "bitwise_right_shift",

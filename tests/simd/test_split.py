@@ -107,6 +107,9 @@ def test_linear_layers_and_their_gradients(subject, rows):
     outs = check(subject, "linear_backward", gradients)
     prior = tuple(normal(rng, *out.shape) for out in outs)
     check(subject, "linear_backward", gradients, accumulate=0b111, prior=prior)
+    relu = Sample("", (gradients.inputs[0], np.maximum(x, 0), weight), want=0b111)
+    check(subject, "linear_relu_backward", relu)
+    check(subject, "linear_relu_backward", relu, accumulate=0b110, prior=prior)
 
 
 def test_one_product_of_a_backward_pass_may_be_too_small(subject):

@@ -89,8 +89,7 @@ struct Job {
     ac_task_fn task = nullptr;
     void* arg = nullptr;
     std::int64_t count = 0;
-    int runs = 1;  // parts of the work
-    int team = 1;  // threads, the caller's included; each begins with a run
+    int runs = 1;  // parts of the work: each thread, the caller's too, begins with one
     bool timed = false;
     int processor = -1;        // the caller's
     std::uint64_t number = 0;  // counts jobs
@@ -193,8 +192,8 @@ class Gate {
 // What waiting workers look at: the newest job's number and how many threads it wants.
 class Notice {
   public:
-    void post(std::uint64_t job, int team) {
-        state_.exchange(job * radix + static_cast<std::uint64_t>(team));
+    void post(std::uint64_t job, int threads) {
+        state_.exchange(job * radix + static_cast<std::uint64_t>(threads));
     }
     [[nodiscard]] std::uint64_t job() const { return state_.load() / radix; }
     [[nodiscard]] bool calls(int part, std::uint64_t last_job) const {
@@ -244,7 +243,7 @@ class Pool {
     void timed(Work work);
     void take_pieces(int part, int left);
     void do_piece(int part, int piece);
-    bool acquire(int runs, int workers);
+    bool acquire(int runs);
     void hire();
     void begin(Worker& worker);
     void publish();
@@ -278,17 +277,16 @@ bool Pool::try_run(std::int64_t count, ac_task_fn task, void* arg, int threads) 
     next.count = count;
     next.runs =
         static_cast<int>(std::min<std::int64_t>({threads, count, most_threads}));
-    next.team = std::min(next.runs, team_limit());
     next.timed = measures_waiting.load();
     next.processor = this_processor();
     next.number = job_.number + 1;
-    if (!acquire(next.runs, next.team - 1)) {
-        next.runs = std::min(next.runs, static_cast<int>(runs_.size()));
-        next.team = std::min(next.runs, static_cast<int>(workers_.size()) + 1);
+    if (!acquire(next.runs)) {
+        const std::size_t most = std::min(runs_.size(), workers_.size() + 1);
+        next.runs = std::min(next.runs, static_cast<int>(most));
     }
     if (next.runs < 1) return false;
     job_ = next;
-    const bool spins = job_.team <= processors.load(std::memory_order_relaxed);
+    const bool spins = job_.runs <= processors.load(std::memory_order_relaxed);
     if (spins_.load(std::memory_order_relaxed) != spins) spins_.store(spins);
     const std::uint64_t begin = job_.timed ? nanoseconds() : 0;
     publish();
@@ -299,9 +297,9 @@ bool Pool::try_run(std::int64_t count, ac_task_fn task, void* arg, int threads) 
     });
     await();
     if (job_.timed) {
-        const auto team = static_cast<std::uint64_t>(job_.team);
+        const auto runs = static_cast<std::uint64_t>(job_.runs);
         const std::uint64_t took = nanoseconds() - begin, worked = worked_.exchange(0);
-        waited += team * took - worked;
+        waited += runs * took - worked;
         helped += static_cast<std::int64_t>(worked - took);
     }
     if (failed_.load()) {
@@ -318,12 +316,12 @@ void Pool::timed(Work work) {
     if (job_.timed) worked_ += nanoseconds() - begin;
 }
 
-// Whether there are so many runs and workers; fewer, where memory for another one is
-// not to be had. The next job asks again.
-bool Pool::acquire(int runs, int workers) {
+// Whether there are so many runs, and a worker for each but the caller's; fewer, where
+// memory for another one is not to be had. The next job asks again.
+bool Pool::acquire(int runs) {
     try {
         while (static_cast<int>(runs_.size()) < runs) runs_.emplace_back();
-        while (static_cast<int>(workers_.size()) < workers) hire();
+        while (static_cast<int>(workers_.size()) + 1 < runs) hire();
     } catch (const std::bad_alloc&) {
         return false;
     }
@@ -352,14 +350,14 @@ void Pool::publish() {
     run(0).take(job_.number, 1);
     to_help_.store(1, std::memory_order_relaxed);
     gate_.open();
-    notice_.post(job_.number, job_.team);
+    notice_.post(job_.number, job_.runs);
     wake_children(0);
 }
 
 // Workers wake each other as a tree, so that none waits for more than log2 of their
 // number, and the caller wakes two.
 void Pool::wake_children(int part) {
-    const int last = std::min(2 * part + 2, job_.team - 1);
+    const int last = std::min(2 * part + 2, job_.runs - 1);
     for (int child = 2 * part + 1; child <= last; ++child) {
         Worker& next = worker(child);
         const int thread = next.thread.load();  // -1 until it has begun
@@ -386,7 +384,7 @@ void Pool::take_part(int part) {
         const int ticket = to_help_.fetch_add(1);
         if (ticket > job_.runs) return;
         const int other = ticket % job_.runs;  // the caller's last: it began first
-        const bool begun = other < job_.team && run(other).begun(job_.number);
+        const bool begun = run(other).begun(job_.number);
         take_pieces(other, begun ? 1 : 0);
     }
 }
@@ -433,7 +431,7 @@ void Pool::work(Worker& worker) {
 
 // Answers the job's number: a newer one than was noticed may have begun.
 std::uint64_t Pool::join(const Worker& worker) {
-    if (worker.part < job_.team) {
+    if (worker.part < job_.runs) {
         wake_children(worker.part);
         timed([&] { take_part(worker.part); });
     }
@@ -496,16 +494,24 @@ void* context_scratch(ac_context*, std::int32_t slot, std::size_t bytes) noexcep
     return scratch(slot, bytes);
 }
 
+// Threads that work on a job: of a budget beyond the processors the rest would only cut
+// the work finer. With a budget of 8 on two processors, a transformer's step took 1.21
+// of the time that it took with 2.
+int working_threads() {
+    const int recorded = recorded_threads();
+    return recorded > 0 ? recorded : std::min(num_threads(), team_limit());
+}
+
 }  // namespace
 
 void parallel_for(std::int64_t count, ac_task_fn task, void* arg) {
     if (count <= 0) return;
-    const int threads = num_threads();
+    const int threads = working_threads();
     if (recorded_threads() > 0 && !running_tasks) {
         Inside inside = {task, arg};
         return run_recorded(count, run_inside, &inside, threads);
     }
-    if (count > 1 && threads > 1 && team_limit() > 1 && !running_tasks &&
+    if (count > 1 && threads > 1 && !running_tasks &&
         run_on_pool(count, task, arg, threads)) {
         return;
     }
@@ -531,7 +537,7 @@ ac_context* kernel_context() {
     thread_local ac_context context = {
         sizeof(ac_context),   AC_KERNEL_API_VERSION, 1,       0,
         context_parallel_for, context_scratch,       nullptr, nullptr};
-    context.num_threads = running_tasks ? 1 : num_threads();
+    context.num_threads = running_tasks ? 1 : working_threads();
     context.phases = phases_clock();
     return &context;
 }

@@ -23,7 +23,13 @@ from autocalc._compile._replay import Replay
 from autocalc._compile._signature import Call
 from autocalc._compile._table import MemoryReport, Segment, program_table, segments
 from autocalc._compile._trace import Constant, Owned, Trace
-from autocalc._compile._unchanged import Copied, Slot, Unchanged, unchanged
+from autocalc._compile._unchanged import (
+    Copied,
+    Entry,
+    Slot,
+    Unchanged,
+    unchanged,
+)
 from autocalc._dispatch._select import allocator
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
@@ -59,8 +65,10 @@ class CompiledProgram:
         given = linked if motion is None else linked | {motion.source}
         guards = [g for g in trace.guards if g.source not in linked]
         copied = [(g, getattr(g, "copied", None)) for g in guards]
-        self._guards = [g.holds for g, dicts in copied if dicts is None]
-        self._attributes = [g.holds for g, dicts in copied if dicts is not None]
+        entries = [(g, getattr(g, "entry", None)) for g in guards]
+        quick = {id(g) for g, known in (*copied, *entries) if known is not None}
+        self._guards = [g.holds for g in guards if id(g) not in quick]
+        self._attributes = [g.holds for g in guards if id(g) in quick]
         self._sources = {g.source: g.get for g in trace.guards if g.source in linked}
         numbers = trace.numbers.items()
         own = {g.source for g in trace.guards}
@@ -85,8 +93,11 @@ class CompiledProgram:
         self._hooks = [
             (edge, _hooks(edge)) for _, edge in self._edges if edge.__class__ is Leaf
         ]
-        dicts = [d for _, d in copied if d is not None]
-        self._unchanged = _watched(dicts, self._edges, self._hooks)
+        self._unchanged = _watched(
+            [known for _, known in copied if known is not None],
+            [known for _, known in entries if known is not None],
+            *(self._edges, self._hooks),
+        )
         self._generators = recording.generators
         self._trace = trace
         number = None if self._motion is None else self._motion.number
@@ -208,6 +219,7 @@ class _Mover:
 
 def _watched(
     copied: list[Copied],
+    entries: list[Entry],
     edges: list[tuple[Tensor, Any]],
     hooks: list[tuple[Leaf, tuple[Any, ...]]],
 ) -> Unchanged:
@@ -219,7 +231,7 @@ def _watched(
             slots.append((leaf, name, called))
             if called is not None:
                 copied = [*copied, (called, called.copy())]
-    return unchanged(slots, copied)
+    return unchanged(slots, copied, entries)
 
 
 def _trim() -> None:

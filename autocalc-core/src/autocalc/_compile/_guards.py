@@ -20,7 +20,7 @@ from sys import getrefcount
 from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from autocalc._compile._unchanged import Copied
+from autocalc._compile._unchanged import Copied, Entry
 from autocalc._graph._frozen import frozen_objects
 from autocalc._graph._lines import Line, users_line
 from autocalc._graph._node import Leaf, Node, Output
@@ -96,6 +96,16 @@ class Guard:
         if now is not self.value:
             return now.__class__ in _PLAIN and _equal(now, self.value)
         return self.elements is None or _same_elements(now, self.elements)
+
+    @property
+    def entry(self) -> Entry | None:
+        """Where a dict holds it: told at once, if that is all that matters."""
+        if self.elements is not None:
+            return None
+        where, key = getattr(self.get, "where", None), getattr(self.get, "key", None)
+        if type(where) is not dict or where.get(key, _MISSING) is not self.value:
+            return None
+        return where, key, self.value
 
     @property
     def is_number(self) -> bool:
@@ -319,7 +329,7 @@ class Watch:
             container = self._containers.get(id(where))
             if container is None:
                 container = self._containers[id(where)] = _Container(where)
-            get = _element(container, key)
+            get = _Element(container, key)
             guard = Guard(what, get, value, code, (id(where), key))
             container.guards.append(guard)
             self.guards.append(guard)
@@ -368,7 +378,7 @@ class Watch:
             self.guards.append(Attributes(module))
             return
         for name in (*module._names, "training", "_hooks"):
-            get = _attribute(module, name)
+            get = _Attribute(module, name)
             what = f"{type(module).__name__}.{name}"
             self._add(what, get, get(), None, (id(module), name))
 
@@ -380,7 +390,7 @@ class Watch:
             self.guards.append(Attributes(group, but))
             self._elements("params", group["params"])
         self._elements("param_groups", optimizer.param_groups)
-        get = _attribute(optimizer, "state")
+        get = _Attribute(optimizer, "state")
         self._add("optimizer.state", get, get(), None, (id(optimizer), "state"))
 
     def _elements(self, what: str, value: Any) -> None:
@@ -462,16 +472,42 @@ def _kind_of(code: CodeType) -> str:
     return "" if "site-packages/numpy" in file else "users"
 
 
-def _element(container: _Container, key: str) -> Callable[[], Any]:
-    return lambda: container.where.get(key, _MISSING)
+class _Element:
+    """Returns an element of a container's dict."""
+
+    __slots__ = ("_container", "key")
+
+    def __init__(self, container: _Container, key: str) -> None:
+        self._container = container
+        self.key = key
+
+    @property
+    def where(self) -> Any:
+        return self._container.where
+
+    def __call__(self) -> Any:
+        return self._container.where.get(self.key, _MISSING)
 
 
 def _getter(where: Any, key: str) -> Callable[[], Any]:
     return lambda: where.get(key, _MISSING)
 
 
-def _attribute(thing: Any, name: str) -> Callable[[], Any]:
-    return lambda: getattr(thing, name, _MISSING)
+class _Attribute:
+    """Returns an attribute of a module or optimizer, most of which lie in its dict."""
+
+    __slots__ = ("_thing", "key")
+
+    def __init__(self, thing: Any, name: str) -> None:
+        self._thing = thing
+        self.key = name
+
+    @property
+    def where(self) -> Any:
+        return vars(self._thing)
+
+    def __call__(self) -> Any:
+        return getattr(self._thing, self.key, _MISSING)
 
 
 def _contents(cell: Any) -> Callable[[], Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import is_
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from autocalc._compile._memory import Operand, View
 from autocalc._compile._motion import Motion, Range, most_bytes
 from autocalc._compile._program import Instruction, views_of
 from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._eager import accelerated
 from autocalc._kernels.spec import Array
 
 _BYTE = np.dtype(np.uint8)
@@ -32,44 +33,92 @@ class Number:
         self.value = value
 
 
+#: The integer ``slope * t + start``: both of them.
+Term = tuple[int, int]
+
+
+class Layout(NamedTuple):
+    """How an array lies in one of the pieces of memory given: that one's place first.
+
+    The offset, all sizes and all strides are terms, in bytes where bytes are counted.
+    """
+
+    place: int
+    dtype: Any
+    offset: Term
+    shape: tuple[Term, ...]
+    strides: tuple[Term, ...]
+
+
+def _layout(view: View, place: int, begin: int) -> Layout:
+    """Return how a view lies behind the byte `begin` of its slot."""
+    ((slope, start),) = _terms((view.offset,))
+    shape, strides = _terms(view.shape), _terms(view.strides)
+    return Layout(place, view.dtype, (slope, start - begin), shape, strides)
+
+
+def _terms(numbers: tuple[Any, ...]) -> tuple[Term, ...]:
+    """Return the slope and the start of each number."""
+    return tuple(
+        [(n.slope, n.start) if isinstance(n, Affine) else (0, n) for n in numbers]
+    )
+
+
 class _Operand:
-    """One array of a call: its slot's place among the memory given, and how it lies."""
+    """One array, made anew where it moves or its memory is another."""
 
-    __slots__ = ("_array", "_memory", "_moves", "_offset", "_place", "_shape",
-                 "_strides", "_view")  # fmt: skip
+    __slots__ = ("_array", "_layout", "_memory", "_moves")
 
-    def __init__(self, view: View, place: int, begin: int) -> None:
-        self._place = place
-        self._view = view
-        self._moves = moves(view)
-        ((slope, start),) = _terms((view.offset,))
-        self._offset = slope, start - begin
-        self._shape = _terms(view.shape) if moves(view.shape) else view.shape
-        self._strides = _terms(view.strides) if moves(view.strides) else view.strides
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        terms = layout.offset, *layout.shape, *layout.strides
+        self._moves = any(slope for slope, _ in terms)
         self._memory: Any = None
         self._array: Any = None
 
     def array(self, memory: tuple[Array, ...], t: int) -> Array:
         """Return it for a value of the number."""
-        root, view = memory[self._place], self._view
-        if root is self._memory and not self._moves:
-            return self._array
-        shape: Any = self._shape
-        if shape is not view.shape:
-            shape = [slope * t + start for slope, start in shape]
-        strides: Any = self._strides
-        if strides is not view.strides:
-            strides = [slope * t + start for slope, start in strides]
-        slope, start = self._offset
-        offset = slope * t + start
-        self._memory = root
-        self._array = np.ndarray(shape, view.dtype, root, offset, strides)
+        place, dtype, (slope, start), shape, strides = self._layout
+        root = memory[place]
+        if root is not self._memory or self._moves:
+            self._memory = root
+            sizes = [slope * t + start for slope, start in shape]
+            steps = [slope * t + start for slope, start in strides]
+            offset = slope * t + start
+            self._array = np.ndarray(sizes, dtype, root, offset, steps)
         return self._array
 
 
-def _terms(numbers: tuple[Any, ...]) -> list[tuple[int, int]]:
-    """Return the slope and the start of each number."""
-    return [(n.slope, n.start) if isinstance(n, Affine) else (0, n) for n in numbers]
+class Operands:
+    """The arrays of a call for each value of a number.
+
+    Parameters
+    ----------
+    layouts
+        Of each operand its array's, a list of them, or None where it is absent.
+    """
+
+    def __init__(self, layouts: list[Layout | list[Layout] | None]) -> None:
+        self._operands: list[Any] = [
+            [_Operand(one) for one in x] if isinstance(x, list) else x and _Operand(x)
+            for x in layouts
+        ]
+
+    def arrays(self, memory: tuple[Array, ...], t: int) -> list[Any]:
+        """Return the operands for a value of the number, in these pieces of memory."""
+        return [
+            x.array(memory, t) if x.__class__ is _Operand else _list(x, memory, t)
+            for x in self._operands
+        ]
+
+
+def _list(x: Any, memory: tuple[Array, ...], t: int) -> Any:
+    """Return the arrays of an operand that is a list, None for one that is absent."""
+    return None if x is None else [one.array(memory, t) for one in x]
+
+
+#: `Operands`, or what an eager runtime has for it.
+moving_operands: Callable[..., Operands] = accelerated("moving", Operands)
 
 
 class Moving:
@@ -104,14 +153,15 @@ class Moving:
         self.written = tuple(written)
         self.slots = (*written, *(slot for slot in read if slot not in written))
 
-        def operand(x: Any) -> Any:
+        def layout(x: Any) -> Any:
             if isinstance(x, View):
                 place = self.slots.index(x.slot)
-                return _Operand(x, place, ranges[x.slot].start)
-            return x if x is None else list(map(operand, x))
+                return _layout(x, place, ranges[x.slot].start)
+            return x if x is None else list(map(layout, x))
 
         outputs, inputs, self._attributes = moving
-        self._operands = list(map(operand, (*outputs, *inputs)))
+        layouts = list(map(layout, (*outputs, *inputs)))
+        self._arrays = moving_operands(layouts).arrays
         self._attributes_move = moves(self._attributes)
         self._n_outputs = len(outputs)
         self._n_given = len(self._attributes) - bool(call.spec.accumulates)
@@ -129,12 +179,7 @@ class Moving:
 
     def _bind(self, memory: tuple[Array, ...], value: int) -> None:
         """Make the arrays for a value of the number, and decide who runs."""
-        arrays = [
-            x.array(memory, value)
-            if x.__class__ is _Operand
-            else _list(x, memory, value)
-            for x in self._operands
-        ]
+        arrays = self._arrays(memory, value)
         attributes = self._attributes
         if self._attributes_move:
             attributes = at(attributes, value)
@@ -145,11 +190,6 @@ class Moving:
             self._run, _ = self._decide.decided(*given, into=into, want=self._wanted)
         self._arguments = (*arrays, *attributes)
         self._memory, self._value = memory, value
-
-
-def _list(x: Any, memory: tuple[Array, ...], value: int) -> Any:
-    """Return the arrays of an operand that is a list, None for one that is absent."""
-    return None if x is None else [one.array(memory, value) for one in x]
 
 
 def moving_instruction(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether slots and dicts hold the very objects that they held before.
+"""Whether slots, dicts and their entries hold the very objects that they held before.
 
 That is quickly told, and nearly always true: what must hold for a replay is looked at
 one by one only where it is not.
@@ -19,6 +19,11 @@ Slot = tuple[Any, str, Any]
 #: A dict, and a copy of what it was.
 Copied = tuple[dict[Any, Any], dict[Any, Any]]
 
+#: A dict, one of its keys, and what it held there.
+Entry = tuple[dict[Any, Any], Any, Any]
+
+_MISSING = object()
+
 
 class Unchanged:
     """Objects and dicts that may change.
@@ -29,18 +34,25 @@ class Unchanged:
         Objects with the names of slots and what they held.
     dicts
         Dicts with copies of what they were.
+    entries
+        Dicts of which one key matters.
     """
 
-    def __init__(self, slots: list[Slot], dicts: list[Copied]) -> None:
+    def __init__(
+        self, slots: list[Slot], dicts: list[Copied], entries: list[Entry] | None = None
+    ) -> None:
         self._things = [thing for thing, _, _ in slots]
         self._names = [name for _, name, _ in slots]
         self._values = [value for _, _, value in slots]
         self._dicts = dicts
+        self._entries = entries or []
 
     def holds(self) -> bool:
-        """Return whether each slot holds the same object, each dict the same ones."""
+        """Return whether each slot and entry holds the same object, each dict all."""
         now = map(getattr, self._things, self._names)
         if not all(map(is_, now, self._values)):
+            return False
+        if not all(now.get(key, _MISSING) is was for now, key, was in self._entries):
             return False
         return all(_same(now, copy) for now, copy in self._dicts)
 

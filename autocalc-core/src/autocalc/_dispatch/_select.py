@@ -16,6 +16,7 @@ from autocalc._config import logger, settings
 from autocalc._dispatch import _falls as falls
 from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._device import numpy_empty, on_raw, reference_on
+from autocalc._dispatch._explained import explained
 from autocalc._dispatch._keys import key_of
 from autocalc._dispatch._plugins import Registry, registry
 from autocalc._kernels.adapter import call_of
@@ -430,7 +431,7 @@ class Selection:
             refusal = _refusal_of(impl, key)
             if refusal is None:
                 rank = kernel_set.rank if impl.rank is None else impl.rank
-                entry = impl.function
+                entry = explained(spec, impl.function)
                 if key.device != "cpu":
                     entry = _on_device(kernel_set, spec, impl, key.device)
                 return rank, entry, impl

@@ -65,6 +65,7 @@ from autocalc._ops._replayed import (
     SLOTS,
     VIEW,
     replaying,
+    required,
 )
 from autocalc._ops._view_tracker import base_of, view_chain_of
 from autocalc._tensor import Tensor
@@ -73,6 +74,22 @@ from autocalc._tensor.generator import Generator, default_generator, drawing_fro
 
 class _UnknownError(Exception):
     """A call that no recipe can say."""
+
+
+def holds(truth: Any) -> bool:
+    """Return whether an array of one truth value holds it.
+
+    A function that goes on where it does, and else raises or does something else, may
+    ask before it draws or writes: its recipe then asks again, and leaves what does not
+    hold to the function.
+    """
+    found = bool(plain(truth))
+    calls: list[Any] = getattr(_running, "calls", [])
+    if found and calls and isinstance(truth, Guarded):
+        calls.append((required, 0, (truth,), (None, "")))
+    else:
+        bool(truth)  # a look that no recipe can repeat
+    return found
 
 
 class _Spy(Generator):

@@ -46,6 +46,16 @@ MAX_KEYS = 4096
 _VALUES = frozenset({bool, int, str, NoneType, EllipsisType})
 
 
+class _FailedError(Exception):
+    """What a recipe requires does not hold: the function itself has to run."""
+
+
+def required(truth: Any) -> None:
+    """Raise unless an array of one truth value holds it, before anything is drawn."""
+    if not truth:
+        raise _FailedError
+
+
 # One frame: a call of 16 elements takes as long as a few of them.
 def replaying(definition: Any, record: Any, in_place: bool) -> Any:  # noqa: C901
     """Make the call of a remembered function; it runs the definition or a recipe."""
@@ -232,8 +242,8 @@ class Program:
                     slots.append(thing)
                 else:
                     slots += thing(more)
-        except Exception:
-            if self.writes:
+        except Exception as error:
+            if self.writes and error.__class__ is not _FailedError:
                 raise
             slots = []
         finally:

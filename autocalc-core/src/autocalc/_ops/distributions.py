@@ -6,13 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import ndarray
+
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._device import beside
+from autocalc._dispatch._state import recordings
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._checks import check_probability
 from autocalc._ops._coerce import as_operand
 from autocalc._ops._method import method
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._remembered import holds, remembered, replayed
 from autocalc._ops.extrema import ends
 from autocalc._ops.filled import (
     count_of,
@@ -43,8 +46,18 @@ def _floats(where: str, name: str, x: Any) -> Any:
 
 def _check_probabilities(where: str, p: Any, high: float) -> None:
     """Raise unless all numbers lie between 0 and `high`; NaN never does."""
-    if p.size:
+    if p.size and not _lie_between(p, 0.0, high):
         _check_between(where, *ends(make(p, None)), high)
+
+
+def _lie_between(a: Any, least: float, most: float, above: int = 0) -> bool:
+    """Return whether all numbers do, and `above` of each row are not the least.
+
+    False where it is not known: of other devices, and while `compile` records.
+    """
+    if not isinstance(a, ndarray) or recordings:
+        return False
+    return holds(arrays.between(a, least, most, above))
 
 
 def _check_between(where: str, least: float, most: float, high: float) -> None:
@@ -58,6 +71,7 @@ def _check_between(where: str, least: float, most: float, high: float) -> None:
 
 
 @method("bernoulli")
+@replayed
 def bernoulli(
     input: Tensor,
     p: float | None = None,
@@ -120,6 +134,7 @@ def _hits(chances: Tensor, like: Tensor, generator: Any) -> Tensor:
 
 
 @method("multinomial")
+@replayed
 def multinomial(
     input: Tensor,
     num_samples: int,
@@ -179,17 +194,23 @@ def multinomial(
 
 
 def _check_weights(weights: Tensor, count: int, replacement: bool) -> None:
-    if not weights._array.size:
+    needed = 1 if replacement else count
+    a = weights._array
+    if not a.size or _lie_between(a, 0.0, _FINITE, needed):
         return
     smallest, largest, fewest = [one.item() for one in _extremes(weights, replacement)]
-    _check_between("multinomial", smallest, largest, 1.7e308)
-    least, needed = int(fewest), 1 if replacement else count
+    _check_between("multinomial", smallest, largest, _FINITE)
+    least = int(fewest)
     if least < needed:
         message = (
             f"multinomial: a row has {least} weights above 0; to draw {count}, it must "
             f"have {needed} at least."
         )
         raise ArgumentError(message)
+
+
+#: A number that no weight may exceed.
+_FINITE = 1.7e308
 
 
 @remembered
@@ -249,14 +270,17 @@ def _once(weights: Tensor, count: int, generator: Any) -> Tensor:
 @replayed
 def _again(weights: Tensor, count: int, generator: Any) -> Tensor:
     """Draw with replacement: where in the running sums a number falls."""
-    rows = _rows_of(weights)
-    n, classes = rows.shape
-    ends = arrays.cumsum(rows, 1)
-    total = arrays.slice(ends, (slice(None), slice(classes - 1, classes)))
-    draws = arrays.mul(_uniform((n, count), rows.dtype, generator), total)
-    found = arrays.searchsorted(ends, draws, True)
-    drawn = arrays.minimum(found, arrays.constant(classes - 1, found))
-    return _of_each(weights, drawn)
+    a = arrays.cast(weights._array, dtypes.float64.numpy)
+    *rows, classes = a.shape
+    ends = arrays.cumsum(a, len(rows))
+    total = arrays.slice(ends, (..., slice(classes - 1, classes)))
+    draws = arrays.mul(_uniform((*rows, count), a.dtype, generator), total)
+    # A draw may be rounded to the total, which is of the last class.
+    if rows or classes == 1:
+        found = arrays.searchsorted(ends, draws, True)
+        return make(arrays.minimum(found, arrays.constant(classes - 1, found)), None)
+    inner = arrays.slice(ends, (slice(classes - 1),))
+    return make(arrays.searchsorted(inner, draws, True), None)
 
 
 def normal(

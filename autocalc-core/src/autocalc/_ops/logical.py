@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import ndarray
-
+from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import recordings
 from autocalc._ops import bitwise, comparison, reduction
 from autocalc._ops._arguments import check_tensor
@@ -145,30 +144,15 @@ def equal(input: Tensor, other: Tensor) -> bool:
     True
     """
     try:
-        if input._array.shape != other._array.shape:
+        a, b = input._array, other._array
+        if a.shape != b.shape:
             return False
     except AttributeError:
         check_tensor("equal", input), check_tensor("equal", other)
         raise
-    several = input._array.size > _FEW and not recordings
-    if several and input.is_contiguous() and other.is_contiguous():
-        # Tensors that differ mostly do so in the first elements; others are no view.
-        first = [x.detach().ravel()[:_FEW] for x in (input, other)]
-        if not _same(comparison.eq(*first)):
-            return False
-    return _same(comparison.eq(input, other))
-
-
-#: Bytes that are looked through in 0.1 us, where `all` and `item` take 0.5.
-_FEW = 1024
-
-
-def _same(truth: Tensor) -> bool:
-    """Return whether all elements are true."""
-    found = truth._array
-    if found.__class__ is ndarray and found.size <= _FEW and not recordings:
-        return b"\0" not in found.tobytes()
-    return bool(reduction.all(truth).item())
+    if a.dtype is b.dtype and not recordings:
+        return arrays.equal(a, b).item()  # type: ignore[no-any-return]  # of a bool
+    return bool(reduction.all(comparison.eq(input, other)).item())
 
 
 @method("allclose")

@@ -45,7 +45,9 @@
     X(lstm)                   \
     X(gru)                    \
     X(adagrad_adadelta_lion)  \
-    X(scans)
+    X(scans)                  \
+    X(factorizations)         \
+    X(truths)
 
 // Of the set with Winograd's convolutions, which have an error budget of their own.
 #define AC_FOR_EACH_WINOGRAD_FAMILY(X) \

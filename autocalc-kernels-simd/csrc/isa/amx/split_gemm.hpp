@@ -108,10 +108,10 @@ void run_group(const SplitJob& job, int64_t group, int64_t shared0, int64_t shar
     const Cuts own(job.own_strips, job.groups);
     bool packs = kept_group.number != job.number || kept_group.group != group;
     for (int64_t j = shared0; j < shared1; j += shared_together) {
-        run_split_block(
-            job,
-            {own.at(group), own.at(group + 1), j, smaller(shared1, j + shared_together)},
-            packs, workspace);
+        run_split_block(job,
+                        {own.at(group), own.at(group + 1), j,
+                         smaller(shared1, j + shared_together)},
+                        packs, workspace);
         packs = false;
     }
     kept_group = {job.number, group};
@@ -179,10 +179,9 @@ bool multiply_split(const Gemm<float>& p, ac_context* context) {
                  const Phase phase(context, AC_PHASE_PACK);
                  pack_shared_strips(job, begin, end);
              });
-    return try_parallel(context, job.groups * job.parts, true,
-                        [&](int64_t begin, int64_t end) {
-                            return run_split_tasks(job, begin, end);
-                        });
+    return try_parallel(
+        context, job.groups * job.parts, true,
+        [&](int64_t begin, int64_t end) { return run_split_tasks(job, begin, end); });
 }
 
 }  // namespace

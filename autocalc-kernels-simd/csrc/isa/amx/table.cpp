@@ -57,6 +57,8 @@ ac_kernel_entry entries[] = {
     {"linear", nullptr, nullptr, linear_supports, nullptr, 0, 0, nullptr},
     {"linear_backward", nullptr, nullptr, linear_backward_supports, nullptr, 0, 0,
      nullptr},
+    {"linear_relu_backward", nullptr, nullptr, linear_backward_supports, nullptr, 0, 0,
+     nullptr},
     {"lstm_backward", nullptr, nullptr, lstm_backward_supports, nullptr, 0, 0, nullptr},
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Whether slots and dicts hold the very objects that they held: `Unchanged` of core's
-// `_compile/_unchanged.py`.
+// Whether slots, dicts and their entries hold the very objects that they held:
+// `Unchanged` of core's `_compile/_unchanged.py`.
 #include <algorithm>
 #include <vector>
 
@@ -60,6 +60,26 @@ struct Copied {
     }
 };
 
+struct Entry {
+    Ref dict, key, value;
+
+    bool read(PyObject* given) {
+        PyObject *in, *name, *held;
+        if (PyArg_ParseTuple(given, "O!OO", &PyDict_Type, &in, &name, &held) == 0)
+            return false;
+        dict = Ref::borrow(in);
+        key = Ref::borrow(name);
+        value = Ref::borrow(held);
+        return true;
+    }
+    // A key that cannot be compared holds nothing; the definition says why.
+    bool holds() const {
+        PyObject* now = PyDict_GetItemWithError(dict.get(), key.get());
+        if (now == nullptr) PyErr_Clear();
+        return now == value.get();
+    }
+};
+
 // Reads a list of tuples; false without an exception where one is for the definition.
 template <class One>
 bool read_all(PyObject* list, std::vector<One>* to) {
@@ -73,15 +93,17 @@ bool read_all(PyObject* list, std::vector<One>* to) {
 class Unchanged {
   public:
     bool read(PyObject* args) {
-        PyObject *slots, *dicts;
-        return PyArg_ParseTuple(args, "O!O!", &PyList_Type, &slots, &PyList_Type,
-                                &dicts) != 0 &&
-               read_all(slots, &slots_) && read_all(dicts, &dicts_);
+        PyObject *slots, *dicts, *entries = nullptr;
+        return PyArg_ParseTuple(args, "O!O!|O!", &PyList_Type, &slots, &PyList_Type,
+                                &dicts, &PyList_Type, &entries) != 0 &&
+               read_all(slots, &slots_) && read_all(dicts, &dicts_) &&
+               (entries == nullptr || read_all(entries, &entries_));
     }
 
     bool holds() const {
         const auto same = [](const auto& one) { return one.holds(); };
         return std::all_of(slots_.begin(), slots_.end(), same) &&
+               std::all_of(entries_.begin(), entries_.end(), same) &&
                std::all_of(dicts_.begin(), dicts_.end(), same);
     }
 
@@ -94,12 +116,18 @@ class Unchanged {
             Py_VISIT(one.now.get());
             Py_VISIT(one.before.get());
         }
+        for (const Entry& one : entries_) {
+            Py_VISIT(one.dict.get());
+            Py_VISIT(one.key.get());
+            Py_VISIT(one.value.get());
+        }
         return 0;
     }
 
   private:
     std::vector<Slot> slots_;
     std::vector<Copied> dicts_;
+    std::vector<Entry> entries_;
 };
 
 // ---- the object

@@ -30,6 +30,7 @@ cholesky = standalone(
     "cholesky",
     "out ; a",
     "The lower triangular L of a = L L^T; reads the lower triangle.",
+    key="shapes",  # sets may take small ones only
 )
 
 

@@ -95,7 +95,7 @@ def _(make: Make) -> Iterator[Sample]:
             make.normal(20, 33),
         )
         yield Sample(f"leading {shape}", (g, x, weight), want=0b111)
-    g, x, weight = make.normal(301, 193), make.normal(301, 260), make.normal(193, 260)
+    g, x, weight = make.normal(301, 225), make.normal(301, 260), make.normal(225, 260)
     yield Sample("large", (g, x, weight), want=0b111)
 
 
