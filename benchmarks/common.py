@@ -44,7 +44,15 @@ def owners(*kernels: str) -> list[str]:
     """
     needed = {*kernels, *(TABLE[kernel].lead for kernel in kernels)} - {None}
     own = registry().kernels
-    return [n for n in ac.kernels.available() if needed & (own(n) or {}).keys()]
+    return [n for n in _whole_sets() if needed & (own(n) or {}).keys()]
+
+
+def _whole_sets() -> list[str]:
+    """Return the sets that take operands of any size.
+
+    AMX's takes large products alone: most of its rows would be another set's.
+    """
+    return [n for n in ac.kernels.available() if not n.startswith("split-")]
 
 
 def peak_program(kernels: str) -> list[str] | None:
@@ -204,7 +212,7 @@ class Errors(ABC):
             [
                 f"{kernel} by {name}"
                 for kernel in cls.kernels
-                for name in ac.kernels.available()
+                for name in _whole_sets()
                 if kernel in (own(name) or {})
             ]
         ]

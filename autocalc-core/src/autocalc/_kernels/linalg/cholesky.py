@@ -72,12 +72,20 @@ def conditioned(
     return [factor * largest(out) + ulp(out, eps) for out in expected]
 
 
-@cholesky.samples
+def _positive(make: Make, *shape: int) -> Array:
+    a = well_conditioned(make, shape)
+    return np.matmul(a, np.swapaxes(a, -1, -2)).astype(make.dtype)
+
+
 def positive_samples(make: Make) -> Iterator[Sample]:
     for shape in SQUARE:
-        a = well_conditioned(make, shape)
-        product = np.matmul(a, np.swapaxes(a, -1, -2))
-        yield Sample(f"{shape}", (product.astype(make.dtype),))
+        yield Sample(f"{shape}", (_positive(make, *shape),))
+
+
+@cholesky.samples
+def _(make: Make) -> Iterator[Sample]:
+    yield from positive_samples(make)
+    yield Sample("large", (_positive(make, 80, 16, 16),))
 
 
 cholesky.work(cubic(1 / 3))

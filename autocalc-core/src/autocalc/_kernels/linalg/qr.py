@@ -45,6 +45,7 @@ def _(make: Make) -> Iterator[Sample]:
     for a in any_matrices(make):
         for mode in ("reduced", "complete"):
             yield Sample(f"{a.shape} {mode}", (a,), (mode,))
+    yield Sample("large", (make.normal(40, 16, 13),), ("reduced",))
 
 
 qr.work(cubic(4 / 3))

@@ -47,15 +47,22 @@ def _(k: Any, a: Any, b: Any) -> Any:
 equal.budget(EXACT)
 
 
+_SIZES = (*[(n,) for n in TAILS], *SHAPES, (LARGE,))
+
+
+def _label(shape: tuple[int, ...]) -> str:
+    return "large" if shape == (LARGE,) else str(shape)
+
+
 @equal.samples
 def _(make: Make) -> Iterator[Sample]:
-    for shape in (*[(n,) for n in TAILS], *SHAPES, (LARGE,)):
-        a = make.normal(*shape)
-        yield Sample(f"{shape} the same", (a, a.copy()))
+    for shape in _SIZES:
+        a, label = make.normal(*shape), _label(shape)
+        yield Sample(f"{label}, the same", (a, a.copy()))
         if a.size:
             b = a.copy()
             b.reshape(-1)[-1] = not b.reshape(-1)[-1]
-            yield Sample(f"{shape}, the last differs", (a, b))
+            yield Sample(f"{label}, the last differs", (a, b))
     yield Sample("special", (make.special(), make.special()))
     if make.is_float:
         zeros = np.zeros(5, make.dtype)
@@ -103,13 +110,13 @@ between.budget(EXACT)
 
 @between.samples
 def _(make: Make) -> Iterator[Sample]:
-    for shape in (*[(n,) for n in TAILS], *SHAPES, (LARGE,)):
-        a = make.unit(*shape)
-        yield Sample(f"{shape} all", (a,), (-1.0, 1.0, 0))
+    for shape in _SIZES:
+        a, label = make.unit(*shape), _label(shape)
+        yield Sample(f"{label}, all", (a,), (-1.0, 1.0, 0))
         if a.size:
             a = a.copy()
             a.reshape(-1)[-1] = 2
-            yield Sample(f"{shape}, not the last", (a,), (-1.0, 1.0, 0))
+            yield Sample(f"{label}, not the last", (a,), (-1.0, 1.0, 0))
     yield Sample("special", (make.special(),), (-1e300, 1e300, 0))
     yield Sample("ends", (np.array([0, 1], make.dtype),), (0.0, 1.0, 0))
     few = np.array([[0, 1, 1], [1, 0, 0]], make.dtype)
