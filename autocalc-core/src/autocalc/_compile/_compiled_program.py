@@ -64,11 +64,11 @@ class CompiledProgram:
         self._motion = None if motion is None else _Mover(motion, trace)
         given = linked if motion is None else linked | {motion.source}
         guards = [g for g in trace.guards if g.source not in linked]
-        copied = [(g, getattr(g, "copied", None)) for g in guards]
-        entries = [(g, getattr(g, "entry", None)) for g in guards]
-        quick = {id(g) for g, known in (*copied, *entries) if known is not None}
-        self._guards = [g.holds for g in guards if id(g) not in quick]
-        self._attributes = [g.holds for g in guards if id(g) in quick]
+        known = [
+            (g, getattr(g, "copied", None), getattr(g, "entry", None)) for g in guards
+        ]
+        self._guards = [g.holds for g, dicts, entry in known if not (dicts or entry)]
+        self._watched = [g.holds for g, dicts, entry in known if dicts or entry]
         self._sources = {g.source: g.get for g in trace.guards if g.source in linked}
         numbers = trace.numbers.items()
         own = {g.source for g in trace.guards}
@@ -94,8 +94,8 @@ class CompiledProgram:
             (edge, _hooks(edge)) for _, edge in self._edges if edge.__class__ is Leaf
         ]
         self._unchanged = _watched(
-            [known for _, known in copied if known is not None],
-            [known for _, known in entries if known is not None],
+            [dicts for _, dicts, _ in known if dicts],
+            [entry for _, _, entry in known if entry],
             *(self._edges, self._hooks),
         )
         self._generators = recording.generators
@@ -156,7 +156,7 @@ class CompiledProgram:
     def _equal(self) -> bool:
         """Return whether what is not the same object is as good as that."""
         return (
-            all(holds() for holds in self._attributes)
+            all(holds() for holds in self._watched)
             and all(tensor._edge is edge for tensor, edge in self._edges)
             and all(_hooks(leaf) == hooks for leaf, hooks in self._hooks)
         )

@@ -6,10 +6,22 @@
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "eager/calls.hpp"
 
 namespace autocalc::python::eager {
+
+// Reads each of a list; false where one answers so, without an exception if it is for
+// the definition.
+template <class One>
+bool read_all(PyObject* list, std::vector<One>* to) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+        to->emplace_back();
+        if (!to->back().read(PyList_GET_ITEM(list, i))) return false;
+    }
+    return true;
+}
 
 // An object that owns a `State`: its `read` takes the arguments of the class; where it
 // answers false without an exception, the class itself is for them.

@@ -29,8 +29,8 @@ class MovingArray {
         PyObject *type, *first, *shape, *strides;
         if (PyArg_ParseTuple(given, "nOOO!O!", &place_, &type, &first, &PyTuple_Type,
                              &shape, &PyTuple_Type, &strides) == 0 ||
-            !read_term(first, &offset_) || !read_all(shape, &shape_) ||
-            !read_all(strides, &strides_))
+            !read_term(first, &offset_) || !read_terms(shape, &shape_) ||
+            !read_terms(strides, &strides_))
             return false;
         dtype_ = Ref::borrow(type);
         moves_ |= offset_.slope != 0;
@@ -59,7 +59,7 @@ class MovingArray {
     }
 
   private:
-    bool read_all(PyObject* given, std::vector<Term>* to) {
+    bool read_terms(PyObject* given, std::vector<Term>* to) {
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given); ++i) {
             to->emplace_back();
             if (!read_term(PyTuple_GET_ITEM(given, i), &to->back())) return false;
@@ -87,6 +87,18 @@ class MovingArray {
     Ref memory_, array_;
 };
 
+// A list of what each answers for a value of the number, or null with an exception set.
+template <class One>
+PyObject* list_in(std::vector<One>* all, PyObject* memory, std::intptr_t t) {
+    Ref list(PyList_New(static_cast<Py_ssize_t>(all->size())));
+    for (std::size_t i = 0; list && i < all->size(); ++i) {
+        PyObject* one = (*all)[i].in(memory, t);
+        if (one == nullptr) return nullptr;
+        PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), one);
+    }
+    return list.release();
+}
+
 // An array, a list of them, or none.
 struct MovingOperand {
     std::vector<MovingArray> arrays;
@@ -95,31 +107,15 @@ struct MovingOperand {
     bool read(PyObject* given) {
         if (given == Py_None) return true;
         is_list = PyList_Check(given) != 0;
-        if (!is_list) return add(given);
-        for (Py_ssize_t i = 0; i < PyList_GET_SIZE(given); ++i) {
-            if (!add(PyList_GET_ITEM(given, i))) return false;
-        }
-        return true;
+        if (is_list) return read_all(given, &arrays);
+        arrays.emplace_back();
+        return arrays.back().read(given);
     }
 
     PyObject* in(PyObject* memory, std::intptr_t t) {
-        if (!is_list) {
-            if (!arrays.empty()) return arrays[0].in(memory, t);
-            Py_RETURN_NONE;
-        }
-        Ref list(PyList_New(static_cast<Py_ssize_t>(arrays.size())));
-        for (std::size_t i = 0; list && i < arrays.size(); ++i) {
-            PyObject* array = arrays[i].in(memory, t);
-            if (array == nullptr) return nullptr;
-            PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), array);
-        }
-        return list.release();
-    }
-
-  private:
-    bool add(PyObject* layout) {
-        arrays.emplace_back();
-        return arrays.back().read(layout);
+        if (is_list) return list_in(&arrays, memory, t);
+        if (!arrays.empty()) return arrays[0].in(memory, t);
+        Py_RETURN_NONE;
     }
 };
 
@@ -127,22 +123,12 @@ class Operands {
   public:
     bool read(PyObject* args) {
         PyObject* layouts;
-        if (PyArg_ParseTuple(args, "O!", &PyList_Type, &layouts) == 0) return false;
-        for (Py_ssize_t i = 0; i < PyList_GET_SIZE(layouts); ++i) {
-            operands_.emplace_back();
-            if (!operands_.back().read(PyList_GET_ITEM(layouts, i))) return false;
-        }
-        return true;
+        return PyArg_ParseTuple(args, "O!", &PyList_Type, &layouts) != 0 &&
+               read_all(layouts, &operands_);
     }
 
     PyObject* arrays(PyObject* memory, std::intptr_t t) {
-        Ref list(PyList_New(static_cast<Py_ssize_t>(operands_.size())));
-        for (std::size_t i = 0; list && i < operands_.size(); ++i) {
-            PyObject* operand = operands_[i].in(memory, t);
-            if (operand == nullptr) return nullptr;
-            PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), operand);
-        }
-        return list.release();
+        return list_in(&operands_, memory, t);
     }
 
     int traverse(visitproc visit, void* arg) const {

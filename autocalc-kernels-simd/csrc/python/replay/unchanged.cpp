@@ -80,16 +80,6 @@ struct Entry {
     }
 };
 
-// Reads a list of tuples; false without an exception where one is for the definition.
-template <class One>
-bool read_all(PyObject* list, std::vector<One>* to) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
-        to->emplace_back();
-        if (!to->back().read(PyList_GET_ITEM(list, i))) return false;
-    }
-    return true;
-}
-
 class Unchanged {
   public:
     bool read(PyObject* args) {
