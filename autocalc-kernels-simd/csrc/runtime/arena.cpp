@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <new>
+#include <vector>
+
+#include "nodes.hpp"
 
 namespace autocalc::runtime {
 namespace {
@@ -36,6 +39,8 @@ char* reserve_addresses(std::size_t bytes) {
 #if defined(MADV_HUGEPAGE)
     madvise(begin, bytes, MADV_HUGEPAGE);
 #endif
+    const std::vector<int> nodes = nodes_to_share();
+    if (!nodes.empty()) interleave(begin, bytes, nodes);
     return begin;
 }
 
