@@ -336,7 +336,7 @@ bool cheaper_by_patches(const DweightCall<T>& call, const Windows& patches, bool
     const Windows& w = call.windows;
     return usable_patches_cost<T>(patches, call.to, nhwc, patch_forward) <
            dweight_cost<T>(w, smaller(w.batch, most_parts),
-                           nhwc ? nhwc_dweight_share : Costs::dweight_share);
+                           nhwc ? Costs::nhwc_dweight_share : Costs::dweight_share);
 }
 
 template <class T>

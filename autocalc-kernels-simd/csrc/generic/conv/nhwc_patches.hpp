@@ -110,7 +110,7 @@ template <class T>
 double nhwc_patches_cost(const Windows& w, double passes) {
     const auto moved =
         static_cast<double>(read_sizes(w).elements() + window_sizes(w).elements());
-    return patches_cost<T>(w, passes) + nhwc_move * moved;
+    return patches_cost<T>(w, passes) + Costs::nhwc_move * moved;
 }
 
 // The same of images in planes or of neighbouring channels; infinite where patches

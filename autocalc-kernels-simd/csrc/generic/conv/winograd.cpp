@@ -352,10 +352,11 @@ double tiles_cost(int64_t batch, int64_t ins, int64_t outs, const Axis& y,
     constexpr int64_t lanes = vec<float>::lanes;
     const int64_t registers = ceil_div(ins, lanes) + ceil_div(outs, lanes);
     const int64_t tiles = wino_tiles<out>(batch, y, x);
-    const double weights =
-        are_few_tiles<out>(batch, y, x)
-            ? Costs::winograd_filter<out> * static_cast<double>(ins * outs)
-            : wino_matrices_cost<out>(ins, outs, 1, 2);
+    const double filter =
+        out == 4 ? Costs::winograd_filter_4 : Costs::winograd_filter_2;
+    const double weights = are_few_tiles<out>(batch, y, x)
+                               ? filter * static_cast<double>(ins * outs)
+                               : wino_matrices_cost<out>(ins, outs, 1, 2);
     return wino_cost<out>(tiles, wino_steps(ins, outs), tiles * registers) + weights;
 }
 

@@ -234,12 +234,16 @@ template <int out>
 AC_INLINE bool are_few_tiles(int64_t batch, const Axis& y, const Axis& x) {
     return wino_tiles<out>(batch, y, x) <= wino_few_tiles;
 }
+template <int out>
+AC_INLINE double winograd_transform() {
+    return out == 4 ? Costs::winograd_transform_4 : Costs::winograd_transform_2;
+}
 // Of so many tiles, and `transforms` of a register of channels.
 template <int out>
 AC_INLINE double wino_cost(int64_t tiles, double steps, int64_t transforms) {
     return steps * static_cast<double>(tiles * Wino<out>::places) /
                Costs::product_share +
-           Costs::winograd_transform<out> * static_cast<double>(transforms);
+           winograd_transform<out>() * static_cast<double>(transforms);
 }
 // Matrices of filters or of sums, `ins` x `outs` for each place, written and read in
 // `passes` in all: 512 x 512 are 38 MB, which took 20 of 23 ms for one image of 7 x 7.
@@ -256,7 +260,7 @@ AC_INLINE double wino_matrices_cost(int64_t ins, int64_t outs, int64_t matrices,
 AC_INLINE double plain_cost(const Windows& w, double steps) {
     return steps * static_cast<double>(wino_taps) *
                static_cast<double>(w.batch * w.y.out * w.x.out) / Costs::plain_share +
-           planes_channel * conv_filters(w);
+           Costs::planes_channel * conv_filters(w);
 }
 
 // Results of a tile, 4 or 2 in each dimension, or 0 where neither is cheaper than the

@@ -89,15 +89,20 @@ struct Block {
     int64_t m0, m1, n0, n1;
 };
 
+// Of what is not multiplied: b packed, or a packed and c transposed as it is written.
+template <class T>
+double packed_cost(const Gemm<T>& p) {
+    return Costs::pack_transposed * static_cast<double>(p.k) * static_cast<double>(p.n);
+}
+template <class T>
+double swapped_cost(const Gemm<T>& p) {
+    return (Costs::pack_transposed * static_cast<double>(p.k) +
+            Costs::write_transposed * static_cast<double>(p.n)) *
+           static_cast<double>(p.m);
+}
 template <class T>
 bool better_swapped(const Gemm<T>& p) {
-    const double pack_b =
-        Costs::pack_transposed * static_cast<double>(p.k) * static_cast<double>(p.n);
-    const double pack_a =
-        Costs::pack_transposed * static_cast<double>(p.k) * static_cast<double>(p.m);
-    const double write_c =
-        Costs::write_transposed * static_cast<double>(p.m) * static_cast<double>(p.n);
-    return pack_a + write_c < pack_b;
+    return swapped_cost(p) < packed_cost(p);
 }
 
 // A register's load from two lines takes twice its time: 1024 x 128 x 128 gains 8 % if
@@ -123,10 +128,15 @@ bool better_unpacked(const Gemm<T>& p) {
 }
 
 template <class T>
+AC_INLINE int64_t most_dot_rows() {
+    return sizeof(T) == 4 ? Costs::most_dot_rows : Costs::most_dot_rows_f64;
+}
+
+template <class T>
 Strategy choose_strategy(const Gemm<T>& p) {
     constexpr int lanes = vec<T>::lanes;
     const bool along_k = p.a_col == 1 && p.b_row == 1 && p.k >= 2 * lanes;
-    if (along_k && (p.n == 1 || p.m <= Costs::most_dot_rows<T> || p.n < lanes))
+    if (along_k && (p.n == 1 || p.m <= most_dot_rows<T>() || p.n < lanes))
         return Strategy::dots;
     if (p.m == 1 && p.b_col == 1 && p.n > tile_vectors * lanes &&
         bytes_of<T>(p.k * p.n) > l2_bytes() / 2)

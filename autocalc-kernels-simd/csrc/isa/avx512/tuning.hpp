@@ -14,8 +14,7 @@ struct Costs : DefaultCosts {
     // On six weights of linear layers dot products of 8 and 12 rows take 0.56 and 0.78
     // of the time of a product of swapped operands, where weights come from memory 0.76
     // and 0.95, of 14 about as long.
-    template <class T>
-    static constexpr int64_t most_dot_rows = sizeof(T) == 4 ? 12 : 7;
+    static constexpr int64_t most_dot_rows = 12;
 
     // Measured on Zen 5: 16 lanes halve a product's cycles, but not what is moved. Of
     // L1's 48 KiB results may take a third, and weights that come from L2 do not slow

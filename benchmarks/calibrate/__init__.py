@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The costs by which plans choose algorithms, measured on the machine at hand."""
