@@ -10,16 +10,13 @@ from autocalc._kernels.kernel_set import Function
 from autocalc._kernels.spec import KernelSpec
 from autocalc.errors import KernelDataError
 
-#: Of a matrix without a factor it tells the smallest eigenvalue, or where NaN is.
-_EXPLAINED = frozenset({"cholesky"})
-
 
 def explained(spec: KernelSpec, function: Function) -> Function:
     """Return a set's kernel as it is called: what it refuses goes to the reference.
 
     The C form alone (`KernelImpl.native`) could only tell an operand and an element.
     """
-    if spec.name not in _EXPLAINED:
+    if not spec.says_why:
         return function
     reference = adapt(spec)
 

@@ -149,6 +149,9 @@ class KernelSpec:
         Pairs ``(output, input)`` which may share memory.
     defaults
         Values of trailing attributes that a caller may leave out.
+    says_why
+        The reference says more of a value that cannot be used than its place: what a
+        set refuses goes to it, for its error.
     exceptions
         Other error budgets by the name of the algorithm that needs one.  A set's
         kernel names it (`KernelImpl.exception`), so no set widens a budget by itself.
@@ -174,6 +177,7 @@ class KernelSpec:
     accumulates: tuple[str, ...] = ()
     alias: tuple[tuple[str, str], ...] = ()
     defaults: tuple[Any, ...] = ()
+    says_why: bool = False
     exceptions: Mapping[str, Budget] = field(default_factory=dict)
     elementwise: bool = field(init=False)
     outputs: tuple[Operand, ...] = field(init=False)

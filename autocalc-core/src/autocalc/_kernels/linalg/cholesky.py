@@ -31,6 +31,7 @@ cholesky = standalone(
     "out ; a",
     "The lower triangular L of a = L L^T; reads the lower triangle.",
     key="shapes",  # sets may take small ones only
+    says_why=True,  # the smallest eigenvalue, or where NaN is
 )
 
 
