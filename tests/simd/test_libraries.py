@@ -116,7 +116,7 @@ def test_an_unknown_instruction_set_is_refused():
 def test_split_products_need_a_compiler_that_knows_amx(monkeypatch, tmp_path):
     monkeypatch.setattr(_plugin, "__file__", str(tmp_path / "_plugin.py"))
     with pytest.raises(PluginError, match="older than GCC 11 or Clang 12"):
-        _plugin._load_amx()
+        _plugin._load_amx("split")
 
 
 def test_split_products_need_a_system_that_grants_amx(monkeypatch, tmp_path):
@@ -124,4 +124,4 @@ def test_split_products_need_a_system_that_grants_amx(monkeypatch, tmp_path):
     monkeypatch.setattr(_plugin, "__file__", str(tmp_path / "_plugin.py"))
     monkeypatch.setattr(_core, "cpu_runs", lambda isa: isa != "amx")
     with pytest.raises(PluginError, match=r"grants no AMX state .* Linux does from 5"):
-        _plugin._load_amx()
+        _plugin._load_amx("split")

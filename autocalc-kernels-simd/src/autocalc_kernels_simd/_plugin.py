@@ -3,6 +3,8 @@
 
 The kernels of ``winograd-*`` and of ``split-amx`` have another error budget than the
 spec's, so they are sets that can be left out: ``AUTOCALC_DISABLE_KERNELS=winograd``.
+Those of ``bf16x2-amx`` and ``bf16-amx`` are less exact than float32; they run where
+``ac.set_float32_matmul_precision`` allows it.
 
 Importing this module maps no native code; `load` does, and only where the CPU has what
 the set requires.
@@ -13,7 +15,7 @@ from __future__ import annotations
 from functools import cache, partial
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from autocalc.errors import PluginError
 from autocalc.plugin import (
@@ -141,7 +143,7 @@ def _transposed_weight(key: DispatchKey) -> bool:
     return 4 <= rows <= most
 
 
-def _load_amx() -> dict[str, KernelImpl]:
+def _load_amx(family: str) -> dict[str, KernelImpl]:
     from autocalc_kernels_simd import _core
 
     if not (Path(__file__).parent / "kernels_amx.so").exists():
@@ -150,7 +152,7 @@ def _load_amx() -> dict[str, KernelImpl]:
     if not _core.cpu_runs("amx"):
         message = "the system grants no AMX state to this process; Linux does from 5.16"
         raise PluginError(message)
-    return _load("amx", "split")
+    return _load("amx", family)
 
 
 def _load(isa: str, family: str) -> dict[str, KernelImpl]:
@@ -222,25 +224,37 @@ def _winograd(isa: _Isa) -> KernelSet:
     )
 
 
-#: Large products in float32, each as six of bfloat16 parts.
-_SPLIT = KernelSet(
-    name="split-amx",
-    family="split",
-    api=KERNEL_API_VERSION,
-    requires=_AMX,
-    rank=310,
-    load=_load_amx,
-    decomposes=False,
-    determinism="threads",
-    set_num_threads=_set_num_threads,
-    info=_info,
+def _amx(
+    family: str, rank: int, precision: Literal["highest", "high", "medium"]
+) -> KernelSet:
+    return KernelSet(
+        name=f"{family}-amx",
+        family=family,
+        api=KERNEL_API_VERSION,
+        requires=_AMX,
+        rank=rank,
+        load=partial(_load_amx, family),
+        decomposes=False,
+        determinism="threads",
+        precision=precision,
+        set_num_threads=_set_num_threads,
+        info=_info,
+    )
+
+
+#: Large products in float32 as products of bfloat16 parts: one of a number's nearest
+#: bfloat16, three of sums of two, six of sums of three, which are as exact as float32.
+_PRODUCTS = (
+    _amx("bf16", 330, "medium"),
+    _amx("bf16x2", 320, "high"),
+    _amx("split", 310, "highest"),
 )
 
 
 @hookimpl
 def autocalc_kernel_sets() -> list[KernelSet]:
     """Describe the kernel sets of each instruction set, the best of each CPU first."""
-    return [_SPLIT, *map(_winograd, _ISAS)] + [
+    return [*_PRODUCTS, *map(_winograd, _ISAS)] + [
         KernelSet(
             name=f"simd-{isa.name}",
             family="simd",

@@ -14,6 +14,7 @@ from autocalc._dispatch._cpu import cpu_features, cpu_name, detected_features
 from autocalc._dispatch._layout import LayoutPlan
 from autocalc._dispatch._notebook import as_html
 from autocalc._dispatch._plugins import Refusal, registry
+from autocalc._dispatch._precision import allows, deciding_precision
 from autocalc._dispatch._select import Candidate, Decomposed
 from autocalc._dispatch._state import current
 from autocalc._dispatch._thread_budget import get_num_threads
@@ -212,6 +213,18 @@ def _info(kernel_set: KernelSet) -> dict[str, str]:
         return {"info": f"failed: {type(error).__name__}: {error}"}
 
 
+def _precision(kernel_set: KernelSet) -> dict[str, str]:
+    """Return where a set runs whose products are less exact than float32."""
+    needed = kernel_set.precision
+    if needed == "highest":
+        return {}
+    runs = "runs" if allows(needed) else "does not run"
+    return {
+        "precision": f"{needed}; {runs}, as ac.set_float32_matmul_precision is "
+        f"{deciding_precision()!r}"
+    }
+
+
 def _self_test(name: str) -> dict[str, str]:
     """Return what the self-test of a set from elsewhere found."""
     record = registry().records.get(name)
@@ -306,7 +319,11 @@ def show() -> Report:
         kernels = found.kernels(kernel_set.name)
         if kernels is None:
             continue
-        info = {**_info(kernel_set), **_self_test(kernel_set.name)}
+        info = {
+            **_info(kernel_set),
+            **_precision(kernel_set),
+            **_self_test(kernel_set.name),
+        }
         package = found.origins[kernel_set.name]
         sets.append(
             SetLine(

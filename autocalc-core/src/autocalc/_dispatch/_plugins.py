@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from autocalc._config import logger, settings, warn_about_unknown
 from autocalc._dispatch._cpu import cpu_features, detected_features
 from autocalc._dispatch._fit import api_misfit, misfit
+from autocalc._dispatch._precision import PRECISIONS
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._dispatch._trust import (
     examined,
@@ -301,6 +302,10 @@ def _wrong_field(kernel_set: Any) -> str:
     if kernel_set.determinism not in (None, "run", "threads"):
         return (
             f"its `determinism` is {kernel_set.determinism!r}; use None, run, threads"
+        )
+    if kernel_set.precision not in PRECISIONS:
+        return (
+            f"its `precision` is {kernel_set.precision!r}; use {', '.join(PRECISIONS)}"
         )
     return "" if callable(kernel_set.load) else "its `load` cannot be called"
 

@@ -1,20 +1,42 @@
 # SPDX-License-Identifier: MIT
-"""How precisely products of float32 are to be taken, where a device has a choice.
+"""How precisely products of float32 are to be taken, where kernels have a choice.
 
-CPUs have none: their products are always in full precision.
+"highest" is float32's own precision.  "high" allows TF32 of a GPU, or a float32 taken
+as the sum of two bfloat16; "medium" allows one bfloat16 as well.  A kernel set says
+which of them its kernels need (`KernelSet.precision`), and which set runs a call is
+decided for each precision apart: selections *follow* a change.
 """
 
 from __future__ import annotations
 
-#: "high" and "medium" allow TF32 or something like it.
-_precision = "highest"
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+from weakref import WeakSet
+
+Precision = Literal["highest", "high", "medium"]
+
+#: From the most to the least precise; each allows what those before it allow.
+PRECISIONS: tuple[Precision, ...] = ("highest", "high", "medium")
+
+_precision: Precision = "highest"
+
+#: Whether "high" was asked for by a GPU's setting, which CPUs do not follow.
+_gpus_alone = False
+
+_lock = threading.Lock()
+
+#: What keeps decisions that depend on the precision: ``x.follow(before, now)``.
+_followers: WeakSet[Any] = WeakSet()
 
 
-def float32_matmul_precision() -> str:
+def float32_matmul_precision() -> Precision:
     """Return "highest", or what `ac.set_float32_matmul_precision` was given.
 
     A kernel set whose device can multiply float32 less precisely asks it at each call,
-    and does so for "high" and "medium" alone.
+    and does so for "high" and "medium" alone; or it says so for all of its kernels, by
+    `KernelSet.precision`.
 
     Examples
     --------
@@ -22,10 +44,47 @@ def float32_matmul_precision() -> str:
     >>> float32_matmul_precision()
     'highest'
     """
+    return "high" if _gpus_alone else _precision
+
+
+def deciding_precision() -> Precision:
+    """Return the precision by which kernel sets are chosen."""
     return _precision
 
 
-def choose_matmul_precision(precision: str) -> None:
-    """Keep what the user has asked for."""
-    global _precision
-    _precision = precision
+def allows(needed: Precision) -> bool:
+    """Return whether kernels may run that need this precision to be allowed."""
+    return PRECISIONS.index(needed) <= PRECISIONS.index(_precision)
+
+
+def choose_matmul_precision(precision: Precision) -> None:
+    """Keep what the user has asked for, and tell those who follow."""
+    global _precision, _gpus_alone
+    with _lock:
+        before, _precision, _gpus_alone = _precision, precision, False
+        if before != precision:
+            for follower in list(_followers):
+                follower.follow(before, precision)
+
+
+def allow_on_gpus() -> None:
+    """Let kernels that ask at each call find "high", if they would find "highest"."""
+    global _gpus_alone
+    _gpus_alone = _precision == "highest"
+
+
+@contextmanager
+def matmul_precision(precision: Precision) -> Iterator[None]:
+    """Let products have a precision inside a ``with`` block, in all threads."""
+    before = _precision
+    choose_matmul_precision(precision)
+    try:
+        yield
+    finally:
+        choose_matmul_precision(before)
+
+
+def follow(follower: Any) -> None:
+    """Tell `follower` of each change, as long as it lives."""
+    with _lock:
+        _followers.add(follower)

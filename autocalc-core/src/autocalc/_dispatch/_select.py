@@ -12,13 +12,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from numpy import ndarray
 
-from autocalc._config import logger, settings
+from autocalc._config import settings
 from autocalc._dispatch import _falls as falls
 from autocalc._dispatch import _tuning as tuning
-from autocalc._dispatch._device import numpy_empty, on_raw, reference_on
+from autocalc._dispatch._device import numpy_empty
 from autocalc._dispatch._explained import explained
 from autocalc._dispatch._keys import key_of
+from autocalc._dispatch._offers import (
+    can_decompose,
+    how,
+    on_device,
+    refusal_of,
+    serves,
+    too_imprecise,
+)
 from autocalc._dispatch._plugins import Registry, registry
+from autocalc._dispatch._precision import (
+    Precision,
+    deciding_precision,
+    follow,
+)
 from autocalc._kernels.adapter import call_of
 from autocalc._kernels.kernel_set import (
     Allocator,
@@ -149,10 +162,19 @@ class Order(NamedTuple):
     choices: tuple[str, ...] | None
     only: bool
     locked: Locked | None
-    decided: dict[DispatchKey, str]
+    decided: dict[Precision, dict[DispatchKey, str]]
     tables: list[dict[Any, Any]]
     empty: Callable[[Shape, DType], Array]
     key_of: KeyOf
+    remembered: dict[bytes, Any] | None
+    precision: Precision
+    elsewhere: dict[Precision, Made]
+
+
+class Made(NamedTuple):
+    """What a selection has decided under a precision of products that is not set."""
+
+    tables: list[dict[Any, Any]]
     remembered: dict[bytes, Any] | None
 
 
@@ -172,9 +194,9 @@ class Selection:
         recording and shadowing are made of this.
     """
 
-    __slots__ = ("__weakref__", "_choices", "decided", "deterministic", "empty",
-                 "key_of", "locked", "only", "recorder", "remembered", "tables",
-                 "wrap")  # fmt: skip
+    __slots__ = ("__weakref__", "_choices", "_decided", "_elsewhere", "deterministic",
+                 "empty", "key_of", "locked", "only", "recorder", "remembered",
+                 "tables", "wrap")  # fmt: skip
 
     #: By `KERNEL_INDEX`: decisions by keys.
     tables: list[dict[Any, Any]]
@@ -183,8 +205,11 @@ class Selection:
     #: Calls of several kernels, see `_ops/_remembered.py`; None where `wrap` must see
     #: what makes them.
     remembered: dict[bytes, Any] | None
-    #: The set that was chosen for each call, in the order of the decisions.
-    decided: dict[DispatchKey, str]
+    #: By precision: the set that was chosen for each call, in the order of the
+    #: decisions.  Selections that only wrap calls share it.
+    _decided: dict[Precision, dict[DispatchKey, str]]
+    #: What was decided under other precisions than the present one.
+    _elsewhere: dict[Precision, Made]
 
     def __init__(
         self,
@@ -201,6 +226,7 @@ class Selection:
         self.recorder: Any = None
         self.deterministic: bool | None = None
         self.forget()
+        follow(self)
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -223,8 +249,17 @@ class Selection:
         result = Selection(**{**same, **changes})
         result.deterministic = self.deterministic
         if "choices" not in changes:
-            result.decided = self.decided
+            result._decided = self._decided
         return result
+
+    @property
+    def decided(self) -> dict[DispatchKey, str]:
+        """The set that was chosen for each call, in the order of the decisions."""
+        return self._decided.setdefault(deciding_precision(), {})
+
+    @decided.setter
+    def decided(self, decided: dict[DispatchKey, str]) -> None:
+        self._decided = {deciding_precision(): decided}
 
     def order_of(
         self,
@@ -234,7 +269,10 @@ class Selection:
     ) -> Order:
         """Change the order for all users; return what `restore` needs."""
         made = self.tables, self.empty, self.key_of, self.remembered
-        before = Order(self._choices, self.only, self.locked, self.decided, *made)
+        now = deciding_precision(), self._elsewhere
+        before = Order(
+            self._choices, self.only, self.locked, self._decided, *made, *now
+        )
         self._choices, self.only, self.locked = choices, only, locked
         self.forget()
         return before
@@ -242,17 +280,32 @@ class Selection:
     def restore(self, before: Order) -> None:
         """Go back to an order and the decisions made under it."""
         self._choices, self.only = before.choices, before.only
-        self.locked, self.decided = before.locked, before.decided
+        self.locked, self._decided = before.locked, before.decided
         self.tables, self.remembered = before.tables, before.remembered
         self.empty, self.key_of = before.empty, before.key_of
+        self._elsewhere = before.elsewhere
+        self.follow(before.precision, deciding_precision())
 
     def forget(self) -> None:
         """Drop every decision; the next calls decide again."""
-        self.tables = [{} for _ in TABLE]
-        self.decided = {}
-        self.remembered = {} if self.wrap is None else None
+        self.tables, self.remembered = self._made_anew()
+        self._decided, self._elsewhere = {}, {}
         self.empty = self._first_empty
         self.key_of = self._first_key_of
+
+    def _made_anew(self) -> Made:
+        return Made([{} for _ in TABLE], {} if self.wrap is None else None)
+
+    def follow(self, before: Precision, now: Precision) -> None:
+        """Go on with what was decided under the precision `now`; keep the rest.
+
+        Programs of `ac.compile` hold for the tables under which they were recorded, so
+        that there are programs for each precision.
+        """
+        if before != now:
+            self._elsewhere[before] = Made(self.tables, self.remembered)
+            made = self._elsewhere.pop(now, None) or self._made_anew()
+            self.tables, self.remembered = made
 
     # ---- the order -------------------------------------------------------------
 
@@ -278,7 +331,7 @@ class Selection:
             for kernel_set in ranked
             if kernel_set.name not in names
             and (not self.only or kernel_set.name == "reference")
-            and (key is None or _serves(kernel_set, key.device))
+            and (key is None or serves(kernel_set, key.device))
         ]
         return chosen + rest
 
@@ -418,7 +471,7 @@ class Selection:
         An offer is a rank, a function, and the set's own kernel, if that is what runs.
         """
         found = registry()
-        if not _serves(kernel_set, key.device):
+        if not serves(kernel_set, key.device):
             return f"it serves the device {kernel_set.device}"
         if self._must_be_deterministic() and kernel_set.determinism is None:
             return "deterministic algorithms are asked for and it promises none"
@@ -428,16 +481,16 @@ class Selection:
         reason = "has no such kernel"
         impl = kernels.get(spec.name)
         if impl is not None:
-            refusal = _refusal_of(impl, key)
+            refusal = refusal_of(impl, key) or too_imprecise(kernel_set)
             if refusal is None:
                 rank = kernel_set.rank if impl.rank is None else impl.rank
                 entry = explained(spec, impl.function)
                 if key.device != "cpu":
-                    entry = _on_device(kernel_set, spec, impl, key.device)
+                    entry = on_device(kernel_set, spec, impl, key.device)
                 return rank, entry, impl
             reason = refusal
         leads = kernel_set.decomposes and spec.lead in kernels
-        if leads and _can_decompose(spec, key):
+        if leads and can_decompose(spec, key):
             return kernel_set.rank, Decomposed(spec), None
         return reason
 
@@ -454,62 +507,8 @@ class Selection:
                 yield Candidate(kernel_set.name, kernel_set.rank, origin, "", offer)
             else:
                 rank, _, impl = offer
-                how = _how(spec, impl, key)
-                yield Candidate(kernel_set.name, rank, origin, how, None)
-
-
-def _serves(kernel_set: KernelSet, device: str) -> bool:
-    return kernel_set.device == device or kernel_set.name == "reference"
-
-
-def _on_device(kernel_set: KernelSet, spec: KernelSpec, impl: KernelImpl,
-               device: str) -> Entry:  # fmt: skip
-    """Return a kernel as the dispatcher calls it with operands on a device."""
-    if kernel_set.name == "reference":
-        return reference_on(device, spec)
-    return on_raw(impl.function)
-
-
-def _refusal_of(impl: KernelImpl, key: DispatchKey) -> str | None:
-    """Ask an implementation; one that fails to answer has refused."""
-    if impl.supports is None:
-        return None
-    try:
-        return impl.supports(key)
-    except Exception as error:
-        logger("kernels").exception("supports() of %s failed", key.kernel)
-        return f"its supports() raised {type(error).__name__}: {error}"
-
-
-def _how(spec: KernelSpec, impl: KernelImpl | None, key: DispatchKey) -> str:
-    """Return how a call that was accepted runs, for people to read."""
-    if impl is None:
-        return f"decomposed, lead {spec.lead}"
-    way = None
-    if impl.describe is not None:
-        try:
-            way = impl.describe(key)
-        except Exception as error:
-            logger("kernels").exception("describe() of %s failed", key.kernel)
-            way = f"its describe() raised {type(error).__name__}: {error}"
-    return "own kernel" if way is None else f"own kernel, {way}"
-
-
-def _can_decompose(spec: KernelSpec, key: DispatchKey) -> bool:
-    """Return whether the call is one that its spec's decomposition makes simpler.
-
-    A primitive that is its own lead (gemm) only sheds optional parts: operands,
-    accumulation, an activation.  Without them there is nothing left to take apart.
-    """
-    if spec.lead != spec.name:
-        return spec.decomposition is not None
-    operands = zip((*spec.outputs, *spec.inputs), key.dtypes, strict=True)
-    attributes = zip(spec.attributes, key.attributes, strict=False)
-    return (
-        bool(key.accumulate)
-        or any(operand.optional and dtype is not None for operand, dtype in operands)
-        or any(a.choices and value != a.choices[0] for a, value in attributes)
-    )
+                way = how(spec, impl, key)
+                yield Candidate(kernel_set.name, rank, origin, way, None)
 
 
 def allocator(selection: Selection) -> Allocator | None:

@@ -346,6 +346,10 @@ class KernelSet:
     determinism
         None, ``"run"`` (same bits in each run) or ``"threads"`` (also for any number
         of threads).
+    precision
+        Of a set whose products of float32 are less exact than float32: ``"high"`` or
+        ``"medium"``, what `ac.set_float32_matmul_precision` must have been given for
+        its kernels to run.  "medium" allows what "high" allows.
     allocator
         Makes the set's allocator when it is first needed.
     key_of
@@ -393,6 +397,7 @@ class KernelSet:
     requires: frozenset[str] | set[str] = frozenset()
     decomposes: bool = True
     determinism: Literal["run", "threads"] | None = None
+    precision: Literal["highest", "high", "medium"] = "highest"
     allocator: Callable[[], Allocator] | None = None
     key_of: Callable[[], KeyOf] | None = None
     executor: Callable[[], MakeExecutor] | None = None

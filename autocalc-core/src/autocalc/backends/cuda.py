@@ -38,12 +38,15 @@ class _Matmul:
 
     @property
     def allow_tf32(self) -> bool:
-        """Whether products of float32 may be of TF32, as "high" precision allows."""
+        """Whether products of float32 may be of TF32, as "high" precision allows.
+
+        To set it changes nothing for the CPU's products; to clear it sets "highest".
+        """
         return _platform.get_float32_matmul_precision() != "highest"
 
     @allow_tf32.setter
     def allow_tf32(self, allowed: bool) -> None:
-        _platform.set_float32_matmul_precision("high" if allowed else "highest")
+        _platform.allow_tf32(allowed)
 
 
 #: What is about float16 and bfloat16 has no effect.

@@ -10,6 +10,7 @@ import click
 
 from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._choice import reload
+from autocalc._dispatch._precision import matmul_precision
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._kernels.benchmarks import Row
 from autocalc._kernels.table import TABLE
@@ -65,7 +66,8 @@ def tune_command(
         _forget()
         return
     rows = rows_of(names)
-    measured = list(_measured(rows, seconds))
+    with matmul_precision("medium"):  # which every set takes; a call asks for its own
+        measured = list(_measured(rows, seconds))
     if not measured:
         click.echo(f"Nothing to measure: {_why_nothing(rows)}")
         return

@@ -28,6 +28,7 @@ import numpy as np
 
 from autocalc import kernels, nn, optim
 from autocalc._dispatch._plugins import registry
+from autocalc._dispatch._precision import matmul_precision
 from autocalc._kernels.kernel_set import KernelImpl
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import DType, KernelSpec, Sample
@@ -200,7 +201,8 @@ def _error_of(function: Any, prepared: Prepared) -> str:
 
 def train(name: str) -> None:
     """Make a step of training on the set: its allocator and its keys take part."""
-    with kernels.use(name, only=True):
+    needed = registry().sets[name].precision
+    with matmul_precision(needed), kernels.use(name, only=True):
         model = nn.Sequential(nn.Linear(9, 5), nn.ReLU(), nn.Linear(5, 3))
         sgd = optim.SGD(model.parameters(), lr=0.1)
         target = tensor([0, 1, 2, 0])

@@ -7,6 +7,8 @@ namespace autocalc::simd::AC_ISA {
 
 namespace {
 
+thread_local int levels_of_call = all_levels;
+
 // The product as the paths take it.
 Gemm<float> tidied(Gemm<float> p) {
     fold_batch(p);
@@ -15,15 +17,17 @@ Gemm<float> tidied(Gemm<float> p) {
 }
 
 bool is_split(const Gemm<float>& p) {
-    return can_split(p) && worth_splitting(p.m, p.n, p.k);
+    return can_split(p) && worth_splitting(p.m, p.n, p.k, levels_of_call);
 }
 
 }  // namespace
 
+void set_levels(int levels) { levels_of_call = levels; }
+
 bool multiply(const Gemm<float>& product, ac_context* context) {
     const Gemm<float> p = tidied(product);
     if (!is_split(p)) return multiply_typed(product, context);
-    if (!multiply_split(p, context)) return false;
+    if (!multiply_split(p, levels_of_call, context)) return false;
     finish_product(p, p.m, p.n, context);
     return true;
 }

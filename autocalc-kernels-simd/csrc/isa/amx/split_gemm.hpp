@@ -11,7 +11,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// Of a block of k: 96 KiB of a strip.
+// Of a block of k: 96 KiB of a strip in three levels.
 constexpr int64_t block_chunks = 16;
 // Strips of a group, and of the shared operand, that go through each other together:
 // with both, 1.2 MiB, and their sums they stay in L2, which has 2 MiB on every CPU with
@@ -28,12 +28,14 @@ struct SplitJob {
     int64_t chunks, k_blocks;
     int32_t* packed;  // shared: [block of k][strip][chunk of the block]
     uint64_t number;  // no other product's
+    int levels;
+    [[nodiscard]] AC_INLINE int64_t chunk_pairs() const { return levels * level_pairs; }
     // Where a strip's block of k begins in `packed`.
     [[nodiscard]] AC_INLINE int32_t* packed_at(const Cuts& depths, int64_t block,
                                                int64_t strip) const {
         return packed +
                (depths.at(block) * shared_strips + strip * depths.size(block)) *
-                   chunk_pairs;
+                   chunk_pairs();
     }
 };
 
@@ -45,7 +47,7 @@ void pack_shared_strips(const SplitJob& job, int64_t begin, int64_t end) {
         const int64_t last = smaller(job.shared_strips, first + end - begin);
         pack_strips(job.shared, first, last, depths.at(block), depths.size(block),
                     job.packed_at(depths, block, first),
-                    depths.size(block) * chunk_pairs);
+                    depths.size(block) * job.chunk_pairs());
         begin += last - first;
     }
 }
@@ -74,6 +76,10 @@ thread_local PackedGroup kept_group = {0, 0};
 void run_split_block(const SplitJob& job, const SplitBlock& block, bool packs,
                      const SplitWorkspace& workspace) {
     const Cuts depths(job.chunks, job.k_blocks);
+    const int64_t chunk_pairs = job.chunk_pairs();
+    constexpr decltype(&multiply_chunks<1>) in_levels[] = {
+        multiply_chunks<1>, multiply_chunks<2>, multiply_chunks<3>};
+    const auto multiply_in_levels = in_levels[job.levels - 1];
     for (int64_t kb = 0; kb < job.k_blocks; ++kb) {
         const bool last = kb + 1 == job.k_blocks;
         const int64_t begin = depths.at(kb), count = depths.size(kb);
@@ -95,7 +101,7 @@ void run_split_block(const SplitJob& job, const SplitBlock& block, bool packs,
                 const int64_t row = (job.own.left ? i : j) * strip_width;
                 const int64_t column = (job.own.left ? j : i) * strip_width;
                 if (last) ask_for_block(*job.product, row, column);
-                multiply_chunks(chunks, sums, kb != 0);
+                multiply_in_levels(chunks, sums, kb != 0);
                 if (last) finish_block(*job.product, row, column, sums);
                 sums += sums_of_block;
             }
@@ -120,7 +126,7 @@ void run_group(const SplitJob& job, int64_t group, int64_t shared0, int64_t shar
 bool run_split_tasks(const SplitJob& job, int64_t begin, int64_t end) {
     const SplitWorkspace workspace = {
         scratch_of<int32_t>(job.context, slot_a,
-                            own_together * job.chunks * chunk_pairs),
+                            own_together * job.chunks * job.chunk_pairs()),
         scratch_of<float>(job.context, slot_b,
                           own_together * shared_together * sums_of_block)};
     if (workspace.own == nullptr || workspace.sums == nullptr) return false;
@@ -156,12 +162,13 @@ bool can_split(const Gemm<float>& p) {
            (p.b_row == 1 || p.b_col == 1);
 }
 
-bool multiply_split(const Gemm<float>& p, ac_context* context) {
+bool multiply_split(const Gemm<float>& p, int levels, ac_context* context) {
     SplitJob job = {};
     job.product = &p;
     job.context = context;
-    const SplitOperand a = {p.a, p.m, p.k, p.a_row, p.a_col, true};
-    const SplitOperand b = {p.b, p.n, p.k, p.b_col, p.b_row, false};
+    job.levels = levels;
+    const SplitOperand a = {p.a, p.m, p.k, p.a_row, p.a_col, true, job.levels};
+    const SplitOperand b = {p.b, p.n, p.k, p.b_col, p.b_row, false, job.levels};
     job.own = p.m >= p.n ? a : b;
     job.shared = p.m >= p.n ? b : a;
     job.own_strips = ceil_div(job.own.width, strip_width);
@@ -171,8 +178,8 @@ bool multiply_split(const Gemm<float>& p, ac_context* context) {
     job.groups = ceil_div(job.own_strips, own_together);
     job.parts = parts_of(job, context);
     job.number = next_number();
-    job.packed = scratch_of<int32_t>(context, slot_shared,
-                                     job.shared_strips * job.chunks * chunk_pairs);
+    job.packed = scratch_of<int32_t>(
+        context, slot_shared, job.shared_strips * job.chunks * job.chunk_pairs());
     if (job.packed == nullptr) return false;
     parallel(context, job.shared_strips * job.k_blocks, true,
              [&](int64_t begin, int64_t end) {

@@ -22,6 +22,7 @@
 #include <immintrin.h>
 
 #include "microkernel.hpp"
+#include "split.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -31,8 +32,6 @@ constexpr int64_t strip_width = 2 * half_strip;
 constexpr int64_t chunk_steps = 32;
 constexpr int64_t tile_pairs = 256;  // of a tile, 4 bytes each: 1 KiB
 constexpr int64_t level_pairs = 2 * tile_pairs;
-constexpr int64_t levels = 3;
-constexpr int64_t chunk_pairs = levels * level_pairs;
 
 // Rounds to the nearest bfloat16, leaving a float32; what is too large becomes
 // infinite, and an infinite or absent number leaves NaN in the levels below.
@@ -48,17 +47,27 @@ AC_INLINE __m512 without(__m512 x, __m512i upper) {
     return _mm512_sub_ps(x, _mm512_castsi512_ps(upper));
 }
 
-// Sixteen pairs (x, y) into the three levels.
+// What is left for the last level, so that its upper half is a near bfloat16, not the
+// next one towards zero: at most 2/3 of a unit off, where adding half a unit in
+// integers would be 1/2 and turn some NaN into numbers. The third level has no lower
+// half.
+template <int levels>
+AC_INLINE __m512i last_level(__m512 x) {
+    if (levels < all_levels) x = _mm512_mul_ps(x, _mm512_set1_ps(1 + 1 / 384.F));
+    return _mm512_castps_si512(x);
+}
+
+// Sixteen pairs (x, y) into the levels.
+template <int levels>
 AC_INLINE void store_split(__m512 x, __m512 y, int32_t* out) {
 #pragma GCC unroll 2
-    for (int level = 0; level < 2; ++level) {
+    for (int level = 0; level + 1 < levels; ++level, out += level_pairs) {
         const __m512i xu = round_to_upper(x), yu = round_to_upper(y);
-        _mm512_store_si512(out + level * level_pairs, pairs_of(xu, yu));
+        _mm512_store_si512(out, pairs_of(xu, yu));
         x = without(x, xu);
         y = without(y, yu);
     }
-    _mm512_store_si512(out + 2 * level_pairs,
-                       pairs_of(_mm512_castps_si512(x), _mm512_castps_si512(y)));
+    _mm512_store_si512(out, pairs_of(last_level<levels>(x), last_level<levels>(y)));
 }
 
 // One operand: `width` rows of a, or columns of b, with `k` steps.
@@ -67,6 +76,8 @@ struct SplitOperand {
     int64_t width, k;
     int64_t step_width, step_k;  // strides
     bool left;                   // a's tiles are [row][pair], b's [pair][column]
+    int levels;
+    [[nodiscard]] AC_INLINE int64_t chunk_pairs() const { return levels * level_pairs; }
 };
 
 // Half a strip of a chunk as memory has it: twice sixteen lines of 16 elements, where
@@ -96,13 +107,13 @@ struct HalfStrip {
 };
 
 // Pairs of element j of lines i and 16 + i. With `turned` pair (i, j) goes to [j][i].
-template <bool all, bool turned>
+template <bool all, bool turned, int levels>
 AC_NOINLINE void pack_pairs(const HalfStrip half, int32_t* out) {
     const float* at = half.from;
     if constexpr (!turned) {
         for (int64_t i = 0; i < half_strip; ++i, at += half.step, out += half_strip)
-            store_split(half.line<all>(at, i, 0),
-                        half.line<all>(at + half.second, i, 1), out);
+            store_split<levels>(half.line<all>(at, i, 0),
+                                half.line<all>(at + half.second, i, 1), out);
     } else {
         vec<float> x[half_strip], y[half_strip];
 #pragma GCC unroll 16
@@ -116,22 +127,23 @@ AC_NOINLINE void pack_pairs(const HalfStrip half, int32_t* out) {
         transpose(y);
 #pragma GCC unroll 16
         for (int64_t i = 0; i < half_strip; ++i)
-            store_split(x[i].v, y[i].v, out + i * half_strip);
+            store_split<levels>(x[i].v, y[i].v, out + i * half_strip);
     }
 }
 
-template <bool turned>
+template <bool turned, int levels>
 AC_INLINE void pack_half(const HalfStrip& half, int32_t* out) {
     if (half.whole()) {
-        pack_pairs<true, turned>(half, out);
+        pack_pairs<true, turned, levels>(half, out);
     } else {
-        pack_pairs<false, turned>(half, out);
+        pack_pairs<false, turned, levels>(half, out);
     }
 }
 
 // The chunk of strip `strip` that begins at step k0.
-AC_INLINE void pack_chunk(const SplitOperand& operand, int64_t strip, int64_t k0,
-                          int32_t* out) {
+template <int levels>
+AC_NOINLINE void pack_chunk(const SplitOperand& operand, int64_t strip, int64_t k0,
+                            int32_t* out) {
     const auto upto = [](int64_t n) {
         return larger<int64_t>(0, smaller<int64_t>(half_strip, n));
     };
@@ -149,9 +161,9 @@ AC_INLINE void pack_chunk(const SplitOperand& operand, int64_t strip, int64_t k0
             half = {from, operand.step_k, second, ahead, {k[0], k[1]}, {width, width}};
         // Steps of a row of a, or columns of a step of b, lie together as in a tile.
         if (operand.left == (operand.step_k == 1)) {
-            pack_half<false>(half, out);
+            pack_half<false, levels>(half, out);
         } else {
-            pack_half<true>(half, out);
+            pack_half<true, levels>(half, out);
         }
     }
 }
@@ -163,11 +175,14 @@ AC_NOINLINE void pack_strips(const SplitOperand& operand, int64_t strip0,
                              int32_t* out, int64_t step) {
     const int64_t strips = strip1 - strip0;
     const bool row_major = operand.step_k == 1;
+    constexpr decltype(&pack_chunk<1>) in_levels[] = {pack_chunk<1>, pack_chunk<2>,
+                                                      pack_chunk<3>};
+    const auto pack = in_levels[operand.levels - 1];
     for (int64_t n = 0; n < strips * chunks; ++n) {
         const int64_t i = row_major ? n / chunks : n % strips;
         const int64_t j = row_major ? n % chunks : n / strips;
-        pack_chunk(operand, strip0 + i, (chunk0 + j) * chunk_steps,
-                   out + i * step + j * chunk_pairs);
+        pack(operand, strip0 + i, (chunk0 + j) * chunk_steps,
+             out + i * step + j * operand.chunk_pairs());
     }
 }
 

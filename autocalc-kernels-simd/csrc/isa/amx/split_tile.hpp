@@ -10,9 +10,7 @@ namespace {
 
 constexpr int64_t sums_of_tile = 256;
 constexpr int64_t sums_of_block = 4 * sums_of_tile;
-constexpr int64_t multiplications = 24;  // of tiles, for a chunk
 constexpr int64_t line_pairs = 16;
-constexpr int64_t ask_pairs = chunk_pairs / multiplications;
 
 // As LDTILECFG reads it (Intel SDM, volume 1, section 18.2): eight tiles of 16 rows of
 // 64 bytes.
@@ -36,16 +34,18 @@ class Tiles {
     Tiles& operator=(const Tiles&) = delete;
 };
 
-// What a multiplication leaves time for: the chunks that come next, a twenty-fourth of
-// each side's 6 KiB at a time, and instructions that do nothing. Tile instructions with
+// What a multiplication leaves time for: the chunks that come next, some lines of each
+// side at a time, a twenty-fourth of 6 KiB with three levels, and instructions that do
+// nothing. Tile instructions with
 // nothing between them run at half their rate: 226 GFLOP/s of float32 on a Sapphire
 // Rapids core, 72 while the core's other hyperthread is busy; with 8 to 40 other
 // instructions after each multiplication 370 and 138.
+template <int lines>
 AC_INLINE void ask_and_wait(const int32_t* left, const int32_t* right) {
-#pragma GCC unroll 4
-    for (int64_t i = 0; i < ask_pairs; i += line_pairs) {
-        __builtin_prefetch(left + i);
-        __builtin_prefetch(right + i);
+#pragma GCC unroll 8
+    for (int i = 0; i < lines; ++i) {
+        __builtin_prefetch(left + i * line_pairs);
+        __builtin_prefetch(right + i * line_pairs);
     }
     asm volatile(".rept 8\n\tnop\n\t.endr");  // NOLINT(portability-no-assembler)
 }
@@ -64,9 +64,13 @@ struct Chunks {
 };
 
 // sums[left half][right half] (+)= left @ right. Small parts come first, and from one
-// pair of levels to the next only one side changes: 14 loads for 24 multiplications,
-// which take 16 cycles each.
+// pair of levels to the next only one side changes: 14 loads for the 24 multiplications
+// of three levels, which take 16 cycles each, and 8 for the 12 of two.
+template <int levels>
 AC_NOINLINE void multiply_chunks(const Chunks& chunks, float* sums, bool add) {
+    constexpr int64_t pairs = levels * level_pairs;
+    constexpr int multiplications = 2 * levels * (levels + 1);
+    constexpr int lines = (pairs / line_pairs + multiplications - 1) / multiplications;
     settle_memory();
     if (add) {
         _tile_loadd(0, sums, 64);
@@ -87,32 +91,41 @@ AC_NOINLINE void multiply_chunks(const Chunks& chunks, float* sums, bool add) {
 #define AC_RIGHT(level)                                \
     _tile_loadd(6, right + (level) * level_pairs, 64); \
     _tile_loadd(7, right + (level) * level_pairs + tile_pairs, 64);
-#define AC_MULTIPLY(at, sum, a, b) \
-    _tile_dpbf16ps(sum, a, b);     \
-    ask_and_wait(ahead_left + (at) * ask_pairs, ahead_right + (at) * ask_pairs);
+#define AC_MULTIPLY(at, sum, a, b)                              \
+    _tile_dpbf16ps(sum, a, b);                                  \
+    ask_and_wait<lines>(ahead_left + (at) * lines * line_pairs, \
+                        ahead_right + (at) * lines * line_pairs);
 #define AC_MULTIPLY_HALVES(step)         \
     AC_MULTIPLY(4 * (step), 0, 4, 6)     \
     AC_MULTIPLY(4 * (step) + 1, 1, 4, 7) \
     AC_MULTIPLY(4 * (step) + 2, 2, 5, 6) \
     AC_MULTIPLY(4 * (step) + 3, 3, 5, 7)
     for (int64_t i = chunks.count; i > 0; --i) {
-        const int32_t* ahead_left = i == 1 ? chunks.next_left : left + chunk_pairs;
-        const int32_t* ahead_right = i == 1 ? chunks.next_right : right + chunk_pairs;
-        AC_LEFT(2)
+        const int32_t* ahead_left = i == 1 ? chunks.next_left : left + pairs;
+        const int32_t* ahead_right = i == 1 ? chunks.next_right : right + pairs;
+        AC_LEFT(levels - 1)
         AC_RIGHT(0)
         AC_MULTIPLY_HALVES(0)
-        AC_LEFT(1)
-        AC_MULTIPLY_HALVES(1)
-        AC_RIGHT(1)
-        AC_MULTIPLY_HALVES(2)
-        AC_LEFT(0)
-        AC_MULTIPLY_HALVES(3)
-        AC_RIGHT(2)
-        AC_MULTIPLY_HALVES(4)
-        AC_RIGHT(0)
-        AC_MULTIPLY_HALVES(5)
-        left += chunk_pairs;
-        right += chunk_pairs;
+        if constexpr (levels == 3) {
+            AC_LEFT(1)
+            AC_MULTIPLY_HALVES(1)
+            AC_RIGHT(1)
+            AC_MULTIPLY_HALVES(2)
+            AC_LEFT(0)
+            AC_MULTIPLY_HALVES(3)
+            AC_RIGHT(2)
+            AC_MULTIPLY_HALVES(4)
+            AC_RIGHT(0)
+            AC_MULTIPLY_HALVES(5)
+        }
+        if constexpr (levels == 2) {
+            AC_LEFT(0)
+            AC_MULTIPLY_HALVES(1)
+            AC_RIGHT(1)
+            AC_MULTIPLY_HALVES(2)
+        }
+        left += pairs;
+        right += pairs;
     }
 #undef AC_LEFT
 #undef AC_RIGHT

@@ -17,12 +17,15 @@ from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.declare import primitive
 from autocalc._kernels.matmul._bounds import (
     ACTIVATIONS,
+    FEWER_PARTS,
     SAMPLED_ACTIVATIONS,
     SIZES,
     SPLIT,
     Pair,
     gemm_tolerance,
     product,
+    product_of_parts,
+    said_of_parts,
     split_product,
 )
 from autocalc._kernels.rules import broadcast_shapes, expect_shape, float_dtype
@@ -202,3 +205,11 @@ gemm_split = Budget(
 
 
 gemm.exception("split", gemm_split)
+for _parts in FEWER_PARTS:
+    gemm.exception(
+        _parts,
+        Budget(
+            f"{said_of_parts(_parts)}, through the activation",
+            gemm_tolerance(product_of_parts(_parts)),
+        ),
+    )

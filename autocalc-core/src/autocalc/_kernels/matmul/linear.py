@@ -14,6 +14,7 @@ from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.matmul._bounds import (
     ACTIVATIONS,
+    FEWER_PARTS,
     SAMPLED_ACTIVATIONS,
     SIZES,
     SPLIT,
@@ -21,6 +22,8 @@ from autocalc._kernels.matmul._bounds import (
     Pair,
     gemm_tolerance,
     product,
+    product_of_parts,
+    said_of_parts,
     split_product,
 )
 from autocalc._kernels.precision import narrow, plus, plus_in, wide
@@ -151,6 +154,14 @@ linear_split = Budget(
 
 
 linear.exception("split", linear_split)
+for _parts in FEWER_PARTS:
+    linear.exception(
+        _parts,
+        Budget(
+            f"{said_of_parts(_parts)}, through the activation",
+            _linear(product_of_parts(_parts)),
+        ),
+    )
 
 
 linear_backward = composite(
@@ -291,4 +302,14 @@ linear_backward_split = Budget(
 )
 
 
-linear_backward.exception("split", linear_backward_split)
+linear_backward_exceptions = {"split": linear_backward_split} | {
+    parts: Budget(
+        f"{said_of_parts(parts)} for each product; dbias as sum",
+        _linear_backward(product_of_parts(parts)),
+    )
+    for parts in FEWER_PARTS
+}
+
+
+for _name, _budget in linear_backward_exceptions.items():
+    linear_backward.exception(_name, _budget)

@@ -21,10 +21,10 @@ from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.matmul.linear import (
     linear_backward_budget,
+    linear_backward_exceptions,
     linear_backward_in_primitives,
     linear_backward_reference,
     linear_backward_rule,
-    linear_backward_split,
     linear_backward_work,
 )
 from autocalc._kernels.samples import Make
@@ -80,7 +80,8 @@ def _(
 
 
 linear_relu_backward.budget(linear_backward_budget)
-linear_relu_backward.exception("split", linear_backward_split)
+for _name, _budget in linear_backward_exceptions.items():
+    linear_relu_backward.exception(_name, _budget)
 
 
 @linear_relu_backward.samples

@@ -20,7 +20,13 @@ from autocalc._kernels.budgets import Inputs, Tolerance
 from autocalc._kernels.cases import Case, absent, floats, join, uniform
 from autocalc._kernels.declare import composite
 from autocalc._kernels.elementwise.arithmetic import sub_in_primitives
-from autocalc._kernels.matmul._bounds import SPLIT, lost_in_parts
+from autocalc._kernels.matmul._bounds import (
+    FEWER_PARTS,
+    SPLIT,
+    lost_in_parts,
+    lost_of_parts,
+    said_of_parts,
+)
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.recurrent._sequence import (
     TEXT,
@@ -264,7 +270,7 @@ def _lstm_backward(lost: Lost) -> Tolerance:
         before = states_before(np, out, h0, reverse)
         turned = rows(d).T
         limits = (
-            product(d, off_d, w_ih, eps),
+            product(d, off_d, w_ih, eps) + lost(d, w_ih),
             times(d, off_d, x, eps) + lost(turned, rows(x)),
             times(d, off_d, before, eps) + lost(turned, rows(before)),
             total(d, off_d, eps),
@@ -312,8 +318,16 @@ lstm_backward.benchmarks(
 
 
 lstm_backward_split = Budget(
-    f"{TEXT}; the weights'{SPLIT}", _lstm_backward(lost_in_parts)
+    f"{TEXT}; dx and the weights'{SPLIT}", _lstm_backward(lost_in_parts)
 )
 
 
 lstm_backward.exception("split", lstm_backward_split)
+for _parts in FEWER_PARTS:
+    lstm_backward.exception(
+        _parts,
+        Budget(
+            f"{TEXT}; dx and the weights' as products: {said_of_parts(_parts)}",
+            _lstm_backward(lost_of_parts(_parts)),
+        ),
+    )

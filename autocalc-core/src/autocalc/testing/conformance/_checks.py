@@ -13,6 +13,7 @@ import numpy as np
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._choice import count, use
+from autocalc._dispatch._precision import matmul_precision
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import DType, KernelSpec, Sample
 from autocalc.errors import KernelDataError
@@ -383,7 +384,12 @@ def check_dispatch(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
             for operand in sample.inputs
         ]
         label = f"{spec.name} ({dtype}) on {sample.label!r}, dispatched,"
-        with use(subject.name, only=True), count() as counter, running(label):
+        with (
+            matmul_precision(subject.kernel_set.precision),
+            use(subject.name, only=True),
+            count() as counter,
+            running(label),
+        ):
             getattr(arrays, spec.name)(*inputs, *sample.attributes, **want, **free)
         floating_point.restore()
         calls += 1
