@@ -50,9 +50,9 @@ def owners(*kernels: str) -> list[str]:
 def _whole_sets() -> list[str]:
     """Return the sets that take operands of any size.
 
-    AMX's takes large products alone: most of its rows would be another set's.
+    AMX's take large products alone: most of their rows would be another set's.
     """
-    return [n for n in ac.kernels.available() if not n.startswith("split-")]
+    return [n for n in ac.kernels.available() if not n.endswith("-amx")]
 
 
 def peak_program(kernels: str) -> list[str] | None:
