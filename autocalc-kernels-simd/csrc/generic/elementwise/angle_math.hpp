@@ -34,7 +34,7 @@ AC_NOINLINE void tan_far(const T* x, T* y) {
 }
 
 template <class T>
-AC_INLINE vec<T> tan(vec<T> x) {
+AC_INLINE vec<T> tan_any(vec<T> x) {
     vec<T> y = tan_near(x);
     if (!all(le(abs(x), set1<T>(T(trig_limit))))) {
         T far_x[vec<T>::lanes], far_y[vec<T>::lanes];
@@ -43,7 +43,33 @@ AC_INLINE vec<T> tan(vec<T> x) {
         tan_far(far_x, far_y);
         y = load(far_y);
     }
-    return select(eq(x, zero<T>()), x, y);  // keeps the sign of a zero
+    return y;
+}
+
+// Lanes beyond float_limit.
+AC_NOINLINE void tan_wide(const float* x, float* y) {
+    const f32 at = load(x), wide = tan_any(at);
+    store(y, select(le(abs(at), set1<float>(float_limit)), load(y), wide));
+}
+AC_INLINE f64 tan_of(f64 x) { return tan_any(x); }
+AC_INLINE f32 tan_of(f32 x) {
+    if constexpr (!has_fma) return tan_any(x);
+    f32 sine, cosine;
+    const i32 n = to_int(float_parts(x, sine, cosine)), bit = set1<int32_t>(1);
+    const mask<float> odd = eq(n & bit, bit);
+    f32 y = select(odd, -cosine, sine) / select(odd, sine, cosine);
+    if (!all(le(abs(x), set1<float>(float_limit)))) {
+        float wide_x[f32::lanes], wide_y[f32::lanes];
+        store(wide_x, x);
+        store(wide_y, y);
+        tan_wide(wide_x, wide_y);
+        y = load(wide_y);
+    }
+    return y;
+}
+template <class T>
+AC_INLINE vec<T> tan(vec<T> x) {
+    return select(eq(x, zero<T>()), x, tan_of(x));  // keeps the sign of a zero
 }
 
 // ---- constants: quarter_pi's first part has so few bits that 4 times it is exact

@@ -104,6 +104,11 @@ RunKernel copy_run(int to, int from) {
     }
 }
 
+// Rows of a tile whose rows and columns change places: four times the height of a vector
+// reads whole lines of the one array, and cuts few tiles. 316 x 316 floats: 20 and 14 us
+// with 16 and 64 rows, 1024 x 1024: 640 and 560.
+constexpr int64_t transposed_rows = 64;
+
 // A copy whose rows and columns change places goes from the one array into the other,
 // without a buffer between.
 void transpose_tiles(const Nest& nest, int across, int64_t most_rows, int64_t begin,
@@ -161,7 +166,7 @@ void copy_kernel(const ac_call* call, ac_context* context, ac_status* status) {
         const int few = interleaved_dim(nest);
         int across = few < 0 ? separated_dim(nest) : few;
         if (across < 0) across = transposed_dim(nest);
-        const int64_t rows = few < 0 ? tile_height : interleaved_rows;
+        const int64_t rows = few < 0 ? transposed_rows : interleaved_rows;
         if (across >= 0 && nest.stride[0][across] % nest.item[0] == 0) {
             parallel(context, count_tiles(nest, across, rows), nest.total >= 16384,
                      [&](int64_t begin, int64_t end) {

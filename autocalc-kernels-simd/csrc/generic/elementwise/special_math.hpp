@@ -96,6 +96,28 @@ AC_INLINE f64 erfc(f64 x) {
     return select(lt(a, number(0.5)), one - erf(x), y);
 }
 
+// Of floats in their own precision, where there is FMA: exp(-a^2) / (1 + 2 a) times a
+// polynomial in q = (a - 2) / (a + 2), a from 0.46 to 10.1, error 1.9e-8.
+constexpr float erfc_f32[] = {1.27697837f,     -0.0927635729f,  -0.166030467f,
+                              0.164041564f,    -0.0542152189f,  -0.00794059876f,
+                              0.00867571495f,  0.000935084128f, -0.00128771667f};
+AC_INLINE f32 erfc(f32 x) {
+    if constexpr (!has_fma) return narrow(erfc(low_double(x)), erfc(high_double(x)));
+    const f32 one = set1<float>(1), two = set1<float>(2), square = x * x;
+    const f32 a = min(set1<float>(10.06f), abs(x));
+    const f32 line = fma(a, two, one), sum = a + two, inverse = one / (line * sum);
+    const f32 p = polynomial((a - two) * line * inverse, erfc_f32);
+    const f32 over = sum * inverse, first = p * over;
+    const f32 scaled = fma(fnma(first, line, p), over, first);
+    const f32 power = a * a, lost = fma(a, a, -power);
+    f32 n;
+    const f32 tail = exp_tail(-power, n), rest = fnma(lost, tail, tail - lost);
+    const f32 far = scale2_any(fma(scaled, rest, scaled), n);
+    const f32 y = select(lt(x, zero<float>()), two - far, far);
+    const f32 near = one - fma(x, erf_small(square), x);
+    return select(lt(a, set1<float>(0.5f)), near, y);
+}
+
 AC_INLINE f64 erfcx(f64 x) {
     const f64 a = min(number(28), abs(x)), one = number(1), ten = number(10);
     const f64 square = a * a, lost = lost_of_product(a, a, square), e = exp(square);
@@ -224,6 +246,54 @@ AC_INLINE f64 ndtri(f64 p) {
     const f64 ends = select(eq(p, none), -infinity, infinity);
     y = select(eq(p, none) | eq(p, one), ends, y * number(root_two));
     return select(lt(p, none) | gt(p, one) | is_nan(p), number(limits<double>::nan), y);
+}
+
+// ---- inverses of floats in their own precision, where there is FMA
+//
+// erfinv(x) / x in w = -log(1 - x^2) up to 5, in sqrt(w) up to 16, and up to the smallest
+// numbers, of which ndtri makes 104. Errors 4.0e-8, 9.2e-9 and 4.6e-8.
+constexpr float inverse_near[] = {1.50140941f,      0.246640295f,    -0.00417766767f,
+                                  -0.00125278381f,  0.000218575573f, -4.92934942e-06f,
+                                  -3.52291454e-06f, 4.57350495e-07f, 2.8103436e-08f,
+                                  -8.07909117e-09f};
+constexpr float inverse_far[] = {2.83297682f,       1.00167525f,     0.00944533106f,
+                                 -0.00764090382f,   0.00568501977f,  -0.00358327152f,
+                                 0.00149168237f,    -7.89298647e-05f, -0.000315366662f,
+                                 0.00012815668f};
+constexpr float inverse_farther[] = {5.85991287f,      1.00960505f,     -0.000471616659f,
+                                     -4.28693056e-05f, 2.06962231e-05f, -5.24797952e-06f,
+                                     1.30379499e-06f,  -2.64740947e-07f, 2.99591996e-08f,
+                                     -1.24139676e-09f};
+AC_INLINE f32 inverse_of(f32 x, f32 w) {
+    f32 y = polynomial(w - set1<float>(2.5f), inverse_near);
+    const mask<float> far = ge(w, set1<float>(5));
+    if (any(far)) {
+        const f32 root = sqrt(w);
+        y = select(far, polynomial(root - set1<float>(3), inverse_far), y);
+        y = select(ge(w, set1<float>(16)),
+                   polynomial(root - set1<float>(6), inverse_farther), y);
+    }
+    return y * x;
+}
+
+AC_INLINE f32 erfinv(f32 x) {
+    if constexpr (!has_fma) return narrow(erfinv(low_double(x)), erfinv(high_double(x)));
+    const f32 a = abs(x), one = set1<float>(1);
+    const f32 y = inverse_of(x, -log_positive(fnma(x, x, one)));
+    const f32 ends = select(eq(a, one), set1<float>(limits<float>::infinity),
+                            set1<float>(limits<float>::nan));
+    return select(lt(a, one), y, copysign(ends, x));
+}
+
+AC_INLINE f32 ndtri(f32 p) {
+    if constexpr (!has_fma) return narrow(ndtri(low_double(p)), ndtri(high_double(p)));
+    const f32 one = set1<float>(1), none = zero<float>(), four = set1<float>(4);
+    const f32 x = p - set1<float>(0.5f), w = -log_positive(four * p * (one - p));
+    const f32 y = inverse_of(x, w) * set1<float>(2.82842712f);
+    const f32 infinity = set1<float>(limits<float>::infinity);
+    const f32 ends = select(eq(p, none), -infinity,
+                            select(eq(p, one), infinity, set1<float>(limits<float>::nan)));
+    return select(gt(p, none) & lt(p, one), y, ends);
 }
 
 // ---- lgamma
