@@ -47,6 +47,7 @@
     X(adagrad_adadelta_lion)  \
     X(scans)                  \
     X(factorizations)         \
+    X(systems)                \
     X(truths)
 
 // Of the set with Winograd's convolutions, which have an error budget of their own.

@@ -2,11 +2,9 @@
 //
 // Factors of small matrices: Cholesky's, and Householder's QR with LAPACK's signs. Both
 // types are computed in double and rounded once, as the reference does: one machine
-// code.
-#include "common/call.hpp"
+// code. Cholesky's factors of larger ones are computed in blocks, in the type of the matrix.
 #include "common/families.hpp"
-#include "common/operands.hpp"
-#include "vec.hpp"
+#include "linalg/blocked.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -17,31 +15,6 @@ constexpr int64_t pitch = most + 8;
 constexpr int64_t work_size = most * pitch;
 
 enum class Part { whole, lower, upper };
-
-// The matrices of an array [..., rows, columns].
-struct Matrices {
-    const ac_array* array;
-    int64_t rows, columns;
-
-    explicit Matrices(const ac_array* a)
-        : array(a), rows(dim_of(a, -2)), columns(dim_of(a, -1)) {}
-
-    [[nodiscard]] int64_t count() const {
-        int64_t n = 1;
-        for (int d = 0; d < array->ndim - 2; ++d) n *= array->shape[d];
-        return n;
-    }
-    [[nodiscard]] AC_NOINLINE char* at(int64_t index) const {
-        char* place = data<char>(array);
-        for (int d = array->ndim - 3; d >= 0; --d) {
-            place += index % array->shape[d] * array->strides[d];
-            index /= array->shape[d];
-        }
-        return place;
-    }
-    AC_INLINE void read(int64_t index, double* work) const;
-    AC_INLINE void write(int64_t index, const double* work, Part part) const;
-};
 
 // Strides are in elements.
 template <class T>
@@ -67,26 +40,26 @@ AC_NOINLINE void write_rows(T* to, int64_t down, int64_t across, int64_t rows,
     }
 }
 
-void Matrices::read(int64_t index, double* work) const {
-    if (array->dtype == AC_FLOAT32) {
-        read_rows(reinterpret_cast<const float*>(at(index)),
-                  stride_of<float>(array, -2), stride_of<float>(array, -1), rows,
-                  columns, work);
+void read_small(const Matrices& from, int64_t index, double* work) {
+    const ac_array* a = from.array;
+    if (a->dtype == AC_FLOAT32) {
+        read_rows(reinterpret_cast<const float*>(from.at(index)), stride_of<float>(a, -2),
+                  stride_of<float>(a, -1), from.rows, from.columns, work);
     } else {
-        read_rows(reinterpret_cast<const double*>(at(index)),
-                  stride_of<double>(array, -2), stride_of<double>(array, -1), rows,
-                  columns, work);
+        read_rows(reinterpret_cast<const double*>(from.at(index)), stride_of<double>(a, -2),
+                  stride_of<double>(a, -1), from.rows, from.columns, work);
     }
 }
 
 // Zeros outside of `part`.
-void Matrices::write(int64_t index, const double* work, Part part) const {
-    if (array->dtype == AC_FLOAT32) {
-        write_rows(reinterpret_cast<float*>(at(index)), stride_of<float>(array, -2),
-                   stride_of<float>(array, -1), rows, columns, work, part);
+void write_small(const Matrices& to, int64_t index, const double* work, Part part) {
+    const ac_array* a = to.array;
+    if (a->dtype == AC_FLOAT32) {
+        write_rows(reinterpret_cast<float*>(to.at(index)), stride_of<float>(a, -2),
+                   stride_of<float>(a, -1), to.rows, to.columns, work, part);
     } else {
-        write_rows(reinterpret_cast<double*>(at(index)), stride_of<double>(array, -2),
-                   stride_of<double>(array, -1), rows, columns, work, part);
+        write_rows(reinterpret_cast<double*>(to.at(index)), stride_of<double>(a, -2),
+                   stride_of<double>(a, -1), to.rows, to.columns, work, part);
     }
 }
 
@@ -128,18 +101,111 @@ bool factor_lower(double* a, int64_t n) {
     return true;
 }
 
+// ---- Cholesky of larger matrices: A = U' U, where rows are what is computed with
+
+constexpr int64_t band = 96;  // rows of a product: what lies left of them is left out
+
+template <class T>
+struct Upper {
+    ac_context* context;
+    int64_t n;
+    Block<T> a = {};
+    bool positive = true;
+
+    // False without memory.
+    bool factor() {
+        positive = true;
+        for (int64_t first = 0; first < n; first += block_width) {
+            const int64_t width = smaller(block_width, n - first), next = first + width;
+            T inverse[block_width];
+            factor_block(a.from(first, first), width, inverse);
+            if (!positive) return true;
+            const Block<T> right = a.from(first, next);
+            solve_rows<T>(right, width, n - next,
+                          {a.row(first) + first, 1, a.pitch, inverse, false});
+            for (int64_t i = next; i < n; i += band) {
+                const T* factors = a.row(first) + i;
+                if (!subtract_product(context, a.from(i, i), factors, 1, a.pitch,
+                                      a.from(first, i), smaller(band, n - i), n - i, width))
+                    return false;
+            }
+        }
+        return true;
+    }
+
+    AC_NOINLINE void factor_block(Block<T> block, int64_t width, T* inverse) {
+        for (int64_t k = 0; k < width; ++k) {
+            T* top = block.row(k);
+            if (!(top[k] > 0)) {
+                positive = false;
+                return;
+            }
+            const T root = static_cast<T>(__builtin_sqrt(static_cast<double>(top[k])));
+            inverse[k] = T(1) / root;
+            for (int64_t j = k + 1; j < width; ++j) top[j] *= inverse[k];
+            top[k] = root;
+            for (int64_t i = k + 1; i < width; ++i) {
+                const vec<T> factor = set1<T>(top[i]);
+                for (int64_t j = 0; j < width; j += vec<T>::lanes) {
+                    T* to = block.row(i) + j;
+                    store(to, fnma(factor, load(top + j), load(to)));
+                }
+            }
+        }
+    }
+};
+
+template <class T>
+bool cholesky_in_blocks(ac_context* context, const Matrices& out, const Matrices& a,
+                        int64_t& bad) {
+    Upper<T> upper = {context, a.rows};
+    if (!take(upper.a, context, 3, a.rows, a.rows)) return false;
+    const int64_t n = a.rows, down = stride_of<T>(a.array, -2);
+    const int64_t across = stride_of<T>(a.array, -1);
+    const int64_t out_down = stride_of<T>(out.array, -2);
+    const int64_t out_across = stride_of<T>(out.array, -1);
+    for (int64_t index = 0; index < a.count(); ++index) {
+        const T* from = reinterpret_cast<const T*>(a.at(index));
+        each_element(n, n, [&](int64_t i, int64_t j) {
+            upper.a.row(j)[i] = j > i ? T(0) : from[i * down + j * across];
+        });
+        if (!upper.factor()) return false;
+        if (!upper.positive) {
+            bad = index;
+            return true;
+        }
+        T* to = reinterpret_cast<T*>(out.at(index));
+        each_element(n, n, [&](int64_t i, int64_t j) {
+            to[i * out_down + j * out_across] = j > i ? T(0) : upper.a.row(j)[i];
+        });
+    }
+    return true;
+}
+
+void cholesky_large(ac_context* context, ac_status* status, const Matrices& out,
+                    const Matrices& a) {
+    int64_t bad = -1;
+    const bool finished = out.array->dtype == AC_FLOAT32
+                              ? cholesky_in_blocks<float>(context, out, a, bad)
+                              : cholesky_in_blocks<double>(context, out, a, bad);
+    done(status);
+    if (!finished) return no_memory(status);
+    if (bad >= 0) bad_value(status, 1, bad * a.rows * a.columns, 0);
+}
+
 void cholesky(const ac_call* call, ac_context* context, ac_status* status) {
     const Matrices out(operand(call, 0)), a(operand(call, 1));
+    if (a.rows > most) return cholesky_large(context, status, out, a);
     int64_t bad = -1;
     const bool finished =
         each_matrix(context, a, 1, [&](double* work, int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; ++i) {
-                a.read(i, work);
+                read_small(a, i, work);
                 if (!factor_lower(work, a.rows)) {
                     __atomic_store_n(&bad, i, __ATOMIC_RELAXED);
                     return;
                 }
-                out.write(i, work, Part::lower);
+                write_small(out, i, work, Part::lower);
             }
         });
     if (!finished) return no_memory(status);
@@ -216,27 +282,26 @@ void qr(const ac_call* call, ac_context* context, ac_status* status) {
             double* v = work + work_size;
             double tau[most];
             for (int64_t i = begin; i < end; ++i) {
-                a.read(i, work);
+                read_small(a, i, work);
                 factor_qr(work, v, tau, a.rows, a.columns);
-                r.write(i, work, Part::upper);
+                write_small(r, i, work, Part::upper);
                 multiply_reflectors(work, v, tau, smaller(a.rows, a.columns), q.rows,
                                     q.columns);
-                q.write(i, work, Part::whole);
+                write_small(q, i, work, Part::whole);
             }
         });
     if (!finished) no_memory(status);
 }
 
-template <int input>
-const char* supports(const ac_call* call) {
-    const ac_array* a = operand(call, input);
+const char* qr_supports(const ac_call* call) {
+    const ac_array* a = operand(call, 2);
     const bool small = a->ndim >= 2 && dim_of(a, -1) <= most && dim_of(a, -2) <= most;
     return small ? nullptr : "matrices of 32 rows and columns at most";
 }
 
 const ac_kernel_entry entries[] = {
-    {"cholesky", "out ; a", cholesky, supports<1>, nullptr, 8.0, float_dtypes, nullptr},
-    {"qr", "q r ; a ; mode:reduced,complete", qr, supports<2>, nullptr, 20.0,
+    {"cholesky", "out ; a", cholesky, nullptr, nullptr, 8.0, float_dtypes, nullptr},
+    {"qr", "q r ; a ; mode:reduced,complete", qr, qr_supports, nullptr, 20.0,
      float_dtypes, nullptr},
 };
 

@@ -24,7 +24,12 @@ from autocalc._kernels.precision import narrow
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
-det = standalone("det", "out ; a", "The determinant of each matrix [..., n, n].")
+det = standalone(
+    "det",
+    "out ; a",
+    "The determinant of each matrix [..., n, n].",
+    says_why=True,  # what becomes of infinities and NaN
+)
 
 
 @det.rule
@@ -61,6 +66,7 @@ slogdet = standalone(
     "slogdet",
     "sign logabs ; a",
     "The sign and log|det| of each matrix: 0 and -inf if it is singular.",
+    says_why=True,
 )
 
 
@@ -90,6 +96,7 @@ cofactor = standalone(
     "cofactor",
     "out ; a",
     "det(a) inv(a)^T, the derivative of det, of singular matrices too.",
+    says_why=True,  # of large matrices that are almost singular
 )
 
 

@@ -27,7 +27,12 @@ from autocalc._kernels.precision import narrow
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
-inv = standalone("inv", "out ; a", "The inverse of each matrix [..., n, n].")
+inv = standalone(
+    "inv",
+    "out ; a",
+    "The inverse of each matrix [..., n, n].",
+    says_why=True,  # between which ends the singular values lie, or where NaN is
+)
 
 
 @inv.rule
