@@ -4,6 +4,7 @@
 // a factor cannot answer, of a matrix that is singular or holds infinities or NaN, is left to
 // the reference.
 #include "common/families.hpp"
+#include "linalg/cofactor.hpp"
 #include "linalg/lu.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -173,10 +174,20 @@ struct Solve {
 };
 
 // det(a) a^-T, where rounding in the inverse leaves it within eps of the largest product of
-// n - 1 singular values; pivots stand for those.
+// n - 1 singular values, for which pivots stand; other small matrices have a way of their own.
 struct Cofactor {
     static constexpr int input = 1;
     static constexpr bool of_none = false;
+    static constexpr double room = 1.4;  // the logarithm of 4
+
+    template <class T>
+    static bool is_precise(const Lu<T>& lu) {
+        if (lu.singular) return false;
+        const Logs logs = logs_of(lu);
+        const double others = static_cast<double>(lu.n - 1) * logs.most;
+        return logs.sum - 2 * logs.least + logs.most <= others + room;
+    }
+
     template <class T>
     static Answer run(const ac_call* call, ac_context* context) {
         const Matrices a(operand(call, 1));
@@ -188,21 +199,45 @@ struct Cofactor {
         const Matrices out(&flipped);
         return each_factor<T>(
             context, a, *a.array, a.count(), [&](const Lu<T>& lu, int64_t index) {
-                if (lu.singular) return Answer::refused;
-                const Logs logs = logs_of(lu);
-                const double others = static_cast<double>(lu.n - 1) * logs.most;
-                if (logs.sum - 2 * logs.least + logs.most > others) return Answer::refused;
-                Block<T> x;
-                if (!take(x, context, solution_slot, lu.n, lu.n)) return Answer::no_memory;
-                for (int64_t i = 0; i < lu.n; ++i) x.row(i)[lu.order[i]] = 1;
-                if (!lu.solve(x, lu.n)) return Answer::no_memory;
-                const double det = product_of(lu);
-                each_element(lu.n, lu.n, [&](int64_t i, int64_t j) {
-                    x.row(i)[j] = static_cast<T>(det * static_cast<double>(x.row(i)[j]));
-                });
-                write_matrix(out, out.at(index), x);
-                return Answer::found;
+                return is_precise(lu) ? by_inverse<T>(lu, out, index)
+                                      : by_pivots<T>(lu, a, out, index);
             });
+    }
+
+    template <class T>
+    static Answer by_inverse(const Lu<T>& lu, const Matrices& out, int64_t index) {
+        Block<T> x;
+        if (!take(x, lu.context, solution_slot, lu.n, lu.n)) return Answer::no_memory;
+        for (int64_t i = 0; i < lu.n; ++i) x.row(i)[lu.order[i]] = 1;
+        if (!lu.solve(x, lu.n)) return Answer::no_memory;
+        const double det = product_of(lu);
+        each_element(lu.n, lu.n, [&](int64_t i, int64_t j) {
+            x.row(i)[j] = static_cast<T>(det * static_cast<double>(x.row(i)[j]));
+        });
+        write_matrix(out, out.at(index), x);
+        return Answer::found;
+    }
+
+    template <class T>
+    static Answer by_pivots(const Lu<T>& lu, const Matrices& a, const Matrices& out,
+                            int64_t index) {
+        const int64_t n = lu.n;
+        if (n > most_adjugate) return Answer::refused;
+        auto* work = scratch_of<double>(lu.context, solution_slot, n * n);
+        if (work == nullptr) return Answer::no_memory;
+        const T* from = reinterpret_cast<const T*>(a.at(index));
+        const int64_t down = stride_of<T>(a.array, -2);
+        const int64_t across = stride_of<T>(a.array, -1);
+        each_element(n, n, [&](int64_t i, int64_t j) {
+            work[i * n + j] = static_cast<double>(from[i * down + j * across]);
+        });
+        T* to = reinterpret_cast<T*>(out.at(index));
+        const int64_t out_down = stride_of<T>(out.array, -2);
+        const int64_t out_across = stride_of<T>(out.array, -1);
+        adjugate(work, n, [&](int64_t i, int64_t j, double value) AC_INLINE_LAMBDA {
+            to[i * out_down + j * out_across] = static_cast<T>(value);
+        });
+        return Answer::found;
     }
 };
 
