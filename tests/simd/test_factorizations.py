@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Factors of small matrices: LAPACK's signs, any strides, values at the ends."""
+"""Factors of matrices: LAPACK's signs, any strides, values at the ends; what LU is for."""
 
 import math
 
@@ -99,14 +99,92 @@ def test_the_same_bits_for_any_number_of_threads(kernels, rng, set_team):
     assert all(np.array_equal(x, y) for x, y in zip(*found, strict=True))
 
 
-def test_large_matrices_are_refused(kernels):
-    reason = "32 rows and columns"
-    for name, attributes in (("qr", ("reduced",)), ("cholesky", ())):
-        chosen = [
-            str(ac.kernels.explain(name, np.eye(n), *attributes)) for n in (32, 33)
-        ]
-        assert reason not in chosen[0]
-        assert reason in chosen[1]
+def test_large_matrices_are_refused():
+    chosen = [str(ac.kernels.explain("qr", np.eye(n), "reduced")) for n in (32, 33)]
+    assert "32 rows and columns" not in chosen[0]
+    assert "32 rows and columns" in chosen[1]
+
+
+LARGE = [33, 64, 65, 100, 131]
+
+
+@pytest.mark.parametrize("dtype", ROOM)
+@pytest.mark.parametrize("n", LARGE)
+def test_large_cholesky_reads_the_lower_triangle(kernels, rng, dtype, n):
+    a = _definite(rng, n, n).astype(dtype)
+    out = np.full_like(a, 7)
+    kernels["cholesky"](out, np.tril(a) + np.triu(np.full_like(a, np.nan), 1))
+    room = 30 * ROOM[dtype]
+    assert np.allclose(out @ out.T, a, rtol=room, atol=room * n)
+    assert not np.triu(out, 1).any()
+
+
+@pytest.mark.parametrize("dtype", ROOM)
+@pytest.mark.parametrize("n", [1, 2, 31, *LARGE])
+def test_lu_answers_as_lapack_does(kernels, rng, dtype, n):
+    a = rng.normal(size=(2, n, n)) + 0.2 * n * np.eye(n)[::-1]  # rows change places
+    b, a = rng.normal(size=(2, n, 37)).astype(dtype), a.astype(dtype)
+    wide = a.astype(np.float64)
+    found = {
+        name: np.full(shape, 7, dtype)
+        for name, shape in (("det", 2), ("sign", 2), ("log", 2), ("inv", a.shape))
+    }
+    x, turned = np.full_like(b, 7), np.full_like(a.transpose(0, 2, 1), 7)
+    kernels["det"](found["det"], a)
+    kernels["slogdet"](found["sign"], found["log"], a)
+    kernels["inv"](found["inv"], a)
+    kernels["solve"](x, a, b)
+    kernels["inv"](turned.transpose(0, 2, 1), a.transpose(0, 2, 1).copy().transpose(0, 2, 1))
+    sign, log = np.linalg.slogdet(wide)
+    room = 100 * ROOM[dtype]
+    with np.errstate(over="ignore"):
+        assert np.allclose(found["det"], np.linalg.det(wide).astype(dtype), rtol=room)
+    assert np.array_equal(found["sign"], sign)
+    assert np.allclose(found["log"], log, rtol=room, atol=room)
+    assert np.allclose(found["inv"], np.linalg.inv(wide), rtol=room, atol=room)
+    assert np.allclose(x, np.linalg.solve(wide, b), rtol=room, atol=room)
+    assert np.array_equal(turned.transpose(0, 2, 1), found["inv"])
+
+
+def test_a_matrix_is_broadcast_over_right_hand_sides(kernels, rng):
+    a, b = rng.normal(size=(3, 1, 40, 40)), rng.normal(size=(2, 40, 3))
+    x = np.empty((3, 2, 40, 3))
+    kernels["solve"](x, a, b)
+    assert np.allclose(x, np.linalg.solve(a, b))
+
+
+@pytest.mark.parametrize("n", [2, 5, 40])
+@pytest.mark.parametrize("rank", [0, 1, 2, -1])
+def test_cofactors_of_singular_matrices(kernels, rng, n, rank):
+    rank = n + rank if rank < 0 else min(rank, n)
+    a = rng.normal(size=(n, rank)) @ rng.normal(size=(rank, n)) / math.sqrt(n)
+    out = np.full_like(a, 7)
+    kernels["cofactor"](out, a)
+    u, s, v = np.linalg.svd(a)
+    others = [np.prod(np.delete(s, i)) for i in range(n)]
+    expected = np.linalg.det(u @ v) * (u * others) @ v
+    room = 1e-13 * np.linalg.norm(a, 2) ** (n - 1)
+    assert np.allclose(out, expected, rtol=0, atol=room)
+
+
+@pytest.mark.parametrize("name", ["inv", "det"])
+def test_a_matrix_without_an_answer_is_told_as_by_the_reference(name):
+    function = getattr(ac.linalg, name)
+    for n in (2, 50):
+        x = ac.ones(n, n)
+        with ac.kernels.use("reference", only=True):
+            if name == "det":
+                expected = function(x).item()
+            else:
+                with pytest.raises(ac.linalg.LinAlgError) as reference:
+                    function(x)
+        if name == "det":
+            assert function(x).item() == pytest.approx(expected, abs=1e-6)
+            assert math.isnan(function(x * math.nan).item())
+        else:
+            with pytest.raises(ac.linalg.LinAlgError) as caught:
+                function(x)
+            assert str(caught.value) == str(reference.value)
 
 
 @pytest.mark.parametrize(

@@ -19,23 +19,24 @@ FLOAT_BOUNDS = {
     "tanh": 2.0,
     "sigmoid": 1.6,
     "erf": 1.4,
-    "sin": 0.6,
-    "cos": 0.6,
+    "sin": 1.6,
+    "cos": 1.6,
     "sqrt": 0.5,
     "exp2": 1.1,
     "expm1": 1.1,
-    "log2": 0.8,
-    "log10": 0.8,
+    "log2": 1.6,
+    "log10": 1.9,
     "log1p": 0.9,
     "sinh": 2.2,
     "cosh": 1.6,
-    "tan": 1.4,
+    "tan": 3.4,
     "asin": 1.9,
     "acos": 1.2,
     "atan": 1.9,
     "asinh": 1.8,
     "acosh": 1.9,
     "atanh": 2.0,
+    "erfc": 3.6,
 }
 DOUBLE_BOUNDS = {
     "exp": 1.1,
@@ -93,6 +94,7 @@ ORACLES = {
     "asinh": np.arcsinh,
     "acosh": np.arccosh,
     "atanh": np.arctanh,
+    "erfc": np.frompyfunc(math.erfc, 1, 1),
 }
 
 

@@ -28,7 +28,6 @@ from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
-from autocalc._tensor.memory_format import contiguous_format
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
@@ -365,7 +364,6 @@ def flipud(input: Tensor) -> Tensor:
 
 
 @method("rot90")
-@replayed
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """Return `input` turned `k` times by 90 degrees, from dims[0] towards dims[1].
 
@@ -389,6 +387,13 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     >>> ac.rot90(ac.tensor([[1, 2], [3, 4]])).tolist()
     [[2, 4], [1, 3]]
     """
+    reversed_ = _reversed_for_turn(input, k, dims)
+    return view.transpose(reversed_, *dims) if k % 2 else reversed_
+
+
+@replayed
+def _reversed_for_turn(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
+    """Return what `rot90` turns: rows are reversed where they lie side by side."""
     x, plane = check_tensor("rot90", input), integers("rot90", "dims", dims)
     ndim = x._array.ndim
     axes = [axis_of("rot90", d, ndim) for d in plane]
@@ -403,9 +408,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
         return flip(x, axes)
     if turns == 0:
         return view.clone(x)
-    # Rows are reversed where they lie side by side, then turned: both copies are fast.
-    reversed_ = flip(x, [axes[1 if turns == 1 else 0]])
-    return view.clone(view.transpose(reversed_, *axes), memory_format=contiguous_format)
+    return flip(x, [axes[1 if turns == 1 else 0]])
 
 
 @remembered

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
@@ -24,7 +25,15 @@ def slice_op(a: Any, index: Any) -> Any:
 
 @slice_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    return Partial(n.attributes[0], g)
+    """Place `g` into zeros; where the index took all elements it is turned back alone."""
+    index, shape = n.attributes[0], n.shapes[0]
+    if prod(k.shape(g)) == prod(shape) and all(map(_keeps_order, index)):
+        return k.reshape(g, shape)
+    return Partial(index, g)
+
+
+def _keeps_order(part: Any) -> bool:
+    return part.__class__ is not slice or part.step is None or part.step > 0
 
 
 _SLICE = slice_op.op

@@ -246,14 +246,17 @@ inline void run_rows(const NestOf<most>& nest, int64_t begin, int64_t end,
                      BuffersOf<most>& buffers) {
     const int inner = nest.dims - 1;
     bool in_place = true;
+    int64_t item = 1;
     for (int k = 0; k < nest.operands; ++k) {
         in_place = in_place && nest.stride[k][inner] == nest.item[k];
+        item = larger(item, nest.item[k]);
     }
+    const int64_t room = buffer_elements * 8 / item;
     PositionOf<most> at;
     start_at(nest, begin, at);
     for (int64_t left = end - begin; left > 0;) {
         const int64_t row = smaller(left, nest.size[inner] - at.column);
-        const int64_t step = in_place ? row : smaller(row, buffer_elements);
+        const int64_t step = in_place ? row : smaller(row, room);
         for (int k = nest.outputs; k < nest.operands; ++k) {
             if (nest.stride[k][inner] == 0) {
                 gather(buffers.bytes[k], at.row[k], nest.item[k], 0, step);

@@ -50,8 +50,8 @@ AC_INLINE mask<double> signs_differ(f64 rest, f64 b) {
     return ne(rest, none) & (lt(rest, none) ^ lt(b, none));
 }
 
-// q and x - q d, 0 <= x - q d < d or d < x - q d <= 0: the product with 1 / d is off by one
-// at most, and everything else is exact.
+// q and x - q d, 0 <= x - q d < d or d < x - q d <= 0: the product with 1 / d is off by
+// one at most, and everything else is exact.
 struct Division {
     f64 quotient, rest;
     AC_INLINE Division(f64 x, f64 d, f64 inverse) {
@@ -150,7 +150,8 @@ struct OfFloats {
 // Division by 0 is noted in the parameters; by -1 it would trap where the quotient
 // wraps around.
 template <class T, class Op>
-AC_NOINLINE void divided_elements(void* const* operands, int64_t n, const void* parameters) {
+AC_NOINLINE void divided_elements(void* const* operands, int64_t n,
+                                  const void* parameters) {
     T* out = static_cast<T*>(operands[0]);
     const T* a = static_cast<const T*>(operands[1]);
     const T* b = static_cast<const T*>(operands[2]);
@@ -172,10 +173,11 @@ AC_NOINLINE void divided_elements(void* const* operands, int64_t n, const void* 
     }
 }
 
-// ---- int64 by one number, in double precision: a division takes 20 cycles of a CPU, 8 of
-// them 10 as products
+// ---- int64 by one number, in double precision: a division takes 20 cycles of a CPU, 8
+// of them 10 as products
 constexpr int64_t block = 64;
-constexpr int64_t exact_end = int64_t{1} << 51;  // beyond, sums and conversions may round
+constexpr int64_t exact_end = int64_t{1}
+                              << 51;  // beyond, sums and conversions may round
 constexpr int64_t small_divisor = int64_t{1} << 19;
 
 // Whether a block could be divided so: by one number that is not 0, of dividends that a
@@ -194,12 +196,14 @@ AC_INLINE bool divide_block(int64_t* out, const int64_t* a, const int64_t* b) {
     if (halves && (!Op::only_rest || sign >> 63 != 0 || divisor >= small_divisor))
         return false;
     if (divisor >= exact_end || divisor <= -exact_end) return false;
-    const f64 d = set1<double>(static_cast<double>(divisor)), inverse = set1<double>(1) / d;
+    const f64 d = set1<double>(static_cast<double>(divisor)),
+              inverse = set1<double>(1) / d;
     for (int64_t i = 0; i < block; i += f64::lanes) {
         const i64 whole = load(a + i);
         f64 x = to_float(whole);
         if (halves) {
-            const f64 high = Division(to_float(shift_right<32>(whole)), d, inverse).rest;
+            const f64 high =
+                Division(to_float(shift_right<32>(whole)), d, inverse).rest;
             x = fma(high, set1<double>(4294967296.0),
                     to_float(whole & set1<int64_t>(0xffffffff)));
         }

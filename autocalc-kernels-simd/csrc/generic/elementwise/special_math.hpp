@@ -98,9 +98,9 @@ AC_INLINE f64 erfc(f64 x) {
 
 // Of floats in their own precision, where there is FMA: exp(-a^2) / (1 + 2 a) times a
 // polynomial in q = (a - 2) / (a + 2), a from 0.46 to 10.1, error 1.9e-8.
-constexpr float erfc_f32[] = {1.27697837f,     -0.0927635729f,  -0.166030467f,
-                              0.164041564f,    -0.0542152189f,  -0.00794059876f,
-                              0.00867571495f,  0.000935084128f, -0.00128771667f};
+constexpr float erfc_f32[] = {1.27697837f,    -0.0927635729f,  -0.166030467f,
+                              0.164041564f,   -0.0542152189f,  -0.00794059876f,
+                              0.00867571495f, 0.000935084128f, -0.00128771667f};
 AC_INLINE f32 erfc(f32 x) {
     if constexpr (!has_fma) return narrow(erfc(low_double(x)), erfc(high_double(x)));
     const f32 one = set1<float>(1), two = set1<float>(2), square = x * x;
@@ -250,20 +250,20 @@ AC_INLINE f64 ndtri(f64 p) {
 
 // ---- inverses of floats in their own precision, where there is FMA
 //
-// erfinv(x) / x in w = -log(1 - x^2) up to 5, in sqrt(w) up to 16, and up to the smallest
-// numbers, of which ndtri makes 104. Errors 4.0e-8, 9.2e-9 and 4.6e-8.
+// erfinv(x) / x in w = -log(1 - x^2) up to 5, in sqrt(w) up to 16, and up to the
+// smallest numbers, of which ndtri makes 104. Errors 4.0e-8, 9.2e-9 and 4.6e-8.
 constexpr float inverse_near[] = {1.50140941f,      0.246640295f,    -0.00417766767f,
                                   -0.00125278381f,  0.000218575573f, -4.92934942e-06f,
                                   -3.52291454e-06f, 4.57350495e-07f, 2.8103436e-08f,
                                   -8.07909117e-09f};
-constexpr float inverse_far[] = {2.83297682f,       1.00167525f,     0.00944533106f,
-                                 -0.00764090382f,   0.00568501977f,  -0.00358327152f,
-                                 0.00149168237f,    -7.89298647e-05f, -0.000315366662f,
+constexpr float inverse_far[] = {2.83297682f,     1.00167525f,      0.00944533106f,
+                                 -0.00764090382f, 0.00568501977f,   -0.00358327152f,
+                                 0.00149168237f,  -7.89298647e-05f, -0.000315366662f,
                                  0.00012815668f};
-constexpr float inverse_farther[] = {5.85991287f,      1.00960505f,     -0.000471616659f,
-                                     -4.28693056e-05f, 2.06962231e-05f, -5.24797952e-06f,
-                                     1.30379499e-06f,  -2.64740947e-07f, 2.99591996e-08f,
-                                     -1.24139676e-09f};
+constexpr float inverse_farther[] = {
+    5.85991287f,     1.00960505f,      -0.000471616659f, -4.28693056e-05f,
+    2.06962231e-05f, -5.24797952e-06f, 1.30379499e-06f,  -2.64740947e-07f,
+    2.99591996e-08f, -1.24139676e-09f};
 AC_INLINE f32 inverse_of(f32 x, f32 w) {
     f32 y = polynomial(w - set1<float>(2.5f), inverse_near);
     const mask<float> far = ge(w, set1<float>(5));
@@ -277,7 +277,8 @@ AC_INLINE f32 inverse_of(f32 x, f32 w) {
 }
 
 AC_INLINE f32 erfinv(f32 x) {
-    if constexpr (!has_fma) return narrow(erfinv(low_double(x)), erfinv(high_double(x)));
+    if constexpr (!has_fma)
+        return narrow(erfinv(low_double(x)), erfinv(high_double(x)));
     const f32 a = abs(x), one = set1<float>(1);
     const f32 y = inverse_of(x, -log_positive(fnma(x, x, one)));
     const f32 ends = select(eq(a, one), set1<float>(limits<float>::infinity),
@@ -291,8 +292,9 @@ AC_INLINE f32 ndtri(f32 p) {
     const f32 x = p - set1<float>(0.5f), w = -log_positive(four * p * (one - p));
     const f32 y = inverse_of(x, w) * set1<float>(2.82842712f);
     const f32 infinity = set1<float>(limits<float>::infinity);
-    const f32 ends = select(eq(p, none), -infinity,
-                            select(eq(p, one), infinity, set1<float>(limits<float>::nan)));
+    const f32 ends =
+        select(eq(p, none), -infinity,
+               select(eq(p, one), infinity, set1<float>(limits<float>::nan)));
     return select(gt(p, none) & lt(p, one), y, ends);
 }
 

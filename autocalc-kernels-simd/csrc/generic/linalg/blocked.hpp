@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Factors of matrices of any size, in blocks of 32 columns: what lies outside of a block is
-// updated by products of matrices, which do nearly all of the work. Right-hand sides are
-// solved for in blocks of rows alike.
+// Factors of matrices of any size, in blocks of 32 columns: what lies outside of a
+// block is updated by products of matrices, which do nearly all of the work. Right-hand
+// sides are solved for in blocks of rows alike.
 #pragma once
 
 #include "gemm/gemm.hpp"
@@ -75,7 +75,8 @@ AC_NOINLINE void write_matrix(const Matrices& to, char* place, Block<T> from) {
     const int64_t across = stride_of<T>(to.array, -1);
     if (across == 1) {
         for (int64_t i = 0; i < to.rows; ++i)
-            memcpy(a + i * down, from.row(i), static_cast<size_t>(to.columns) * sizeof(T));
+            memcpy(a + i * down, from.row(i),
+                   static_cast<size_t>(to.columns) * sizeof(T));
         return;
     }
     each_element(to.rows, to.columns, [&](int64_t i, int64_t j) {
@@ -105,8 +106,8 @@ bool subtract_product(ac_context* context, Block<T> c, const T* a, int64_t a_row
     return multiply(p, context);
 }
 
-// The coefficients of a triangular system: of row k in the equation of row i, and 1 over
-// that of row i itself (null: 1).
+// The coefficients of a triangular system: of row k in the equation of row i, and 1
+// over that of row i itself (null: 1).
 template <class T>
 struct Triangle {
     const T* at;
@@ -132,7 +133,8 @@ AC_NOINLINE void solve_strip(Block<T> x, int64_t rows, const Triangle<T>& triang
             for (int v = 0; v < vectors; ++v)
                 sum[v] = fnma(factor, load(x.row(k) + v * lanes), sum[v]);
         }
-        const vec<T> scale = set1<T>(triangle.inverse == nullptr ? T(1) : triangle.inverse[i]);
+        const vec<T> scale =
+            set1<T>(triangle.inverse == nullptr ? T(1) : triangle.inverse[i]);
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; ++v) store(x.row(i) + v * lanes, sum[v] * scale);
     }
@@ -140,7 +142,8 @@ AC_NOINLINE void solve_strip(Block<T> x, int64_t rows, const Triangle<T>& triang
 
 // Rows of at least `columns` elements, whole vectors of which are written.
 template <class T>
-void solve_rows(Block<T> x, int64_t rows, int64_t columns, const Triangle<T>& triangle) {
+void solve_rows(Block<T> x, int64_t rows, int64_t columns,
+                const Triangle<T>& triangle) {
     constexpr int64_t lanes = vec<T>::lanes;
     int64_t j = 0;
     for (; j + 4 * lanes <= columns; j += 4 * lanes)

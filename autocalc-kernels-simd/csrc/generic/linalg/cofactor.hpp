@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// det(a) a^-1 of small matrices, singular ones too: by LU with pivots from all that is left,
-// R a C = L U, the smallest pivot is the last, and nothing is divided by it.
+// det(a) a^-1 of small matrices, singular ones too: by LU with pivots from all that is
+// left, R a C = L U, the smallest pivot is the last, and nothing is divided by it.
 #pragma once
 
 #include "common/base.hpp"
@@ -9,7 +9,8 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-constexpr int64_t most_adjugate = 64;  // beyond, a singular value decomposition is faster
+constexpr int64_t most_adjugate =
+    64;  // beyond, a singular value decomposition is faster
 
 struct Pivots {
     int32_t row[most_adjugate], column[most_adjugate];
@@ -33,7 +34,8 @@ AC_NOINLINE bool factor_by_all(double* w, int64_t n, Pivots& at) {
         int64_t p = k, q = k;
         for (int64_t i = k; i < n; ++i)
             for (int64_t j = k; j < n; ++j)
-                if (__builtin_fabs(entry(i, j)) > __builtin_fabs(entry(p, q))) p = i, q = j;
+                if (__builtin_fabs(entry(i, j)) > __builtin_fabs(entry(p, q)))
+                    p = i, q = j;
         if ((p == k) != (q == k)) at.product = -at.product;
         swap_places(at.row, p, k);
         swap_places(at.column, q, k);

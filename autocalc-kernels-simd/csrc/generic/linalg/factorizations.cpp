@@ -2,7 +2,8 @@
 //
 // Factors of small matrices: Cholesky's, and Householder's QR with LAPACK's signs. Both
 // types are computed in double and rounded once, as the reference does: one machine
-// code. Cholesky's factors of larger ones are computed in blocks, in the type of the matrix.
+// code. Cholesky's factors of larger ones are computed in blocks, in the type of the
+// matrix.
 #include "common/families.hpp"
 #include "linalg/blocked.hpp"
 
@@ -43,11 +44,13 @@ AC_NOINLINE void write_rows(T* to, int64_t down, int64_t across, int64_t rows,
 void read_small(const Matrices& from, int64_t index, double* work) {
     const ac_array* a = from.array;
     if (a->dtype == AC_FLOAT32) {
-        read_rows(reinterpret_cast<const float*>(from.at(index)), stride_of<float>(a, -2),
-                  stride_of<float>(a, -1), from.rows, from.columns, work);
+        read_rows(reinterpret_cast<const float*>(from.at(index)),
+                  stride_of<float>(a, -2), stride_of<float>(a, -1), from.rows,
+                  from.columns, work);
     } else {
-        read_rows(reinterpret_cast<const double*>(from.at(index)), stride_of<double>(a, -2),
-                  stride_of<double>(a, -1), from.rows, from.columns, work);
+        read_rows(reinterpret_cast<const double*>(from.at(index)),
+                  stride_of<double>(a, -2), stride_of<double>(a, -1), from.rows,
+                  from.columns, work);
     }
 }
 
@@ -126,7 +129,8 @@ struct Upper {
             for (int64_t i = next; i < n; i += band) {
                 const T* factors = a.row(first) + i;
                 if (!subtract_product(context, a.from(i, i), factors, 1, a.pitch,
-                                      a.from(first, i), smaller(band, n - i), n - i, width))
+                                      a.from(first, i), smaller(band, n - i), n - i,
+                                      width))
                     return false;
             }
         }

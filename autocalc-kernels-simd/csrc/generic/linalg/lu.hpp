@@ -14,7 +14,7 @@ template <class T>
 struct Lu {
     ac_context* context;
     int64_t n;
-    Block<T> a = {};          // L below the diagonal, of ones there, and U
+    Block<T> a = {};           // L below the diagonal, of ones there, and U
     int32_t* order = nullptr;  // which row of A each row is
     bool odd = false, singular = false;
 
@@ -33,9 +33,10 @@ struct Lu {
             factor_columns(first, width);
             if (singular) return true;
             const Block<T> diagonal = a.from(first, first), right = a.from(first, next);
-            solve_rows<T>(right, width, n - next, {diagonal.at, a.pitch, 1, nullptr, false});
-            if (!subtract_product(context, a.from(next, next), a.row(next) + first, a.pitch,
-                                  1, right, n - next, n - next, width))
+            solve_rows<T>(right, width, n - next,
+                          {diagonal.at, a.pitch, 1, nullptr, false});
+            if (!subtract_product(context, a.from(next, next), a.row(next) + first,
+                                  a.pitch, 1, right, n - next, n - next, width))
                 return false;
         }
         return true;
@@ -48,8 +49,8 @@ struct Lu {
             const Block<T> rows = x.from(first, 0);
             solve_rows<T>(rows, width, columns,
                           {a.row(first) + first, a.pitch, 1, nullptr, false});
-            if (!subtract_product(context, x.from(next, 0), a.row(next) + first, a.pitch, 1,
-                                  rows, n - next, columns, width))
+            if (!subtract_product(context, x.from(next, 0), a.row(next) + first,
+                                  a.pitch, 1, rows, n - next, columns, width))
                 return false;
         }
         for (int64_t end = n; end > 0;) {
@@ -60,8 +61,8 @@ struct Lu {
                 inverse[i] = T(1) / a.row(first + i)[first + i];
             solve_rows<T>(rows, width, columns,
                           {a.row(first) + first, a.pitch, 1, inverse, true});
-            if (!subtract_product(context, x, a.at + first, a.pitch, 1, rows, first, columns,
-                                  width))
+            if (!subtract_product(context, x, a.at + first, a.pitch, 1, rows, first,
+                                  columns, width))
                 return false;
             end = first;
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Determinants, inverses and solutions, by LU factors in the precision of the matrix. What
-// a factor cannot answer, of a matrix that is singular or holds infinities or NaN, is left to
-// the reference.
+// Determinants, inverses and solutions, by LU factors in the precision of the matrix.
+// What a factor cannot answer, of a matrix that is singular or holds infinities or NaN,
+// is left to the reference.
 #include "common/families.hpp"
 #include "linalg/cofactor.hpp"
 #include "linalg/lu.hpp"
@@ -36,7 +36,8 @@ Answer each_factor(ac_context* context, const Matrices& a, const ac_array& whole
     return Answer::found;
 }
 
-// run.template of<T>(call, context) for the dtype of a call's last operand but `behind`.
+// run.template of<T>(call, context) for the dtype of a call's last operand but
+// `behind`.
 template <class Kernel>
 void by_float(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* out = operand(call, 0);
@@ -84,7 +85,8 @@ template <class T>
 AC_NOINLINE Logs logs_of(const Lu<T>& lu) {
     Logs logs;
     for (int64_t i = 0; i < lu.n; ++i) {
-        const double x = __builtin_log(__builtin_fabs(static_cast<double>(lu.a.row(i)[i])));
+        const double x =
+            __builtin_log(__builtin_fabs(static_cast<double>(lu.a.row(i)[i])));
         logs.sum += x;
         logs.most = larger(logs.most, x);
         logs.least = smaller(logs.least, x);
@@ -129,7 +131,8 @@ Answer solve_into(const Lu<T>& lu, const Matrices& out, char* to, const Matrices
                   const char* from) {
     Block<T> x;
     if (lu.singular) return Answer::refused;
-    if (!take(x, lu.context, solution_slot, lu.n, out.columns)) return Answer::no_memory;
+    if (!take(x, lu.context, solution_slot, lu.n, out.columns))
+        return Answer::no_memory;
     if (b == nullptr) {
         for (int64_t i = 0; i < lu.n; ++i) x.row(i)[lu.order[i]] = 1;
     } else {
@@ -151,11 +154,10 @@ struct Inv {
     template <class T>
     static Answer run(const ac_call* call, ac_context* context) {
         const Matrices out(operand(call, 0)), a(operand(call, 1));
-        return each_factor<T>(context, a, *a.array, a.count(),
-                              [&](const Lu<T>& lu, int64_t index) {
-                                  return solve_into<T>(lu, out, out.at(index), nullptr,
-                                                       nullptr);
-                              });
+        return each_factor<T>(
+            context, a, *a.array, a.count(), [&](const Lu<T>& lu, int64_t index) {
+                return solve_into<T>(lu, out, out.at(index), nullptr, nullptr);
+            });
     }
 };
 
@@ -173,8 +175,9 @@ struct Solve {
     }
 };
 
-// det(a) a^-T, where rounding in the inverse leaves it within eps of the largest product of
-// n - 1 singular values, for which pivots stand; other small matrices have a way of their own.
+// det(a) a^-T, where rounding in the inverse leaves it within eps of the largest
+// product of n - 1 singular values, for which pivots stand; other small matrices have a
+// way of their own.
 struct Cofactor {
     static constexpr int input = 1;
     static constexpr bool of_none = false;

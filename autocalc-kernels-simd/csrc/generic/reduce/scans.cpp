@@ -4,8 +4,8 @@
 //
 // Lines side by side run on together, one to a lane. A single line is a chain of
 // additions of four cycles each; cut into eight pieces, whose totals are found first,
-// it becomes eight chains at once. Products of floats are chains of doubles, which do not
-// become subnormal where the floats do: each such product takes 150 cycles.
+// it becomes eight chains at once. Products of floats are chains of doubles, which do
+// not become subnormal where the floats do: each such product takes 150 cycles.
 #include "common/families.hpp"
 #include "elementwise/exponential_math.hpp"
 #include "reduce/axis.hpp"

@@ -87,6 +87,7 @@ def positive_samples(make: Make) -> Iterator[Sample]:
 def _(make: Make) -> Iterator[Sample]:
     yield from positive_samples(make)
     yield Sample("large", (_positive(make, 80, 16, 16),))
+    yield Sample("large, in blocks", (_positive(make, 2, 140, 140),))
 
 
 cholesky.work(cubic(1 / 3))

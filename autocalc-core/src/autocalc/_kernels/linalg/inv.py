@@ -61,6 +61,8 @@ def inverse(
 def square_samples(make: Make) -> Iterator[Sample]:
     for shape in SQUARE:
         yield Sample(f"{shape}", (well_conditioned(make, shape),))
+    yield Sample("large", (well_conditioned(make, (2, 70, 70)),))
+    yield Sample("rows that change places", (make.normal(40, 40),))
 
 
 inv.work(cubic_work(2))

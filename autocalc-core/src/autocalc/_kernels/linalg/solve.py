@@ -65,6 +65,9 @@ def _(make: Make) -> Iterator[Sample]:
             yield Sample(f"{shape}, {columns} columns", (a, b))
     a = well_conditioned(make, (3, 1, 2, 2))
     yield Sample("broadcast", (a, make.normal(4, 2, 2)))
+    large = well_conditioned(make, (70, 70))
+    yield Sample("large", (large, make.normal(2, 70, 100)))
+    yield Sample("rows that change places", (make.normal(40, 40), make.normal(40, 5)))
 
 
 solve.work(cubic_work(2 / 3))
