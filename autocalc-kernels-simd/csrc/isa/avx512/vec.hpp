@@ -197,7 +197,7 @@ AC_INLINE f32 fnma(f32 a, f32 b, f32 c) { return {_mm512_fnmadd_ps(a.v, b.v, c.v
 AC_INLINE f64 fnma(f64 a, f64 b, f64 c) { return {_mm512_fnmadd_pd(a.v, b.v, c.v)}; }
 // A root of 16 floats takes 18 cycles, 100,000 of them 20 us. Its reciprocal to 14
 // bits, one step for root and half of the reciprocal, and the remainder (P. Markstein,
-// IBM J. Res. Dev. 34, 1990) round as correctly, tried for all floats, in 8 us. Where
+// IBM J. Res. Dev. 34, 1990) round as correctly, tried for all floats, in 12 us. Where
 // the remainder could be subnormal, and for 0, infinity and NaN, there is the
 // instruction.
 AC_INLINE f32 sqrt(f32 a) {
