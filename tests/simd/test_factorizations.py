@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Factors of matrices: LAPACK's signs, any strides, values at the ends; what LU is for."""
+"""Factors of matrices: LAPACK's signs, any strides, values at the ends, and LU."""
 
 import math
 
@@ -134,7 +134,8 @@ def test_lu_answers_as_lapack_does(kernels, rng, dtype, n):
     kernels["slogdet"](found["sign"], found["log"], a)
     kernels["inv"](found["inv"], a)
     kernels["solve"](x, a, b)
-    kernels["inv"](turned.transpose(0, 2, 1), a.transpose(0, 2, 1).copy().transpose(0, 2, 1))
+    columns = a.transpose(0, 2, 1).copy().transpose(0, 2, 1)
+    kernels["inv"](turned.transpose(0, 2, 1), columns)
     sign, log = np.linalg.slogdet(wide)
     room = 100 * ROOM[dtype]
     with np.errstate(over="ignore"):

@@ -64,7 +64,9 @@ def nansum(
     if x._array.dtype.kind not in FLOAT_KINDS:
         return apply_out("nansum", sum(x, dim, keepdim, dtype=dtype), out)
     a = x._array
-    if x._edge is None:  # in one pass; the operator `nan_to_num` has no slope at infinity
+    if (
+        x._edge is None
+    ):  # in one pass; the operator `nan_to_num` has no slope at infinity
         whole = make(arrays.nan_to_num(a, 0.0, inf, -inf), None)
     else:
         bad = make(arrays.compare(a, a, "ne"), None)

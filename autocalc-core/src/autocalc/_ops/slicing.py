@@ -25,7 +25,7 @@ def slice_op(a: Any, index: Any) -> Any:
 
 @slice_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Place `g` into zeros; where the index took all elements it is turned back alone."""
+    """Place `g` into zeros; where the index took all elements it is reshaped."""
     index, shape = n.attributes[0], n.shapes[0]
     if prod(k.shape(g)) == prod(shape) and all(map(_keeps_order, index)):
         return k.reshape(g, shape)
