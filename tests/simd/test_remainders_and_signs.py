@@ -118,3 +118,20 @@ def test_sign(kernels, dtype):
     got = np.empty_like(a)
     kernels["sign"](got, a)
     assert np.array_equal(got, np.nan_to_num(np.sign(a)))
+
+
+@pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide"])
+@pytest.mark.parametrize("most", [9, 1 << 40, 1 << 51, 1 << 52, 1 << 62])
+def test_int64_by_one_number_is_exact(kernels, name, most):
+    """Blocks of 64 go through doubles, where they hold the numbers."""
+    rng = np.random.default_rng(most % 1000)
+    numbers = rng.integers(-most, most, 131)
+    edges = np.array([most - 1, -most, most - 2, 1 - most, 0, -1, 1] * 10)
+    for a in (numbers, np.abs(numbers), np.concatenate([edges, numbers])):
+        for divisor in (1, -1, 2, 3, -7, 524287, 524289, most - 1, 1 - most, -most):
+            b = np.full_like(a, divisor)
+            multiples = a // divisor * divisor
+            for dividend in (a, multiples):
+                out = np.empty_like(a)
+                kernels[name](out, dividend, b)
+                assert np.array_equal(out, FUNCTIONS[name](dividend, b)), divisor
