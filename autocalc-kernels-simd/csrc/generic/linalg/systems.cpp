@@ -68,11 +68,12 @@ template <class T>
 AC_INLINE double sign_of(const Lu<T>& lu) {
     bool negative = lu.odd;
     for (int64_t i = 0; i < lu.n; ++i) negative = negative != (lu.a.row(i)[i] < 0);
-    return lu.singular ? 0 : negative ? -1 : 1;
+    if (lu.singular) return 0;
+    return negative ? -1 : 1;
 }
 template <class T>
 AC_INLINE double product_of(const Lu<T>& lu) {
-    double product = lu.singular ? 0 : lu.odd ? -1 : 1;
+    double product = lu.odd ? -1 : 1;
     for (int64_t i = 0; i < lu.n; ++i) product *= static_cast<double>(lu.a.row(i)[i]);
     return lu.singular ? 0 : product;
 }
