@@ -131,6 +131,8 @@ def test_float32_is_rounded_once(name):
     assert found.dtype is ac.float32
     if name in {"mvlgamma", "ndtr", "log_ndtr"}:  # of several operators
         np.testing.assert_allclose(found.numpy(), wide.numpy(), 2e-5, 1e-6)
+    elif name in {"erfinv", "ndtri"}:  # by kernels in their own precision: 4 ULP
+        np.testing.assert_allclose(found.numpy(), wide.numpy(), 4.8e-7)
     else:
         np.testing.assert_array_equal(found.numpy(), wide.to(ac.float32).numpy())
 
