@@ -63,6 +63,8 @@ class Data:
 
 CALLS = {
     "activations.gelu": lambda d: F.gelu(d.a),
+    "activations.logsigmoid": lambda d: F.logsigmoid(d.a),
+    "activations.mish": lambda d: F.mish(d.a),
     "activations.glu": lambda d: F.glu(d.a),
     "activations.softplus": lambda d: F.softplus(d.a, 2.0, 1.0),
     "activations.softsign": lambda d: F.softsign(d.a),
@@ -89,6 +91,10 @@ CALLS = {
     "classification_losses.nll_loss": lambda d: F.nll_loss(
         d.a, d.labels, d.w, ignore_index=1
     ),
+    "comparison.isneginf": lambda d: ac.isneginf(d.a),
+    "comparison.isposinf": lambda d: ac.isposinf(d.a),
+    "comparison.signbit": lambda d: ac.signbit(d.a),
+    "conversion.to": lambda d: (d.a.double(), d.n.to(ac.bool), d.a.to(d.b)),
     "comparison.isclose": lambda d: ac.isclose(d.a, d.b, equal_nan=True),
     "conv.conv1d": lambda d: F.conv1d(d.x, d.y[:, :, :3], padding=1),
     "conv.conv2d": lambda d: F.conv2d(d.image, d.floats(2, 4, 3, 3)),
@@ -124,6 +130,7 @@ CALLS = {
     "exponential.xlogy": lambda d: ac.xlogy(d.a, d.b),
     "extrema.aminmax": lambda d: ac.aminmax(d.a, dim=1),
     "extrema.argmin": lambda d: ac.argmin(d.a, 1),
+    "filled.empty": lambda d: ac.empty(2, 3, dtype=ac.int64).zero_(),
     "filled.eye": lambda d: ac.eye(3, 4),
     "indexing.gather": lambda d: ac.gather(d.a, 1, d.index),
     "indexing.index_select": lambda d: ac.index_select(d.a, 1, d.i),
@@ -205,6 +212,11 @@ CALLS = {
     "resizing.interpolate": lambda d: F.interpolate(d.image, size=(3, 9)),
     "resizing.pixel_shuffle": lambda d: F.pixel_shuffle(d.image, 2),
     "resizing.pixel_unshuffle": lambda d: F.pixel_unshuffle(d.image, 3),
+    "rounding.ceil": lambda d: ac.ceil(d.a),
+    "rounding.floor": lambda d: ac.floor(d.n),
+    "rounding.trunc": lambda d: ac.trunc(d.a),
+    "gamma_functions.igamma": lambda d: ac.igamma(d.a, d.v),
+    "gamma_functions.igammac": lambda d: ac.igammac(d.a.abs(), d.b.abs()),
     "rounding.frac": lambda d: ac.frac(d.a),
     "rounding.round": lambda d: ac.round(d.a, decimals=2),
     "scans._evenly_spaced": lambda d: scans._evenly_spaced(d.x, 2.0, 1),
@@ -264,6 +276,7 @@ CALLS = {
     "indexing._rows": lambda d: d.a[d.index],
     "joining.cat": lambda d: ac.cat([d.a, d.b], dim=-1),
     "joining.stack": lambda d: ac.stack((d.a, d.a, d.b)),
+    "made_like.empty_like": lambda d: ac.empty_like(d.strided(2, 3)).zero_(),
     "made_like.full_like": lambda d: ac.full_like(d.a, -0.0),
     "made_like.ones_like": lambda d: ac.ones_like(d.strided(2, 3)),
     "made_like.zeros_like": lambda d: ac.zeros_like(d.n),

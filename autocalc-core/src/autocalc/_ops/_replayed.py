@@ -24,6 +24,7 @@ from autocalc._kernels.adapter import quietly, restore, silence
 from autocalc._kernels.rules import DTYPES, FLOATS
 from autocalc._ops._view_tracker import view_of
 from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.dtypes import DType
 
 #: What a step of a recipe does.
 MAKE, VIEW, RUN, DRAW, FORGET, CONSTANT = range(6)
@@ -43,7 +44,7 @@ OFTEN = 32
 MAX_KEYS = 4096
 
 #: Arguments that are told from one another by their class and value.
-_VALUES = frozenset({bool, int, str, NoneType, EllipsisType})
+_VALUES = frozenset({bool, int, str, NoneType, EllipsisType, DType})
 
 
 class _FailedError(Exception):

@@ -218,6 +218,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     return softplus_op(check_tensor("softplus", input), beta, threshold)
 
 
+@replayed
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return input * tanh(log(1 + exp(input))).
 
@@ -251,6 +252,7 @@ def _log_of_one_and_exp(x: Tensor) -> Tensor:
     return softplus_op(x, 1.0, 1e30)
 
 
+@replayed
 def logsigmoid(input: Tensor) -> Tensor:
     """Return log(1 / (1 + exp(-input))).
 

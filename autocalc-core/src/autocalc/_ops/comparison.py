@@ -310,6 +310,7 @@ def float_tensors(where: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 
 @method("isposinf")
+@remembered
 def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is infinity, element by element.
 
@@ -331,6 +332,7 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("isneginf")
+@remembered
 def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is -infinity, element by element.
 
@@ -352,6 +354,7 @@ def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("signbit")
+@remembered
 def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is negative; -0.0 is, too.
 

@@ -13,6 +13,7 @@ from autocalc._ops._arguments import (
 from autocalc._ops._cast import move
 from autocalc._ops._coerce import cast, result_dtype
 from autocalc._ops._method import method
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device, dtype_at
@@ -96,6 +97,7 @@ def can_cast(from_: DType, to: DType) -> bool:
 
 
 @method("to")
+@remembered
 def to(
     input: Tensor,
     *args: Any,

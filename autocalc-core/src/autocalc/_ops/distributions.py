@@ -116,11 +116,11 @@ def bernoulli(
 def _hits_of(chance: float, like: Tensor, generator: Any) -> Tensor:
     """Return 1 with this probability, else 0, in shape and dtype of `like`."""
     kind = like.dtype if like.is_floating_point() else dtypes.float32
-    return _hits(
-        make(arrays.full(like.shape, chance, beside(like._array, kind.numpy)), None),
-        like,
-        generator,
-    )
+    there = beside(like._array, kind.numpy)
+    draws = arrays.empty(like.shape, there)
+    random_into("uniform", draws, 0.0, 1.0, generator)
+    hit = arrays.compare(draws, constant(chance, there), "lt")
+    return make(arrays.cast(hit, like._array.dtype), None)
 
 
 @replayed

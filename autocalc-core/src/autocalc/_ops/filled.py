@@ -14,7 +14,7 @@ from autocalc._dispatch._state import recorder
 from autocalc._ops._coerce import check_tensor
 from autocalc._ops._layouts import laid_out
 from autocalc._ops._out import copy_to_out
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._remembered import leave_undefined, remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device, dtype_at
@@ -105,6 +105,7 @@ def finished(where: str, array: Any, out: Tensor | None, requires_grad: Any) -> 
 def undefined(shape: Any, dtype: Any) -> Any:
     """Return a new array that whoever has it fills, or writes parts of."""
     array = arrays.empty(shape, dtype)
+    leave_undefined(array)
     recording = recorder()
     if recording is not None:
         recording.memory.slot_of(array).undefined = True
@@ -274,6 +275,7 @@ def full(
     return finished("full", array, out, requires_grad)
 
 
+@remembered
 def empty(
     *sizes: Size,
     size: Size = None,

@@ -11,6 +11,7 @@ from autocalc._ops._arguments import as_int
 from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary, nary, unary
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, GradError
 
@@ -173,6 +174,7 @@ _igammac = _incomplete("igammac", -1.0)
 
 
 @method("igamma", inplace="igamma_")
+@remembered
 def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the regularised lower incomplete Gamma function P(a, x).
 
@@ -204,6 +206,7 @@ def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 
 
 @method("igammac", inplace="igammac_")
+@remembered
 def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return 1 - P(a, x), with P of `igamma`, precise where it is small.
 

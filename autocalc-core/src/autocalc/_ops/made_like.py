@@ -122,6 +122,7 @@ def ones_like(
     return finished_like("ones_like", array, input, memory_format, requires_grad)
 
 
+@remembered
 def empty_like(
     input: Tensor,
     *,

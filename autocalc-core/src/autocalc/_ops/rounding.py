@@ -48,17 +48,17 @@ def _no_booleans(where: str, x: Tensor) -> None:
 
 
 floor = method("floor", inplace="floor_")(
-    _round_mode("floor", example=("[1.5, -1.5]", "[ 1., -2.]"))
+    remembered(_round_mode("floor", example=("[1.5, -1.5]", "[ 1., -2.]")))
 )
 
 
 ceil = method("ceil", inplace="ceil_")(
-    _round_mode("ceil", example=("[1.5, -1.5]", "[ 2., -1.]"))
+    remembered(_round_mode("ceil", example=("[1.5, -1.5]", "[ 2., -1.]")))
 )
 
 
 trunc = method("trunc fix", inplace="trunc_ fix_")(
-    _round_mode("trunc", example=("[1.5, -1.5]", "[ 1., -1.]"))
+    remembered(_round_mode("trunc", example=("[1.5, -1.5]", "[ 1., -1.]")))
 )
 
 

@@ -111,19 +111,20 @@ struct Zeta {
 };
 
 // The parts of a distribution are told apart by branches: lane by lane.
-template <bool below>
+template <Share wanted>
 struct Igamma {
     AC_INLINE f64 operator()(f64 a, f64 x) const {
-        double as[f64::lanes], xs[f64::lanes];
+        double as[f64::lanes], xs[f64::lanes], logarithms[f64::lanes];
         store(as, a);
         store(xs, x);
-        of_lanes(as, xs);
+        store(logarithms, lgamma_of_next(a));
+        of_lanes(as, xs, logarithms);
         return load(as);
     }
-    static AC_NOINLINE void of_lanes(double* a, const double* x) {
+    static AC_NOINLINE void of_lanes(double* a, const double* x,
+                                     const double* logarithms) {
         for (int i = 0; i < f64::lanes; ++i) {
-            const GammaShares shares = gamma_shares(a[i], x[i]);
-            a[i] = below ? shares.below : shares.above;
+            a[i] = gamma_share<wanted>(a[i], x[i], logarithms[i]);
         }
     }
 };
@@ -134,8 +135,8 @@ const ac_kernel_entry entries[] = {
     AC_ENTRY("bessel_i", "~ out ; a ; order:int scaled:bool", bessel_kernel, 15.0),
     AC_ENTRY("polygamma", "~ out ; a ; n:int", polygamma_kernel, 40.0),
     AC_ENTRY("zeta", "~ out ; a b", binary_kernel_of<Zeta>, 200.0),
-    AC_ENTRY("igamma", "~ out ; a b", binary_kernel_of<Igamma<true>>, 150.0),
-    AC_ENTRY("igammac", "~ out ; a b", binary_kernel_of<Igamma<false>>, 150.0),
+    AC_ENTRY("igamma", "~ out ; a b", binary_kernel_of<Igamma<Share::below>>, 150.0),
+    AC_ENTRY("igammac", "~ out ; a b", binary_kernel_of<Igamma<Share::above>>, 150.0),
 };
 #undef AC_ENTRY
 

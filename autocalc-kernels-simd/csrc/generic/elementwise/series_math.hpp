@@ -6,6 +6,7 @@
 #pragma once
 
 #include "elementwise/power.hpp"
+#include "elementwise/exponential_math.hpp"
 #include "elementwise/special_math.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -157,9 +158,13 @@ AC_INLINE f64 zeta(f64 s, f64 q, const Power& power) {
 // Near x = a for large a the uniform expansion of N. M. Temme (SIAM J. Math. Anal. 10,
 // 1979), below it the series of P, above it the continued fraction of Q, and for small
 // a and x a series of Q.
-struct GammaShares {
-    double below, above;  // P and Q
-};
+enum class Share { below, above };  // P, Q
+
+// The one that is wanted, of the one that is known.
+template <Share wanted>
+double share_of(Share known, double value) {
+    return wanted == known ? value : 1 - value;
+}
 
 constexpr double uniform_from = 30, uniform_width = 0.35, eps = 0x1p-53;
 constexpr int most_terms = 400, uniform_terms = 26;
@@ -195,10 +200,12 @@ constexpr double uniform_slopes[] = {1.0,
 inline double stirling(double x) { return series(stirling_tail, 9, 1 / (x * x)) / x; }
 
 // log Gamma(1 + a) for a > 0.
-inline double lgamma_of_next(double a) {
-    if (a >= 0.5) return first_lane(lgamma(number(a + 1)));
-    constexpr int n = sizeof lgamma_slopes / sizeof lgamma_slopes[0];
-    return a * series(lgamma_slopes, n, a) - __builtin_log1p(a);
+AC_NOINLINE inline f64 lgamma_of_next(f64 a) {
+    const f64 none = zero<double>(), half = number(0.5);
+    const f64 small = select(lt(a, half), a, none);
+    const f64 near = small * polynomial(small, lgamma_slopes) - log1p(small);
+    const mask<double> far = ge(a, half);
+    return any(far) ? select(far, lgamma(a + number(1)), near) : near;
 }
 
 // m - log(1 + m) for m = x / a - 1, by a series near 0. Times a it is an exponent,
@@ -220,9 +227,9 @@ inline double distance(double x, double a) {
     return r * (m - square * odd) + low;
 }
 
-// x^a e^-x / Gamma(a + 1).
-inline double gamma_front(double a, double x) {
-    if (a < 10) return __builtin_exp(a * __builtin_log(x) - x - lgamma_of_next(a));
+// x^a e^-x / Gamma(a + 1). `logarithm`: of that Gamma.
+inline double gamma_front(double a, double x, double logarithm) {
+    if (a < 10) return __builtin_exp(a * __builtin_log(x) - x - logarithm);
     return __builtin_exp(-a * distance(x, a) - stirling(a)) /
            __builtin_sqrt(two_pi * a);
 }
@@ -252,19 +259,20 @@ inline double gamma_fraction(double a, double x) {
 }
 
 // Q for a < 1 and x <= 1.1, where 1 - P has no digits left.
-inline double above_of_small(double a, double x) {
+inline double above_of_small(double a, double x, double logarithm) {
     double term = 1, total = 0;
     for (int k = 1; k < 25; ++k) {
         term *= -x / k;
         total += term / (a + k);
     }
-    const double exponent = a * __builtin_log(x) - lgamma_of_next(a);
+    const double exponent = a * __builtin_log(x) - logarithm;
     return -__builtin_expm1(exponent) - __builtin_exp(exponent) * a * total;
 }
 
 // erfc(+-eta sqrt(a / 2)) / 2 and a sum over powers of eta, whose coefficients follow
 // from the last one down.
-inline GammaShares uniform_shares(double a, double x) {
+template <Share wanted>
+double uniform_share(double a, double x) {
     const double half_square = distance(x, a);
     const double eta = __builtin_copysign(__builtin_sqrt(2 * half_square), x - a);
     const double scale = __builtin_exp(-stirling(a));
@@ -278,27 +286,26 @@ inline GammaShares uniform_shares(double a, double x) {
     const double rest =
         __builtin_exp(-a * half_square) * total / __builtin_sqrt(two_pi * a);
     const double root = eta * __builtin_sqrt(a / 2);
-    return {__builtin_erfc(-root) / 2 - rest, __builtin_erfc(root) / 2 + rest};
+    return wanted == Share::below ? __builtin_erfc(-root) / 2 - rest
+                                  : __builtin_erfc(root) / 2 + rest;
 }
 
-inline GammaShares gamma_shares(double a, double x) {
+template <Share wanted>
+double gamma_share(double a, double x, double logarithm) {
     const bool wrong = !(a >= 0) || !(x >= 0) || (a == 0 && x == 0);
-    if (wrong || (a == infinite && x == infinite)) {
-        return {limits<double>::nan, limits<double>::nan};
-    }
-    if (a == 0 || x == infinite) return {1, 0};
-    if (x == 0 || a == infinite) return {0, 1};
+    if (wrong || (a == infinite && x == infinite)) return limits<double>::nan;
+    if (a == 0 || x == infinite) return share_of<wanted>(Share::below, 1);
+    if (x == 0 || a == infinite) return share_of<wanted>(Share::above, 1);
     if (a > uniform_from && __builtin_fabs(x - a) < uniform_width * a) {
-        return uniform_shares(a, x);
+        return uniform_share<wanted>(a, x);
     }
-    const double front = gamma_front(a, x);
-    if (x <= 1.1 && a < 1) return {front * gamma_series(a, x), above_of_small(a, x)};
-    if (x <= a) {
-        const double below = front * gamma_series(a, x);
-        return {below, 1 - below};
+    const bool small = x <= 1.1 && a < 1;
+    if (small && wanted == Share::above) return above_of_small(a, x, logarithm);
+    const double front = gamma_front(a, x, logarithm);
+    if (small || x <= a) {
+        return share_of<wanted>(Share::below, front * gamma_series(a, x));
     }
-    const double above = front * a * gamma_fraction(a, x);
-    return {1 - above, above};
+    return share_of<wanted>(Share::above, front * a * gamma_fraction(a, x));
 }
 
 }  // namespace

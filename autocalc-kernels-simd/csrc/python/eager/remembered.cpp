@@ -26,7 +26,7 @@ enum Tag {
     false_tag,
     integer_tag,
     float_tag,
-    text_tag,
+    named_tag,
     tuple_tag,
     list_tag,
     slice_tag,
@@ -40,7 +40,7 @@ struct Arguments {
     Ref inputs[max_inputs];
     Ref tensors[max_inputs];  // theirs, held: a list of them may change
     bool grad = false;
-    PyObject* texts = nullptr;  // a list of those that the words point to, if wanted
+    PyObject* held = nullptr;  // a list of what the words point to, if wanted
 
     bool put(npy_int64 word) {
         if (count == max_words) return false;
@@ -55,9 +55,10 @@ struct Arguments {
         return put(place);
     }
 
-    bool put_text(PyObject* text) {
-        return put(text_tag, 0) && put_place(text) &&
-               (texts == nullptr || PyList_Append(texts, text) == 0);
+    // A text or a dtype, told by its place.
+    bool put_named(PyObject* object) {
+        return put(named_tag, 0) && put_place(object) &&
+               (held == nullptr || PyList_Append(held, object) == 0);
     }
 
     bool put_tensor(PyObject* tensor) {
@@ -90,6 +91,10 @@ struct Arguments {
         return put(float_tag, 0) && put(bits);
     }
 
+    static bool is_dtype_of_core(PyObject* x) {
+        return Py_TYPE(x) == Py_TYPE(bound.default_dtype);
+    }
+
     // False for what no key tells apart: the definition runs.
     // NOLINTNEXTLINE(misc-no-recursion): lists in lists, to a depth of 3
     bool put_object(PyObject* x, int depth = 0) {
@@ -100,7 +105,7 @@ struct Arguments {
         npy_intp integer;
         if (read_integer(x, &integer)) return put(integer_tag, 0) && put(integer);
         if (PyFloat_CheckExact(x)) return put_float(PyFloat_AS_DOUBLE(x));
-        if (PyUnicode_CheckExact(x)) return put_text(x);
+        if (PyUnicode_CheckExact(x) || is_dtype_of_core(x)) return put_named(x);
         if (x == Py_Ellipsis) return put(ellipsis_tag, 0);
         if (depth == 3) return false;
         if (PySlice_Check(x)) {
@@ -124,7 +129,7 @@ struct Arguments {
         for (Py_ssize_t i = 0; known && i < n; ++i) known = put_object(args[i]);
         const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
         for (Py_ssize_t i = 0; known && i < named; ++i) {
-            known = put_text(PyTuple_GET_ITEM(keywords, i)) && put_object(args[n + i]);
+            known = put_named(PyTuple_GET_ITEM(keywords, i)) && put_object(args[n + i]);
         }
         return known;
     }
@@ -197,7 +202,7 @@ struct Recipe {
     std::vector<Instruction> program;
     std::vector<Result> results;
     Ref result_class;  // of several results; None: one
-    Ref texts;
+    Ref held;  // what the key points to
     bool counted = false;  // a write in place makes a version cell
     bool returns_none = false;
 
@@ -352,9 +357,9 @@ PyObject* learn(PyObject* self, PyObject* table, PyObject* key, Arguments& given
                 PyObject* const* args, std::size_t nargsf, PyObject* keywords) {
     const Remembered& k = kind_of<Remembered>(self);
     const Py_ssize_t n = PyVectorcall_NARGS(nargsf);
-    const Ref texts(PyList_New(0)), passed = tuple_of(args, n), words(PyDict_New());
-    given.texts = texts.get();  // and the callable, whose place is in the key, too
-    if (!texts || PyList_Append(texts.get(), self) < 0 || !passed || !words ||
+    const Ref held(PyList_New(0)), passed = tuple_of(args, n), words(PyDict_New());
+    given.held = held.get();  // and the callable, whose place is in the key, too
+    if (!held || PyList_Append(held.get(), self) < 0 || !passed || !words ||
         !given.take(self, args, n, keywords))
         return nullptr;
     for (Py_ssize_t i = 0; keywords != nullptr && i < PyTuple_GET_SIZE(keywords); ++i) {
@@ -379,7 +384,7 @@ PyObject* learn(PyObject* self, PyObject* table, PyObject* key, Arguments& given
             PyErr_SetString(PyExc_ValueError, "a recipe makes too many arrays");
             return nullptr;
         }
-        recipe->texts = Ref::borrow(texts.get());
+        recipe->held = Ref::borrow(held.get());
         kept = Ref(PyCapsule_New(recipe.get(), nullptr, free_recipe));
         if (!kept) return nullptr;
         [[maybe_unused]] const auto* held = recipe.release();  // the capsule's now
