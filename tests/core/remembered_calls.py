@@ -12,6 +12,7 @@ from autocalc._ops import (
     distributions,
     exponential,
     extrema,
+    margin_losses,
     rectifiers,
     regression_losses,
     scans,
@@ -148,6 +149,9 @@ CALLS = {
     "logical.logical_not": lambda d: ac.logical_not(d.a),
     "logical.logical_or": lambda d: ac.logical_or(d.a, d.b),
     "logical.logical_xor": lambda d: ac.logical_xor(d.mask, d.n),
+    "margin_losses._margins_and_slopes": lambda d: margin_losses._margins_and_slopes(
+        d.a, d.labels, 1.0, d.v, "mean"
+    ),
     "margin_losses.hinge_embedding_loss": lambda d: F.hinge_embedding_loss(
         d.v, d.signs
     ),
@@ -301,7 +305,7 @@ CALLS = {
     "splitting.split": lambda d: d.a.split([1, 3]),
     "splitting.tensor_split": lambda d: ac.tensor_split(d.a, (1, 2)),
     "splitting.unbind": lambda d: d.a[1:].unbind(1),
-    "statistics._counts": lambda d: ac.bincount(d.labels, minlength=9),
+    "statistics._counts": lambda d: ac.bincount(d.labels, minlength=99),
     "view.clone": lambda d: d.strided(2, 3).clone(),
     "view.movedim": lambda d: d.x.movedim((0, 1), (2, 0)),
     "windows.unfold": lambda d: d.a.unfold(0, 2, 1),
@@ -337,7 +341,8 @@ CALLS = {
     "diagonal._indices_of": lambda d: ac.tril_indices(3, 4, 1),
     "distributions._extremes": lambda d: distributions._extremes(d.a, True),
     "extrema._ends": lambda d: extrema._ends(d.a),
-    "statistics._bins": lambda d: ac.histc(d.a, 4, -1.0, 1.0),
+    "statistics._sums": lambda d: ac.bincount(d.labels, d.u, 9),
+    "statistics.histc": lambda d: (ac.histc(d.b, 4, -1, 1), ac.histc(d.a, 3)),
     "statistics._of_shares": lambda d: ac.quantile(d.a, 0.3, 1),
     "random_draws.rand_like": lambda d: ac.rand_like(d.a),
     "random_draws.randn_like": lambda d: ac.randn_like(d.a),

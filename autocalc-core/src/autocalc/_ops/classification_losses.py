@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._device import host_dtype
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import (
@@ -22,9 +21,8 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._op import nary
-from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._remembered import remembered, replayed
-from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import as_int, number
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
@@ -45,6 +43,23 @@ def _(k: Any, n: Any, g: Any) -> Any:
         return k.through_decomposition("cross_entropy", inputs, n.attributes, g)
     rows = k.reshape(g, (*k.shape(g), 1)) if k.shape(g) else g
     return k.mul(slope, rows), None, None
+
+
+nll_op = nary("nll_loss", saves="slopes:log_p target:log_p")
+
+
+@nll_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Put each loss's share of g at the place of its label."""
+    slopes, target = n.saved
+    zero, nowhere = k.constant(0, g), k.constant(0, target)
+    places = k.where(
+        k.compare(target, k.constant(n.attributes[1], target), "eq"), nowhere, target
+    )
+    shares = k.where(k.compare(slopes, zero, "eq"), zero, k.mul(g, slopes))
+    none, column = k.zeros(n.shapes[0], k.dtype(g)), (*k.shape(slopes), 1)
+    places, shares = k.reshape(places, column), k.reshape(shares, column)
+    return k.scatter_add(none, places, shares, 1), None
 
 
 def _of_labels(
@@ -281,7 +296,9 @@ def nll_loss(
     check_float(where, input)
     rows, labels = class_rows(where, input, target)
     if weight is None:
-        loss = _picked_losses(rows, labels, ignore_index, reduction)
+        check_reduction(where, reduction)
+        skipped = as_int(where, "ignore_index", ignore_index)
+        loss = nll_op(rows, labels, reduction, skipped)
         if reduction != "none" or target._array.ndim == 1:
             return loss
         return view.reshape(loss, target.shape)
@@ -300,40 +317,3 @@ def nll_loss(
         return total
     counted = masking.where(ignored, 0.0, shares)
     return arithmetic.div_op(total, reduction_ops.sum(counted).to(total.dtype))
-
-
-def _picked_losses(
-    rows: Tensor, labels: Tensor, ignore_index: Any, reduction: str
-) -> Tensor:
-    """Return minus what stands at the labels of [N, C], reduced."""
-    k, a, places = arrays, rows._array, labels._array
-    zero, none = constant(0, a.dtype), constant(0, places.dtype)
-    sign = constant(-1, a.dtype)
-    ignored = comparison.eq(labels, ignore_index)._array
-    places = k.where(ignored, none, places).reshape(-1, 1)
-    picked = k.gather(a, places, 1).reshape(-1)
-    if reduction == "none":
-        loss = k.where(ignored, zero, k.neg(picked))
-    elif reduction == "sum":
-        loss = k.sum(k.where(ignored, zero, k.neg(picked)), (0,), False)
-    else:
-        picked = k.where(ignored, zero, picked)
-        minus_count = k.sum(k.where(ignored, zero, sign), (0,), False)
-        loss = k.div(k.sum(picked, (0,), False), minus_count)
-    if rows._edge is None:
-        return make(loss, None)
-    if reduction == "mean":
-        sign = k.div(constant(1, a.dtype), minus_count)
-    kept = make(places, None), make(k.where(ignored, zero, sign), None)
-    return recorded(_nll, (rows, *kept), loss)
-
-
-@composed("nll_loss", "a b", like="where")
-def _nll(k: Any, n: Any, g: Any) -> Any:
-    """Put each loss's share of g, with its sign, at the place of its label."""
-    places, signs = n.saved
-    zero = k.constant(0, g)
-    shares = k.where(k.compare(signs, zero, "eq"), zero, k.mul(g, signs))
-    shares = k.reshape(shares, (*k.shape(signs), 1))
-    none = k.zeros(n.shapes[0], k.dtype(g))
-    return k.scatter_add(none, places, shares, 1), None, None

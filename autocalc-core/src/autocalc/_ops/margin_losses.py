@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from autocalc._dispatch._state import current
 from autocalc._ops import (
     _loss_reduction,
     activations,
@@ -18,10 +21,11 @@ from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, same_dtype
+from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops.classification_losses import class_rows
 from autocalc._ops.ranges import arange
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
@@ -215,22 +219,66 @@ def multi_margin_loss(
         input, target = view.reshape(input, (1, -1)), _one_label(where, target)
     indexing.long_positions(where, target, name="`target`")
     rows, labels = class_rows(where, input, target)
-    column = view.reshape(labels, (-1, 1))
-    lead = arithmetic.sub_op(indexing.gather_op(rows, column, 1), rows)
-    short = rectifiers.relu_op(arithmetic.sub_op(number(where, "margin", margin), lead))
-    if p == 2:
-        short = arithmetic.mul(short, short)
+    margin = number(where, "margin", margin)
     if weight is not None:
         _check_weight(where, weight, rows.shape[1])
         same_dtype(where, rows, weight)
+    wants = current().grad and rows._edge is not None
+    if wants and p == 1 and (weight is None or weight._edge is None):
+        bare = make(rows._array, None), make(labels._array, None)
+        loss, slopes = _margins_and_slopes(*bare, margin, weight, reduction)
+        loss = recorded(_slope_of_margins, (rows, slopes), loss._array)
+    else:
+        short, _ = _shortfalls(rows, labels, p, margin, weight)
+        loss = _averaged(short, reduction)
+    return view.reshape(loss, shape) if reduction == "none" else loss
+
+
+def _shortfalls(
+    rows: Tensor, labels: Tensor, p: int, margin: float, weight: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """Return w_y max(margin - x_y + x_j, 0)^p, 0 at the labels, and where those are."""
+    column = view.reshape(labels, (-1, 1))
+    lead = arithmetic.sub_op(indexing.gather_op(rows, column, 1), rows)
+    short = rectifiers.relu_op(arithmetic.sub_op(margin, lead))
+    if p == 2:
+        short = arithmetic.mul(short, short)
+    if weight is not None:
         shares = indexing.index_select_op(weight, labels, 0)
         short = arithmetic.mul(short, view.reshape(shares, (-1, 1)))
     own = comparison.eq(column, arange(rows.shape[1], device=place_of_tensor(rows)))
-    short = masking.where(own, 0.0, short)
+    return masking.where(own, 0.0, short), own
+
+
+def _averaged(short: Tensor, reduction: str) -> Tensor:
     if reduction == "mean":  # of rows of one length: in one step
         return reduction_ops.mean(short)
-    loss = reduction_ops.mean(short, 1)
-    return _loss_reduction.reduced(view.reshape(loss, shape), reduction)
+    return _loss_reduction.reduced(reduction_ops.mean(short, 1), reduction)
+
+
+@remembered
+def _margins_and_slopes(
+    rows: Tensor, labels: Tensor, margin: float, weight: Tensor | None, reduction: str
+) -> tuple[Tensor, Tensor]:
+    """Return the loss for p = 1 and its derivatives by the scores."""
+    short, own = _shortfalls(rows, labels, 1, margin, weight)
+    count, classes = rows.shape
+    each = 1.0 / (classes * (count if reduction == "mean" else 1))
+    if weight is None:
+        slopes = masking.where(comparison.ne(short, 0), each, 0.0)
+        slopes = cast(slopes, rows.dtype)
+    else:
+        shares = indexing.index_select_op(weight, labels, 0)
+        shares = arithmetic.mul(view.reshape(shares, (-1, 1)), each)
+        slopes = masking.where(comparison.ne(short, 0), shares, 0.0)
+    of_label = arithmetic.neg(reduction_ops.sum(slopes, 1, keepdim=True))
+    return _averaged(short, reduction), masking.where(own, of_label, slopes)
+
+
+@composed("multi_margin_loss", "b", like="mul")
+def _slope_of_margins(k: Any, n: Any, g: Any) -> Any:
+    (slopes,) = n.saved
+    return k.mul(slopes, k.reshape(g, (*k.shape(g), 1)) if k.shape(g) else g), None
 
 
 def check_rows(where: str, input: Tensor) -> None:

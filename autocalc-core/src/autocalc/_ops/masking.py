@@ -28,7 +28,7 @@ from autocalc._ops._coerce import (
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._ops._remembered import remembered
-from autocalc._ops._true_places import first_places, true_places
+from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import DTypeError, ShapeError
@@ -68,11 +68,15 @@ def nonzero(
         return make(rows._array[: int(count._array)], None)
     if a.dtype.kind != "b":
         a = arrays.compare(a, constant(0, a.dtype), "ne")
-    places = true_places(a)
+    if as_tuple or not a.ndim:
+        places = true_places(a)
     if as_tuple:
         return tuple([make(one, None) for one in _columns(places, a.shape)])
     if a.ndim:
-        result = make(_rows_of(places, a.shape), None)
+        if recordings:
+            refuse_reading("a shape that depends on values")
+        held = int(arrays.sum(a, tuple(range(a.ndim)), False))
+        result = make(arrays.nonzero(a, held)[0], None)
     else:
         result = make(arrays.empty((len(places), 0), places.dtype), None)
     return result if out is None else apply_out("nonzero", result, out)
@@ -86,24 +90,10 @@ _SMALL = 256
 def _all_rows(x: Tensor) -> tuple[Tensor, Tensor]:
     """Return rows of indices of what is not zero, and how many of them are."""
     a = x._array
-    line = arrays.reshape(a, (a.size,))
     if a.dtype.kind != "b":
-        line = arrays.compare(line, constant(0, a.dtype), "ne")
-    rows = _rows_of(first_places(line, a.size), a.shape)
-    return make(rows, None), make(arrays.sum(line, (0,), False), None)
-
-
-def _rows_of(left: Any, shape: tuple[int, ...]) -> Any:
-    """Return row-major places as rows of an index for each dimension, arrays."""
-    rows = arrays.empty((left.size, len(shape)), left.dtype)
-    first = rows[:, 0]
-    if len(shape) == 1:
-        arrays.copy(left, into=first)
-    for axis in range(len(shape) - 1, 0, -1):
-        count = constant(max(shape[axis], 1), left.dtype)
-        arrays.remainder(left, count, into=rows[:, axis])
-        left = arrays.floor_divide(left, count, into=first if axis == 1 else None)
-    return rows
+        a = arrays.compare(a, constant(0, a.dtype), "ne")
+    rows, count = arrays.nonzero(a, a.size)
+    return make(rows, None), make(count, None)
 
 
 def _columns(places: Any, shape: tuple[int, ...]) -> list[Any]:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
-from autocalc._dispatch._device import beside
 from autocalc._dispatch._state import recordings, refuse_reading
 from autocalc._ops import (
     arithmetic,
@@ -19,7 +19,6 @@ from autocalc._ops import (
     reduction,
     rounding,
     scans,
-    scattering,
     sorting,
     view,
 )
@@ -28,11 +27,9 @@ from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered, replayed
-from autocalc._ops.filled import ones, zeros
+from autocalc._ops._remembered import holds, remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag, number
-from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
@@ -287,31 +284,45 @@ def bincount(
     if recordings:
         refuse_reading("bincount, whose shape depends on values")
     least = as_int("bincount", "minlength", minlength)
-    lowest, highest = extrema.ends(input) if a.size else (0, -1)
+    room = max(least, _ROOM)
+    counts, ends = _counts(input, room)
+    lowest, highest = ends._array.tolist()
     if least < 0 or lowest < 0:
         found = least if least < 0 else lowest
         message = f"bincount: {found} is negative; counts are of 0, 1, 2 and so on."
         raise ArgumentError(message)
-    return _counts(input, weights, max(least, highest + 1))
+    size = max(least, highest + 1)
+    if weights is not None:
+        return _sums(input, weights, size)
+    if size > room:
+        counts, _ = _counts(input, size)
+    return counts if size >= room else make(counts._array[:size], None)
+
+
+#: So many counts are made before it is known how many are needed.
+_ROOM = 64
+
+
+@remembered
+def _counts(input: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    """Return how often each number below `size` occurs, and the two ends."""
+    counts, ends = arrays.bincount(cast(input, dtypes.int64)._array, size)
+    return make(counts, None), make(ends, None)
 
 
 @replayed
-def _counts(input: Tensor, weights: Tensor | None, size: int) -> Tensor:
-    """Return how often each number below `size` occurs, or the sums of its weights."""
-    if weights is None:
-        amounts = arrays.full(
-            input._array.shape, 1, beside(input._array, dtypes.int64.numpy)
-        )
-    else:
-        kept = weights.dtype is dtypes.float32
-        amounts = cast(weights.detach(), weights.dtype if kept else dtypes.float64)
-        amounts = amounts._array
+def _sums(input: Tensor, weights: Tensor, size: int) -> Tensor:
+    """Return the sums of the weights of each number below `size`."""
+    kept = weights.dtype is dtypes.float32
+    amounts = cast(weights.detach(), weights.dtype if kept else dtypes.float64)
+    amounts = amounts._array
     places = cast(input, dtypes.int64)._array
     counts = arrays.zeros((size,), amounts.dtype)
     return make(arrays.index_add(counts, places, amounts, 0), None)
 
 
 @method("histc")
+@replayed
 def histc(
     input: Tensor,
     bins: int = 100,
@@ -358,36 +369,18 @@ def histc(
     low, high = (
         float(number("histc", name, end)) for name, end in (("min", min), ("max", max))
     )
-    own = low == high == 0 and x._array.size > 0
-    if own:
-        low, high = extrema.ends(x)
-    if low == high:
-        low, high = low - 1, high + 1
-    if count < 1 or not (low < high and math.isfinite(high - low)):
+    flat = view.reshape(x, (-1,))._array
+    own = low == high == 0 and flat.size > 0
+    if own and recordings:
+        refuse_reading("histc, whose bins depend on values")
+    counts, rising = arrays.histc(flat, builtins.max(count, 1), low, high)
+    rise = holds(rising) if own else low <= high and math.isfinite(high - low)
+    if count < 1 or not rise:
+        if own:
+            low, high = extrema.ends(x)
         message = (
             f"histc: {count} bins from {low:g} to {high:g}; there must be 1 at least, "
             f"and the ends must be finite and rise."
         )
         raise ArgumentError(message)
-    numbers = low, high, count / (high - low)
-    ends = [make(constant(one, x._array.dtype), None) for one in numbers]
-    return apply_out("histc", _bins(x, count, own, *ends), out)
-
-
-@remembered
-def _bins(
-    x: Tensor, count: int, all_inside: bool, low: Tensor, high: Tensor, scale: Tensor
-) -> Tensor:
-    flat = view.reshape(x, (-1,))
-    place = arithmetic.mul(arithmetic.sub_op(flat, low), scale)
-    amounts = ones(flat.shape, dtype=x.dtype, device=place_of_tensor(x))
-    if not all_inside:
-        inside = bitwise.bitwise_and(
-            comparison.ge(flat, low), comparison.le(flat, high)
-        )
-        place = comparison.choose(inside, place, 0.0)
-        amounts = cast(inside, x.dtype)
-    index = clamping.clamp_max(cast(place, dtypes.int64), count - 1)
-    return scattering.index_add(
-        zeros(count, dtype=x.dtype, device=place_of_tensor(x)), 0, index, amounts
-    )
+    return apply_out("histc", make(counts, None), out)

@@ -48,7 +48,8 @@
     X(scans)                  \
     X(factorizations)         \
     X(systems)                \
-    X(truths)
+    X(truths)                 \
+    X(counts)
 
 // Of the set with Winograd's convolutions, which have an error budget of their own.
 #define AC_FOR_EACH_WINOGRAD_FAMILY(X) \

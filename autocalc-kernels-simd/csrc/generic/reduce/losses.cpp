@@ -9,6 +9,7 @@
 //     loss[i] = -sum_c q[i, c] log_softmax(x)[i, c]
 //     grad[i, c] = softmax(x)[i, c] sum_c q[i, c] - q[i, c]
 #include "common/families.hpp"
+#include "common/operands.hpp"
 #include "elementwise/vector_math.hpp"
 #include "indexing/indices.hpp"
 #include "reduce/axis.hpp"
@@ -152,6 +153,16 @@ struct CrossEntropy {
 };
 
 template <class T>
+T sum_of(T* values, int64_t n) {
+    Nest rows;
+    rows.dims = rows.operands = 1;
+    rows.total = rows.size[0] = n;
+    rows.stride[0][0] = rows.item[0] = sizeof(T);
+    rows.data[0] = reinterpret_cast<char*>(values);
+    return reduce_along<T, SumOp, Plain>(rows, 0, n, T(0));
+}
+
+template <class T>
 void cross_entropy_floats(const ac_call* call, ac_context* context, ac_status* status) {
     constexpr int64_t lanes = vec<T>::lanes;
     const ac_array* loss = operand(call, 0);
@@ -218,12 +229,7 @@ void cross_entropy_floats(const ac_call* call, ac_context* context, ac_status* s
     if (!finished) return no_memory(status);
     if (reduction == none) return store_results(c.losses, *loss);
 
-    Nest rows;
-    rows.dims = rows.operands = 1;
-    rows.total = rows.size[0] = c.rows;
-    rows.stride[0][0] = rows.item[0] = sizeof(T);
-    rows.data[0] = reinterpret_cast<char*>(c.losses);
-    T total = reduce_along<T, SumOp, Plain>(rows, 0, c.rows, T(0));
+    T total = sum_of(c.losses, c.rows);
     if (reduction == mean) total = T(double(total) / total_weight);
     *data<T>(loss) = total;
 }
@@ -236,11 +242,54 @@ void cross_entropy_kernel(const ac_call* call, ac_context* context, ac_status* s
     }
 }
 
+// ---- nll_loss: minus what stands at the labels, and its slope there
+template <class T>
+void nll_loss_floats(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array *loss = operand(call, 0), *slopes = operand(call, 1);
+    const ac_array *log_p = operand(call, 2), *target = operand(call, 3);
+    const int64_t reduction = int_attribute(call, 0), ignored = int_attribute(call, 1);
+    const int64_t rows = log_p->shape[0], classes = log_p->shape[1];
+    const int64_t down = stride_of<T>(log_p, 0), across = stride_of<T>(log_p, 1);
+    T* losses = scratch_of<T>(context, 1, larger<int64_t>(rows, 1));
+    if (losses == nullptr) return no_memory(status);
+    const auto label = [&](int64_t i) {
+        return read_index(data<char>(target) + i * target->strides[0]);
+    };
+    int64_t kept = 0;
+    for (int64_t i = 0; i < rows; ++i) {
+        const int64_t t = label(i);
+        losses[i] = T(0);
+        if (t == ignored) continue;
+        if (t < 0 || t >= classes) return bad_value(status, 3, i, t);
+        losses[i] = -data<T>(log_p)[i * down + t * across];
+        ++kept;
+    }
+    done(status);
+    const double count = reduction == mean ? static_cast<double>(kept) : 1.0;
+    for (int64_t i = 0; slopes != nullptr && i < rows; ++i) {
+        data<T>(slopes)[i * stride_of<T>(slopes, 0)] =
+            label(i) == ignored ? T(0) : T(-1.0 / count);
+    }
+    if (reduction == none) return store_results(losses, *loss);
+    *data<T>(loss) = T(double(sum_of(losses, rows)) / count);
+}
+
+void nll_loss_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    if (operand(call, 2)->dtype == AC_FLOAT32) {
+        nll_loss_floats<float>(call, context, status);
+    } else {
+        nll_loss_floats<double>(call, context, status);
+    }
+}
+
 const ac_kernel_entry entries[] = {
     {"cross_entropy",
      "loss grad? ; logits target weight? ; reduction:none,mean,sum ignore_index:int "
      "label_smoothing:float",
      cross_entropy_kernel, nullptr, nullptr, 0.8, float_dtypes, nullptr},
+    {"nll_loss",
+     "loss slopes? ; log_p target ; reduction:none,mean,sum ignore_index:int",
+     nll_loss_kernel, nullptr, nullptr, 0.5, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -12,9 +12,9 @@ from autocalc._kernels.budgets import EXACT
 from autocalc._kernels.cases import Case, alternating, indices, listed
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.rules import BOOL, INT64, expect_ndim, one_of, same_shape
-from autocalc._kernels.samples import LARGE, TAILS, Make
+from autocalc._kernels.samples import LARGE, SHAPES, TAILS, Make
 from autocalc._kernels.spec import Array, DType, Meta, Sample, Shape
-from autocalc.errors import ArgumentError, kernel_data_error
+from autocalc.errors import ArgumentError, ShapeError, kernel_data_error
 
 positions = standalone(
     "positions",
@@ -116,6 +116,48 @@ def _(make: Make) -> Iterator[Sample]:
     for value in (False, True):
         mask = np.full(70, value)
         yield Sample(f"all {value}", (mask,), shape=(70 * value,))
+
+
+nonzero = standalone(
+    "nonzero",
+    "rows count ; mask ; size:int",
+    "The indices of the first places at which mask holds, a row for each, then zeros; "
+    "and at how many it holds.",
+    dtypes=(BOOL,),
+)
+
+
+@nonzero.rule
+def _(mask: Meta, size: int) -> tuple[Meta, Meta]:
+    one_of("nonzero", "mask", mask, (BOOL,))
+    if not mask.shape:
+        message = "nonzero: `mask` has shape (); it must have a dimension."
+        raise ShapeError(message)
+    return Meta((size, len(mask.shape)), INT64), Meta((), INT64)
+
+
+@nonzero.reference
+def _(xp: Any, mask: Array, size: int) -> tuple[Array, Array]:
+    found = xp.argwhere(mask)
+    rest = xp.zeros((max(size - len(found), 0), mask.ndim), xp.int64)
+    rows = xp.concatenate([found[:size].astype(xp.int64), rest])
+    return rows, xp.asarray(len(found), dtype=xp.int64)
+
+
+nonzero.budget(EXACT)
+
+
+@nonzero.samples
+def _(make: Make) -> Iterator[Sample]:
+    for shape in (*SHAPES[1:], (7,), (70, 9)):
+        mask = make.mask(*shape)
+        for size in (0, 2, mask.size):
+            yield Sample(f"{shape}, {size}", (mask,), (size,))
+    yield Sample("large", (make.mask(LARGE),), (LARGE // 3,))
+
+
+nonzero.work(flops_per_element=1)
+nonzero.benchmarks(Case("1 Mi", alternating(1 << 20), (1 << 19,)))
 
 
 true_places.work(flops_per_element=1)
