@@ -5,8 +5,8 @@
 // reference's; sums end where their terms no longer count.
 #pragma once
 
-#include "elementwise/power.hpp"
 #include "elementwise/exponential_math.hpp"
+#include "elementwise/power.hpp"
 #include "elementwise/special_math.hpp"
 
 namespace autocalc::simd::AC_ISA {

@@ -84,8 +84,8 @@ void histc_of(const ac_call* call, ac_context* context, ac_status* status) {
     if (ends.low == ends.high) ends = {ends.low - 1, ends.high + 1};
     int64_t* counts = counts_of(context, bins);
     if (counts == nullptr) return no_memory(status);
-    const bool rise = ends.low < ends.high &&
-                      ends.high - ends.low < __builtin_inf() && bins > 0;
+    const bool rise =
+        ends.low < ends.high && ends.high - ends.low < __builtin_inf() && bins > 0;
     if (rise) count_bins(data<T>(a), n, step, ends, bins, counts);
     write_counts<T>(out, counts);
     *data<uint8_t>(rising) = rise ? 1 : 0;
@@ -115,7 +115,8 @@ AC_INLINE const char* next_row(const ac_array* mask, int64_t* index, const char*
 void nonzero(const ac_call* call, ac_context*, ac_status* status) {
     const ac_array *out = operand(call, 0), *mask = operand(call, 2);
     const int64_t room = out->shape[0], width = dim_of(mask, -1);
-    const int64_t down = stride_of<int64_t>(out, 0), across = stride_of<int64_t>(out, 1);
+    const int64_t down = stride_of<int64_t>(out, 0),
+                  across = stride_of<int64_t>(out, 1);
     const int64_t step = mask->strides[mask->ndim - 1], total = element_count(*mask);
     int64_t* to = data<int64_t>(out);
     int64_t index[8] = {}, count = 0;

@@ -201,8 +201,8 @@ struct Result {
 struct Recipe {
     std::vector<Instruction> program;
     std::vector<Result> results;
-    Ref result_class;  // of several results; None: one
-    Ref held;  // what the key points to
+    Ref result_class;      // of several results; None: one
+    Ref held;              // what the key points to
     bool counted = false;  // a write in place makes a version cell
     bool returns_none = false;
 
