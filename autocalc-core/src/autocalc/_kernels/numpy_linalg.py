@@ -14,10 +14,15 @@ from math import isnan
 from typing import Any
 
 import numpy as np
-from numpy.linalg import _umath_linalg  # not public
 
 from autocalc._kernels.rules import FLOAT64
 from autocalc._kernels.types import Array
+
+_umath_linalg: Any
+try:
+    from numpy.linalg import _umath_linalg
+except ImportError:  # it is not public
+    _umath_linalg = None
 
 
 def _direct(name: str, signature: str, public: Callable[..., Any]) -> Any:

@@ -119,7 +119,7 @@ void nonzero(const ac_call* call, ac_context*, ac_status* status) {
                   across = stride_of<int64_t>(out, 1);
     const int64_t step = mask->strides[mask->ndim - 1], total = element_count(*mask);
     int64_t* to = data<int64_t>(out);
-    int64_t index[8] = {}, count = 0;
+    int64_t index[AC_MAX_DIMS] = {}, count = 0;
     const char* row = data<char>(mask);
     for (int64_t done = 0; done < total; done += width) {
         for (int64_t j = 0; j < width; ++j) {
