@@ -83,11 +83,11 @@ def holds(truth: Any) -> bool:
     ask before it draws or writes: its recipe then asks again, and leaves what does not
     hold to the function.
     """
-    found = bool(plain(truth))
+    found = bool(plain(truth).item())
     calls: list[Any] = getattr(_running, "calls", [])
     if found and calls and isinstance(truth, Guarded):
         calls.append((required, 0, (truth,), (None, "")))
-    else:
+    elif isinstance(truth, Guarded):
         bool(truth)  # a look that no recipe can repeat
     return found
 
@@ -148,6 +148,8 @@ def record(
     for x in several:
         if isinstance(x, Tensor):
             x._array = plain(x._array)
+            if not isinstance(x._array, np.ndarray):  # it went to a device
+                return result, None
     writer = _Writer(firsts, [apart.get(id(a), a) for a in inputs], written is not None)
     writer.left = {id(owner_of(a)) for a in left}
     if apart and any(writer.is_of_input(x) for x in several):
@@ -174,9 +176,14 @@ def _recording() -> Selection:
     decisions, selection = _recorder
     if decisions is not now.tables:  # another selection, or other decisions
         selection = now.derive(wrap=_noting)
-        selection.empty = lambda shape, dtype: now.empty(shape, dtype).view(Guarded)
+        selection.empty = lambda shape, dtype: _guard(now.empty(shape, dtype))
         _recorder[:] = now.tables, selection
     return selection  # type: ignore[no-any-return]  # one
+
+
+def _guard(array: Any) -> Any:
+    """Return new memory as what notes each look; on a device as it is."""
+    return array.view(Guarded) if isinstance(array, np.ndarray) else array
 
 
 def _noting(spec: Any, name: str, entry: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
 from autocalc._ops import (
     _loss_reduction,
@@ -15,6 +16,7 @@ from autocalc._ops import (
     indexing,
     masking,
     rectifiers,
+    scattering,
     view,
 )
 from autocalc._ops import reduction as reduction_ops
@@ -24,10 +26,8 @@ from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops.classification_losses import class_rows
-from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number
-from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -229,15 +229,15 @@ def multi_margin_loss(
         loss, slopes = _margins_and_slopes(*bare, margin, weight, reduction)
         loss = recorded(_slope_of_margins, (rows, slopes), loss._array)
     else:
-        short, _ = _shortfalls(rows, labels, p, margin, weight)
+        short = _shortfalls(rows, labels, p, margin, weight)
         loss = _averaged(short, reduction)
     return view.reshape(loss, shape) if reduction == "none" else loss
 
 
 def _shortfalls(
     rows: Tensor, labels: Tensor, p: int, margin: float, weight: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    """Return w_y max(margin - x_y + x_j, 0)^p, 0 at the labels, and where those are."""
+) -> Tensor:
+    """Return w_y max(margin - x_y + x_j, 0)^p, 0 at the labels."""
     column = view.reshape(labels, (-1, 1))
     lead = arithmetic.sub_op(indexing.gather_op(rows, column, 1), rows)
     short = rectifiers.relu_op(arithmetic.sub_op(margin, lead))
@@ -246,8 +246,12 @@ def _shortfalls(
     if weight is not None:
         shares = indexing.index_select_op(weight, labels, 0)
         short = arithmetic.mul(short, view.reshape(shares, (-1, 1)))
-    own = comparison.eq(column, arange(rows.shape[1], device=place_of_tensor(rows)))
-    return masking.where(own, 0.0, short), own
+    return _with_labels(short, column, arrays.zeros(column.shape, short._array.dtype))
+
+
+def _with_labels(scores: Tensor, column: Tensor, values: Any) -> Tensor:
+    """Return scores with an array of a value for each row at the labels."""
+    return scattering.scatter_op(scores, column, make(values, None), 1)
 
 
 def _averaged(short: Tensor, reduction: str) -> Tensor:
@@ -261,18 +265,18 @@ def _margins_and_slopes(
     rows: Tensor, labels: Tensor, margin: float, weight: Tensor | None, reduction: str
 ) -> tuple[Tensor, Tensor]:
     """Return the loss for p = 1 and its derivatives by the scores."""
-    short, own = _shortfalls(rows, labels, 1, margin, weight)
+    short = _shortfalls(rows, labels, 1, margin, weight)
     count, classes = rows.shape
     each = 1.0 / (classes * (count if reduction == "mean" else 1))
     if weight is None:
-        slopes = masking.where(comparison.ne(short, 0), each, 0.0)
-        slopes = cast(slopes, rows.dtype)
+        slopes = arithmetic.mul(cast(comparison.ne(short, 0), rows.dtype), each)
     else:
         shares = indexing.index_select_op(weight, labels, 0)
         shares = arithmetic.mul(view.reshape(shares, (-1, 1)), each)
         slopes = masking.where(comparison.ne(short, 0), shares, 0.0)
     of_label = arithmetic.neg(reduction_ops.sum(slopes, 1, keepdim=True))
-    return _averaged(short, reduction), masking.where(own, of_label, slopes)
+    column = view.reshape(labels, (-1, 1))
+    return _averaged(short, reduction), _with_labels(slopes, column, of_label._array)
 
 
 @composed("multi_margin_loss", "b", like="mul")
