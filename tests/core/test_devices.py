@@ -407,3 +407,18 @@ def test_the_reason_why_a_device_is_not_there(monkeypatch):
     with pytest.raises(ArgumentError, match="broken: there is no mirror in this room"):
         ac.device("glass")
     registry()._loaded.pop("broken", None)
+
+
+def test_a_tensor_goes_to_a_device_and_back_any_number_of_times():
+    a = ac.tensor([1.5, -2.0])
+    for _ in range(40):  # functions that run often run from recipes
+        there = a.to("mirror")
+        assert there.device.type == "mirror"
+        assert there.cpu().tolist() == [1.5, -2.0]
+
+
+def test_where_of_two_numbers_lies_with_the_condition():
+    mask = ac.tensor([True, False]).to("mirror")
+    chosen = ac.where(mask, 1.0, 0.0)
+    assert chosen.device.type == "mirror"
+    assert chosen.cpu().tolist() == [1.0, 0.0]

@@ -18,6 +18,7 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import Operand, check_tensor
+from autocalc._ops._cast import move
 from autocalc._ops._coerce import (
     as_operand,
     checked_number,
@@ -31,6 +32,7 @@ from autocalc._ops._remembered import remembered
 from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.device import dtype_at, place_of_tensor
 from autocalc.errors import DTypeError, ShapeError
 
 
@@ -175,7 +177,11 @@ def where(
         if condition.dtype is not dtypes.uint8:
             _refuse_mask("where", "condition", condition)
         condition = _index.mask_of_bytes("where", condition)
-    result = comparison.where_op(condition, *coerce_two("where", input, other))
+    first, second = coerce_two("where", input, other)
+    place = place_of_tensor(condition)
+    if not (place is None or isinstance(input, Tensor) or isinstance(other, Tensor)):
+        first = move(first, dtype_at(place, first._array.dtype))
+    result = comparison.where_op(condition, first, second)
     return result if out is None else copy_to_out("where", result, out)
 
 
