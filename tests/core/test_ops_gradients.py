@@ -25,6 +25,7 @@ from autocalc._ops import (
 from autocalc._ops._op import OPERATORS
 from autocalc._ops.activations import gelu_backward, silu_backward, softplus_backward
 from autocalc._ops.classification_losses import _of_labels as cross_entropy
+from autocalc._ops.classification_losses import nll_loss
 from autocalc._ops.embedding import embedding_op as embedding
 from autocalc._ops.matmul import linear
 from autocalc.testing import gradcheck, gradgradcheck
@@ -195,6 +196,15 @@ CASES = {
     ),
     "cross_entropy none": (
         lambda x: cross_entropy(x, index(0, 2, 1), reduction="none"),
+        lambda: (leaf(3, 4),),
+    ),
+    "nll_loss": (lambda x: nll_loss(x, index(0, 2, 1)), lambda: (leaf(3, 4),)),
+    "nll_loss sum": (
+        lambda x: nll_loss(x, index(0, 2, 1), reduction="sum"),
+        lambda: (leaf(3, 4),),
+    ),
+    "nll_loss none ignore": (
+        lambda x: nll_loss(x, index(0, 2, 1), ignore_index=2, reduction="none"),
         lambda: (leaf(3, 4),),
     ),
     "cross_entropy weight smoothing ignore": (

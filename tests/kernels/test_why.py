@@ -53,11 +53,11 @@ def test_by_rank():
     rank = 300 if "avx512" in chosen else 250 if "sse2" not in chosen else 200
     assert why.startswith(f"its rank of {rank} is the highest (")
     assert f"{installed('blas')} 10" in why
-    # Behind that stand sets that this CPU cannot run or that refuse small products,
-    # and none of another device.
+    # Behind that stand sets that this CPU cannot run, that refuse small products or
+    # that the precision does not allow, and none of another device.
     why, *others = why.split("; ")
     assert why.endswith("), and nothing else was chosen or measured")
-    assert all(other.startswith(("simd-", "split-")) for other in others)
+    assert all(other.startswith(("simd-", "split-", "bf16")) for other in others)
 
 
 @pytest.mark.skipif("avx512f" not in detected_features(), reason="needs AVX-512")
