@@ -171,3 +171,15 @@ def test_draws_in_place_have_their_distributions():
     assert tries.min().item() == 1
     assert tries.double().mean().item() == pytest.approx(4.0, abs=0.1)
     assert (tries == 1).double().mean().item() == pytest.approx(0.25, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "take",
+    [lambda x: x.unfold(0, 1, 1), lambda x: x[None], lambda x: x[...]],
+    ids=["unfold", "None", "Ellipsis"],
+)
+def test_a_number_gets_the_gradient_of_all_that_was_taken_of_it(take):
+    x = ac.tensor(1.5, requires_grad=True)
+    (3 * take(x)).sum().backward()
+    assert x.grad.shape == ()
+    assert x.grad.item() == 3.0

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels import numpy_linalg as linalg  # noqa: F401  xp.linalg
+from autocalc._kernels.linalg import _numpy as linalg  # noqa: F401  xp.linalg
 from autocalc._kernels.philox import philox_words
 from autocalc._kernels.spec import Array, Shape
 

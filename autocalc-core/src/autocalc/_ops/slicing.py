@@ -27,7 +27,8 @@ def slice_op(a: Any, index: Any) -> Any:
 def _(k: Any, n: Any, g: Any) -> Any:
     """Place `g` into zeros; where the index took all elements it is reshaped."""
     index, shape = n.attributes[0], n.shapes[0]
-    if prod(k.shape(g)) == prod(shape) and all(map(_keeps_order, index)):
+    parts = index if isinstance(index, tuple) else (index,)
+    if prod(k.shape(g)) == prod(shape) and all(map(_keeps_order, parts)):
         return k.reshape(g, shape)
     return Partial(index, g)
 
