@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Convolutions and their input gradients, by the algorithms that costs decide between.
-#include "timing.hpp"
+#include "conv_operands.hpp"
 
 //
 #include "conv/conv.cpp"
@@ -9,36 +9,17 @@
 namespace autocalc::calibrate {
 namespace {
 
-// An image [N, C, size, size] with its channels apart, or side by side.
-template <class T>
-Images<T> images(T* data, std::int64_t channels, std::int64_t size, bool last) {
-    if (last) return {data, size * size * channels, 1, size * channels, channels};
-    return {data, size * size * channels, size * size, size, 1};
+ConvCall<float> call_of(ConvOperands& operands, bool turned, bool last) {
+    const auto in = operands.images(last), out = operands.results(last);
+    return {operands.windows(),
+            turned,
+            false,
+            read_only(turned ? out : in),
+            read_only(operands.filters()),
+            turned ? in : out,
+            nullptr,
+            runtime::kernel_context()};
 }
-
-struct Operands {
-    Shape shape;
-    std::vector<float> x, weight, y;
-    explicit Operands(const Shape& s)
-        : shape(s),
-          x(numbers(s.batch * s.ins * s.size * s.size)),
-          weight(numbers(s.outs * s.ins * s.kernel * s.kernel)),
-          y(numbers(s.batch * s.outs * s.results() * s.results())) {}
-
-    [[nodiscard]] ConvCall<float> call(bool turned, bool last) {
-        const Shape& s = shape;
-        const Axis axis = {s.size, s.results(), s.kernel, s.stride, s.padding(), 1};
-        const Windows w = {axis, axis, s.batch, 1, s.ins, s.outs};
-        const auto in = images(x.data(), s.ins, s.size, last);
-        const auto out = images(y.data(), s.outs, s.results(), last);
-        const Images<const float> filters = {weight.data(), s.ins * s.kernel * s.kernel,
-                                             s.kernel * s.kernel, s.kernel, 1};
-        return {w,       turned,
-                false,   read_only(turned ? out : in),
-                filters, turned ? in : out,
-                nullptr, runtime::kernel_context()};
-    }
-};
 
 Way way_of(const char* name, const ConvCall<float>& call, Algorithm algorithm,
            std::function<double()> estimate) {
@@ -46,8 +27,8 @@ Way way_of(const char* name, const ConvCall<float>& call, Algorithm algorithm,
             std::move(estimate)};
 }
 
-void compare_algorithms(Operands& operands, bool turned, bool last) {
-    const ConvCall<float> call = operands.call(turned, last);
+void compare_algorithms(ConvOperands& operands, bool turned, bool last) {
+    const ConvCall<float> call = call_of(operands, turned, last);
     const Windows& w = call.windows;
     const bool strided = turned ? is_strided_dx(w) : is_strided<float>(w);
     const double passes = turned ? patch_dx : patch_forward;
@@ -93,9 +74,9 @@ constexpr Shape shapes[] = {
 void measure_blocks() {
     for (const Shape& shape : shapes) {
         if (shape.stride == 1) continue;
-        Operands operands(shape);
+        ConvOperands operands(shape);
         for (const bool turned : {false, true}) {
-            const ConvCall<float> call = operands.call(turned, false);
+            const ConvCall<float> call = call_of(operands, turned, false);
             const auto run = [&] { convolve(call, Algorithm::strided); };
             const std::string text = shape.text() + (turned ? ",dx" : "");
             try_sizes("strided_results", Costs::strided_results, text,
@@ -111,7 +92,7 @@ void measure_blocks() {
 void measure_conv() {
     for (const bool last : {false, true}) {
         for (const Shape& shape : shapes) {
-            Operands operands(shape);
+            ConvOperands operands(shape);
             for (const bool turned : {false, true})
                 compare_algorithms(operands, turned, last);
         }
@@ -120,8 +101,8 @@ void measure_conv() {
 }
 
 std::function<void()> conv_in_planes_of(const Shape& shape) {
-    return [operands = std::make_shared<Operands>(shape)] {
-        convolve(operands->call(false, false), Algorithm::planes);
+    return [operands = std::make_shared<ConvOperands>(shape)] {
+        convolve(call_of(*operands, false, false), Algorithm::planes);
     };
 }
 

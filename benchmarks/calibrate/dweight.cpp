@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A convolution's gradients of weights, by the algorithms that costs decide between.
-#include "timing.hpp"
+#include "conv_operands.hpp"
 
 //
 #include "conv/conv_dweight.cpp"
@@ -9,36 +9,17 @@
 namespace autocalc::calibrate {
 namespace {
 
-template <class T>
-Images<T> images(T* data, std::int64_t channels, std::int64_t size, bool last) {
-    if (last) return {data, size * size * channels, 1, size * channels, channels};
-    return {data, size * size * channels, size * size, size, 1};
+DweightCall<float> call_of(ConvOperands& operands, bool last) {
+    return {operands.windows(),
+            read_only(operands.images(last)),
+            read_only(operands.results(last)),
+            operands.filters(),
+            false,
+            runtime::kernel_context()};
 }
 
-struct Operands {
-    Shape shape;
-    std::vector<float> x, g, dweight;
-    explicit Operands(const Shape& s)
-        : shape(s),
-          x(numbers(s.batch * s.ins * s.size * s.size)),
-          g(numbers(s.batch * s.outs * s.results() * s.results())),
-          dweight(numbers(s.outs * s.ins * s.kernel * s.kernel)) {}
-
-    [[nodiscard]] DweightCall<float> call(bool last) {
-        const Shape& s = shape;
-        const Axis axis = {s.size, s.results(), s.kernel, s.stride, s.padding(), 1};
-        return {{axis, axis, s.batch, 1, s.ins, s.outs},
-                images<const float>(x.data(), s.ins, s.size, last),
-                images<const float>(g.data(), s.outs, s.results(), last),
-                {dweight.data(), s.ins * s.kernel * s.kernel, s.kernel * s.kernel,
-                 s.kernel, 1},
-                false,
-                runtime::kernel_context()};
-    }
-};
-
-void compare_algorithms(Operands& operands, bool last) {
-    const DweightCall<float> call = operands.call(last);
+void compare_algorithms(ConvOperands& operands, bool last) {
+    const DweightCall<float> call = call_of(operands, last);
     const Windows w = call.windows;
     const Windows lines = last ? w : with_long_lines(w, call.x, call.g);
     const Algorithm by_patches = last ? Algorithm::nhwc_patches : Algorithm::patches;
@@ -78,7 +59,7 @@ constexpr Shape shapes[] = {
 void measure_dweight() {
     for (const bool last : {false, true}) {
         for (const Shape& shape : shapes) {
-            Operands operands(shape);
+            ConvOperands operands(shape);
             compare_algorithms(operands, last);
         }
     }

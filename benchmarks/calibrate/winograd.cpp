@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Convolutions by Winograd's transforms of either size, and the sum as it stands.
-#include "timing.hpp"
+#include "conv_operands.hpp"
 
 //
 #include "conv/winograd.cpp"
@@ -9,49 +9,29 @@
 namespace autocalc::calibrate {
 namespace {
 
-struct Operands {
-    Shape shape;
-    std::vector<float> x, weight, y;
-    explicit Operands(const Shape& s)
-        : shape(s),
-          x(numbers(s.batch * s.ins * s.size * s.size)),
-          weight(numbers(s.outs * s.ins * wino_taps)),
-          y(numbers(s.batch * s.outs * s.size * s.size)) {}
-
-    [[nodiscard]] Windows windows() const {
-        const Axis axis = {shape.size, shape.size, wino_kernel, 1, shape.padding(), 1};
-        return {axis, axis, shape.batch, 1, shape.ins, shape.outs};
-    }
-    [[nodiscard]] WinoJob job() {
-        const Shape& s = shape;
-        const Windows w = windows();
-        const std::int64_t plane = s.size * s.size;
-        WinoJob job = {};
-        job.from = {x.data(), s.ins * plane, plane, s.size, 1};
-        job.to = {y.data(), s.outs * plane, plane, s.size, 1};
-        job.segments.batch = s.batch;
-        job.context = runtime::kernel_context();
-        job.y = job.x = w.x;
-        job.groups = 1;
-        job.ins = s.ins;
-        job.outs = s.outs;
-        job.taps = {weight.data(),
-                    s.outs * s.ins * wino_taps,
-                    s.ins * wino_taps,
-                    wino_taps,
-                    wino_kernel,
-                    1,
-                    false};
-        return job;
-    }
-};
+WinoJob job_of(ConvOperands& operands) {
+    const Windows w = operands.windows();
+    const Images<float> taps = operands.filters();
+    WinoJob job = {};
+    job.from = read_only(operands.images(false));
+    job.to = operands.results(false);
+    job.segments.batch = w.batch;
+    job.context = runtime::kernel_context();
+    job.y = job.x = w.x;
+    job.groups = 1;
+    job.ins = w.ins;
+    job.outs = w.outs;
+    job.taps = {taps.data, w.outs * taps.image, taps.image, taps.channel,
+                taps.row,  taps.column,         false};
+    return job;
+}
 
 template <int out>
-Way tiles(const char* name, Operands& operands) {
+Way tiles(const char* name, ConvOperands& operands) {
     const Windows w = operands.windows();
     return {name,
             [&operands] {
-                WinoJob job = operands.job();
+                WinoJob job = job_of(operands);
                 run_winograd<out>(job, nullptr);
             },
             [w] { return tiles_cost<out>(w.batch, w.ins, w.outs, w.y, w.x); }};
@@ -69,7 +49,7 @@ constexpr Shape shapes[] = {
 
 void measure_winograd() {
     for (const Shape& shape : shapes) {
-        Operands operands(shape);
+        ConvOperands operands(shape);
         const Windows w = operands.windows();
         const double steps = wino_steps(w.ins, w.outs);
         const int chosen =
