@@ -11,19 +11,9 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-#define AC_ACTIVATION(Name, function)              \
-    struct Name {                                  \
-        static constexpr Ints ints = Ints::no;     \
-        static constexpr Cost cost = Cost::costly; \
-        template <class V>                         \
-        static AC_INLINE V apply(V a) {            \
-            return function(a);                    \
-        }                                          \
-    };
-AC_ACTIVATION(Silu, silu)
-AC_ACTIVATION(Gelu, gelu)
-AC_ACTIVATION(GeluTanh, gelu_tanh)
-#undef AC_ACTIVATION
+AC_FUNCTION(Silu, silu)
+AC_FUNCTION(Gelu, gelu)
+AC_FUNCTION(GeluTanh, gelu_tanh)
 
 #define AC_SLOPE(Name, slope)                      \
     struct Name {                                  \

@@ -10,15 +10,6 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-#define AC_FUNCTION(Name, function)                \
-    struct Name {                                  \
-        static constexpr Ints ints = Ints::no;     \
-        static constexpr Cost cost = Cost::costly; \
-        template <class V>                         \
-        static AC_INLINE V apply(V a) {            \
-            return function(a);                    \
-        }                                          \
-    };
 AC_FUNCTION(Exp2, exp2)
 AC_FUNCTION(Expm1, expm1)
 AC_FUNCTION(Sinh, sinh)
@@ -34,7 +25,6 @@ AC_FUNCTION(Asinh, asinh)
 AC_FUNCTION(Acosh, acosh)
 AC_FUNCTION(Atanh, atanh)
 AC_FUNCTION(Sinc, sinc)
-#undef AC_FUNCTION
 
 #define AC_FUNCTION_OF_TWO(Name, function)         \
     struct Name {                                  \

@@ -23,19 +23,9 @@ AC_SPECIAL(LogNdtr, log_ndtr)
 AC_SPECIAL(Lgamma, lgamma)
 AC_SPECIAL(Digamma, digamma)
 #undef AC_SPECIAL
-#define AC_SPECIAL_OF_BOTH(Name, function)         \
-    struct Name {                                  \
-        static constexpr Ints ints = Ints::no;     \
-        static constexpr Cost cost = Cost::costly; \
-        template <class V>                         \
-        static AC_INLINE V apply(V a) {            \
-            return function(a);                    \
-        }                                          \
-    };
-AC_SPECIAL_OF_BOTH(Erfc, erfc)
-AC_SPECIAL_OF_BOTH(Erfinv, erfinv)
-AC_SPECIAL_OF_BOTH(Ndtri, ndtri)
-#undef AC_SPECIAL_OF_BOTH
+AC_FUNCTION(Erfc, erfc)
+AC_FUNCTION(Erfinv, erfinv)
+AC_FUNCTION(Ndtri, ndtri)
 
 // Without groups of vectors: these functions are long.
 template <class T, class Op>

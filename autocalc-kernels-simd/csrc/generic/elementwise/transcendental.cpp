@@ -9,15 +9,6 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-#define AC_FUNCTION(Name, function)                \
-    struct Name {                                  \
-        static constexpr Ints ints = Ints::no;     \
-        static constexpr Cost cost = Cost::costly; \
-        template <class V>                         \
-        static AC_INLINE V apply(V a) {            \
-            return function(a);                    \
-        }                                          \
-    };
 AC_FUNCTION(Exp, exp)
 AC_FUNCTION(Log, log)
 AC_FUNCTION(Tanh, tanh)
@@ -25,7 +16,6 @@ AC_FUNCTION(Sigmoid, sigmoid)
 AC_FUNCTION(Erf, erf)
 AC_FUNCTION(Sin, sin)
 AC_FUNCTION(Cos, cos)
-#undef AC_FUNCTION
 
 struct Pow {
     static constexpr Ints ints = Ints::numbers;

@@ -186,6 +186,17 @@ AC_INLINE typename unsigned_of<T>::type wrap(T x) {
 // Which dtypes an operation has beside the floats.
 enum class Ints { no, numbers, with_bool };
 
+// A costly function of one float, whose code is the same for scalars and for vectors.
+#define AC_FUNCTION(Name, function)                \
+    struct Name {                                  \
+        static constexpr Ints ints = Ints::no;     \
+        static constexpr Cost cost = Cost::costly; \
+        template <class V>                         \
+        static AC_INLINE V apply(V a) {            \
+            return function(a);                    \
+        }                                          \
+    };
+
 #define AC_RUN_FOR(name, run, int_run)                                        \
     template <class Op>                                                       \
     AC_INLINE RunKernel name(int dtype) {                                     \
