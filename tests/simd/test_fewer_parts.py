@@ -3,16 +3,15 @@
 
 import numpy as np
 import pytest
+from tests.simd.products import FLOAT32, check, gemm_sample, normal
 
 import autocalc as ac
 from autocalc import nn
 from autocalc._dispatch._arrays import arrays as k
 from autocalc._kernels.spec import Sample
 from autocalc._kernels.table import TABLE
-from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._subject import Refused, Subject
 
-FLOAT32 = np.dtype(np.float32)
 SETS = {"bf16x2-amx": "high", "bf16-amx": "medium"}
 EXACT = "split-amx"
 
@@ -30,27 +29,6 @@ def put_back():
 @pytest.fixture(params=list(SETS))
 def subject(request):
     return Subject.named(request.param)
-
-
-def normal(rng, *shape):
-    return rng.standard_normal(shape, FLOAT32)
-
-
-def gemm_sample(rng, m, n, steps, activation="none", bias=False):
-    operands = normal(rng, m, steps), normal(rng, steps, n), None
-    if bias:
-        operands = (*operands[:2], normal(rng, n))
-    return Sample(f"{m}x{n}x{steps}", operands, (1.0, 1.0, activation), want=1)
-
-
-def check(subject, name, sample, **how):
-    """Run a call and hold it to the set's budget, and let the worst error be seen."""
-    spec = TABLE[name]
-    prior = how.get("prior", ())
-    expected = expected_of(spec, sample, FLOAT32, how.get("accumulate", 0), prior)
-    outputs = subject.run(spec, sample, FLOAT32, **how)
-    subject.judge(spec, sample, FLOAT32, outputs, expected)
-    return outputs
 
 
 # ---- the products --------------------------------------------------------------------
@@ -80,7 +58,7 @@ def test_every_layout_is_packed(subject, shape, a, b):
 @pytest.mark.parametrize("bias", [False, True])
 def test_what_follows_the_sums(subject, activation, bias):
     rng = np.random.default_rng(3)
-    sample = gemm_sample(rng, 260, 330, 545, activation, bias)._replace(want=3)
+    sample = gemm_sample(rng, 260, 330, 545, bias, activation, want=3)
     check(subject, "gemm", sample)
     prior = (normal(rng, 260, 330), normal(rng, 260, 330))
     check(subject, "gemm", sample, accumulate=1, prior=prior)

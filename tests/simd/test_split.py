@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests.simd.products import FLOAT32, check, gemm_sample, normal
 
 import autocalc as ac
 from autocalc._dispatch._arrays import arrays as k
@@ -15,7 +16,6 @@ from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._subject import Refused, Subject
 
-FLOAT32 = np.dtype(np.float32)
 NAME = "split-amx"
 TINY = float(np.finfo(np.float32).tiny)
 
@@ -32,29 +32,6 @@ def subject():
 @pytest.fixture(scope="module")
 def plain():
     return Subject.named("simd-avx512")
-
-
-def normal(rng, *shape):
-    return rng.standard_normal(shape, FLOAT32)
-
-
-def gemm_sample(rng, m, n, k, bias=False, activation="none", want=1, scale=1.0):
-    operands = (
-        normal(rng, m, k),
-        normal(rng, k, n),
-        normal(rng, n) if bias else None,
-    )
-    return Sample(f"{m}x{n}x{k}", operands, (scale, 1.0, activation), want=want)
-
-
-def check(subject, name, sample, **how):
-    """Run a call and hold it to the set's budget."""
-    spec = TABLE[name]
-    prior = how.get("prior", ())
-    expected = expected_of(spec, sample, FLOAT32, how.get("accumulate", 0), prior)
-    outputs = subject.run(spec, sample, FLOAT32, **how)
-    subject.judge(spec, sample, FLOAT32, outputs, expected)
-    return outputs
 
 
 # Whole and ragged strips of 32, chunks of 32 steps and blocks of 16 chunks, more strips
