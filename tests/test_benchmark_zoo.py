@@ -30,6 +30,7 @@ SMALL = {
     "gpt": attention.gpt(2, 8, 16, 2, 1),
     "bert": attention.bert(2, 8, 16, 2, 1),
     "vit": attention.of_patches(2, 16, 1, 2),
+    "vit, one image": attention.of_patches(1, 16, 1, 2),
     "mixer": attention.of_patches(2, 16, 1, None),
     "gru": sequences.gru(2, 5, 3, 8),
     "lstm": sequences.lstm(2, 5, 8),
@@ -59,6 +60,31 @@ def test_each_model_of_the_zoo_learns_what_it_is_shown(name):
     assert all(p.grad is not None for p in work.model.parameters())
     last = min(step().item() for _ in range(8))
     assert last < first
+
+
+@pytest.mark.parametrize("layout", ["contiguous_format", "channels_last"])
+@pytest.mark.parametrize("trains", [False, True])
+@pytest.mark.parametrize("name", SMALL)
+def test_each_model_of_the_zoo_compiled_is_the_eager_one(name, trains, layout):
+    """Passes compute in another order, so that weights after steps differ a little."""
+    eager, compiled = (called(name, trains, layout, w) for w in (as_given, ac.compile))
+    for a, b in zip(eager, compiled, strict=True):
+        np.testing.assert_allclose(b, a, rtol=0, atol=2e-4 * abs(a).max())
+
+
+def called(name, trains, layout, wrap):
+    """Return what four calls of a model's step or inference give."""
+    ac.manual_seed(0)
+    work = SMALL[name](ac, laid_out if layout == "channels_last" else as_given)
+    run = wrap(training(ac, work, "SGD") if trains else answer(ac, work))
+    ac.manual_seed(1)
+    results = [run() for _ in range(4)]
+    found = [one if isinstance(one, tuple) else (one,) for one in results]
+    return [np.array(t.detach().numpy()) for one in found for t in one]
+
+
+def laid_out(value):
+    return value.to(memory_format=ac.channels_last)
 
 
 def test_inference_records_nothing_and_normalises_by_running_statistics():

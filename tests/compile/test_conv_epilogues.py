@@ -71,6 +71,55 @@ def test_groups_without_bias() -> None:
     assert with_it == ["conv_activation"]
 
 
+def patches(x: Any) -> Any:
+    """Return images as rows of channels, one for each place."""
+    return x.flatten(2).transpose(1, 2)
+
+
+@needs_kernel
+@pytest.mark.parametrize("activation", ["none", "relu"])
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(
+    "seen", [patches, lambda x: x.flatten(2), lambda x: x.permute(0, 2, 3, 1)]
+)
+def test_a_shortcut_in_another_shape(
+    seen: Callable[[Any], Any], last: bool, activation: str
+) -> None:
+    """Positions are added to patches after these became rows."""
+
+    def make() -> Callable[[], Any]:
+        conv, x = nn.Conv2d(3, 8, 2, 2), ac.randn(1, 3, 8, 6)
+        if last:
+            x = x.contiguous(memory_format=ac.channels_last)
+        places = ac.randn(*seen(conv(x)).shape)
+
+        def answer() -> Any:
+            with ac.no_grad():
+                y = seen(conv(x)) + places
+                return y if activation == "none" else F.relu(y)
+
+        return answer
+
+    check(make, PASS)
+
+
+@needs_kernel
+def test_positions_of_patches_are_added_by_the_convolution() -> None:
+    def make() -> Callable[[], Any]:
+        conv = nn.Conv2d(3, 8, 2, 2)
+        x = ac.randn(1, 3, 8, 6).contiguous(memory_format=ac.channels_last)
+        places = ac.randn(1, 12, 8)
+
+        def answer() -> Any:
+            with ac.no_grad():
+                return F.relu(patches(conv(x)) + places)
+
+        return answer
+
+    _, with_it = check(make, PASS)
+    assert with_it == ["conv_activation"]
+
+
 @needs_kernel
 def test_in_training_the_result_tells_the_gradient() -> None:
     def make() -> Callable[[], Any]:

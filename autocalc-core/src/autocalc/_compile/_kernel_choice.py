@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._compile._memory import Operand, View
-from autocalc._compile._program import Instruction, views_of
+from autocalc._compile._program import Instruction, meta, views_of
 from autocalc._compile._work import work_of
 from autocalc._dispatch._call import dispatch_key
 from autocalc._dispatch._plugins import registry
@@ -14,7 +14,7 @@ from autocalc._dispatch._select import Decomposed
 from autocalc._dispatch._state import current
 from autocalc._dispatch._widened import HALVES
 from autocalc._kernels.kernel_set import DispatchKey
-from autocalc._kernels.spec import KernelSpec
+from autocalc._kernels.spec import KernelSpec, Meta
 
 
 def instruction(
@@ -30,6 +30,7 @@ def instruction(
     """
     if any(v.dtype in HALVES for v in views_of((*outputs, *inputs))):
         return None  # computed in float32, operand by operand
+    _check_results(spec, outputs, inputs, attributes)
     key = key_of(spec, outputs, inputs, attributes)
     selection = current().selection
     name, entry = selection.choose(spec, key)
@@ -43,6 +44,25 @@ def instruction(
     return Instruction(
         spec, name, entry, impl.native, outputs, inputs, attributes, lead.line, names
     )
+
+
+def _check_results(
+    spec: KernelSpec,
+    outputs: tuple[Operand, ...],
+    inputs: tuple[Operand, ...],
+    attributes: tuple[Any, ...],
+) -> None:
+    """Refuse results of other shapes than the kernel writes, which checks none."""
+    if spec.writes:
+        return  # these are operands
+    numbers = attributes[: len(attributes) - bool(spec.accumulates)]
+    free = meta(outputs[0])._asdict() if spec.free else {}
+    made = spec.rule(*map(meta, inputs), *numbers, **free)
+    metas = (made,) if made is None or isinstance(made, Meta) else made
+    for out, told in zip(outputs, metas, strict=True):
+        if isinstance(out, View) and told is not None and out.shape != told.shape:
+            message = f"a pass gives {spec.name} {out.shape} for its {told.shape}"
+            raise AssertionError(message)
 
 
 def key_of(

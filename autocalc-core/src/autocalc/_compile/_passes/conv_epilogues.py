@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from autocalc._compile._kernel_choice import instruction as chosen
 from autocalc._compile._memory import Operand, View
-from autocalc._compile._passes._flow import Flow, alike, one
+from autocalc._compile._passes._flow import Flow, alike, one, shifted
 from autocalc._compile._passes._fused_forms import POST_OPS, PostOp, post_op_of
 from autocalc._compile._program import Instruction, Program
 from autocalc._kernels.table import TABLE
@@ -46,6 +46,14 @@ def _convolution(flow: Flow, view: View, reader: int) -> int | None:
     return at if plain or conv.name == "conv" else None
 
 
+def _as_made(flow: Flow, conv: int, view: View) -> View:
+    """Return a view that lies like the result's reader sees it, in the result's shape.
+
+    What reads the result may see it reshaped, as a transformer sees patches.
+    """
+    return shifted(one(flow[conv].outputs[0]), view.slot, view.offset)
+
+
 def _other(conv: Instruction) -> Operand:
     """Return what a convolution adds."""
     return conv.inputs[3] if conv.name == "conv_activation" else None
@@ -53,8 +61,9 @@ def _other(conv: Instruction) -> Operand:
 
 def _merge(flow: Flow, first: int, last: int, other: Operand, numbers: PostOp) -> bool:
     """Let a convolution do what follows it; return whether its kernels can."""
-    conv, (out,) = flow[first], flow[last].outputs
-    if one(out).slot in {view.slot for view in conv.reads()}:
+    conv, (result,) = flow[first], flow[last].outputs
+    out = _as_made(flow, first, one(result))
+    if out.slot in {view.slot for view in conv.reads()}:
         return False
     inputs = (*conv.inputs[:3], other)
     attributes = (*conv.attributes[:_GEOMETRY], *numbers)
@@ -77,7 +86,7 @@ def _add(flow: Flow, at: int) -> None:
         fits = alike(t, other) and alike(t, out)
         if not fits or other.slot in {t.slot, out.slot}:
             continue
-        if _merge(flow, conv, at, other, _NONE):
+        if _merge(flow, conv, at, _as_made(flow, conv, other), _NONE):
             return
 
 
