@@ -195,7 +195,18 @@ def convolution(f: Function, a: Any, b: Any, k: int) -> Any:
     out = f.conv(images)
     if k % 4 == 0:
         return F.conv2d(images, f.conv.weight, stride=2) + out[..., 1::2, 1::2]
-    return out + images if k % 4 == 1 else out
+    if k % 4 == 1:
+        return out + images
+    if k % 4 == 2:
+        images = images.contiguous(memory_format=ac.channels_last)
+        out = F.conv2d(images, f.conv.weight[..., :1, :1].contiguous(), f.conv.bias)
+        return F.relu(patches(out) + patches(images).clone())
+    return out
+
+
+def patches(images: Any) -> Any:
+    """Return a row of channels for each place of each image."""
+    return images.flatten(2).transpose(1, 2)
 
 
 def batch_norm(f: Function, a: Any, b: Any, k: int) -> Any:

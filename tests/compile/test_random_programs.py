@@ -2,7 +2,7 @@
 """Random programs: compiled they leave what eager code leaves.
 
 Bit for bit without passes, and with those that do not change the order of arithmetic;
-nearly so, in float64, with all.
+nearly so with all, in float64, and in float32, of which kernels know more fused forms.
 """
 
 from __future__ import annotations
@@ -86,8 +86,9 @@ def check(steps: list[Step], training: bool) -> None:
             return
         for off in (tuple(PASSES), REORDERING):
             same(eager, left(steps, ac.float32, training, off), exact=True)
-        eager = left(steps, ac.float64, training, None)
-        same(eager, left(steps, ac.float64, training, ()), exact=False)
+        for dtype in (ac.float32, ac.float64):
+            eager = left(steps, dtype, training, None)
+            same(eager, left(steps, dtype, training, ()), exact=False)
 
 
 def same(want: Any, have: Any, *, exact: bool) -> None:
@@ -102,7 +103,8 @@ def same(want: Any, have: Any, *, exact: bool) -> None:
                 assert np.array_equal(x, y, equal_nan=True), where
                 continue
             scale = np.abs(x[np.isfinite(x)]).max(initial=1e-3)
-            np.testing.assert_allclose(y, x, 1e-6, 1e-7 * scale, err_msg=where)
+            most = 1e-3 if x.dtype == np.float32 else 1e-7
+            np.testing.assert_allclose(y, x, 10 * most, most * scale, err_msg=where)
 
 
 quick = settings(
