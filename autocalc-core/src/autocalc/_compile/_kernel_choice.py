@@ -61,7 +61,11 @@ def _check_results(
     metas = (made,) if made is None or isinstance(made, Meta) else made
     for out, told in zip(outputs, metas, strict=True):
         if isinstance(out, View) and told is not None and out.shape != told.shape:
-            message = f"a pass gives {spec.name} {out.shape} for its {told.shape}"
+            message = (
+                f"compile: a pass gives `{spec.name}` room of shape {out.shape} for a "
+                f"result of shape {told.shape}. Leave passes out, one by one, by "
+                f"off=NAME, and report the one that it was."
+            )
             raise AssertionError(message)
 
 
