@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.compile.passes import check, names, run
+from tests.compile.random_programs import patches
 
 import autocalc as ac
 from autocalc import nn
@@ -69,11 +70,6 @@ def test_a_convolution_takes_what_follows(activation: str, shortcut: bool) -> No
 def test_groups_without_bias() -> None:
     _, with_it = check(convolved("hardtanh", groups=16, bias=False), PASS)
     assert with_it == ["conv_activation"]
-
-
-def patches(x: Any) -> Any:
-    """Return images as rows of channels, one for each place."""
-    return x.flatten(2).transpose(1, 2)
 
 
 @needs_kernel

@@ -86,9 +86,9 @@ def check(steps: list[Step], training: bool) -> None:
             return
         for off in (tuple(PASSES), REORDERING):
             same(eager, left(steps, ac.float32, training, off), exact=True)
-        for dtype in (ac.float32, ac.float64):
-            eager = left(steps, dtype, training, None)
-            same(eager, left(steps, dtype, training, ()), exact=False)
+        same(eager, left(steps, ac.float32, training, ()), exact=False)
+        eager = left(steps, ac.float64, training, None)
+        same(eager, left(steps, ac.float64, training, ()), exact=False)
 
 
 def same(want: Any, have: Any, *, exact: bool) -> None:

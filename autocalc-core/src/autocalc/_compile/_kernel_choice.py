@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._compile._memory import Operand, View
-from autocalc._compile._program import Instruction, meta, views_of
-from autocalc._compile._work import work_of
+from autocalc._compile._program import Instruction, views_of
+from autocalc._compile._work import seen, work_of
 from autocalc._dispatch._call import dispatch_key
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Decomposed
@@ -55,10 +55,9 @@ def _check_results(
     """Refuse results of other shapes than the kernel writes, which checks none."""
     if spec.writes:
         return  # these are operands
-    numbers = attributes[: len(attributes) - bool(spec.accumulates)]
-    free = meta(outputs[0])._asdict() if spec.free else {}
-    made = spec.rule(*map(meta, inputs), *numbers, **free)
-    metas = (made,) if made is None or isinstance(made, Meta) else made
+    given, free = seen(spec, outputs, inputs, attributes)
+    made = spec.rule(*given, **free)
+    metas = (made,) if isinstance(made, Meta) else made
     for out, told in zip(outputs, metas, strict=True):
         if isinstance(out, View) and told is not None and out.shape != told.shape:
             message = (

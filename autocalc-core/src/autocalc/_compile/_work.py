@@ -3,8 +3,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from autocalc._compile._memory import Operand
 from autocalc._compile._program import Instruction, meta
-from autocalc._kernels.spec import Work
+from autocalc._kernels.spec import KernelSpec, Work
+
+
+def seen(
+    spec: KernelSpec,
+    outputs: tuple[Operand, ...],
+    inputs: tuple[Operand, ...],
+    attributes: tuple[Any, ...],
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments and the keywords that a kernel's rule sees of a call.
+
+    `attributes` has the accumulation mask last, where the spec has one.
+    """
+    numbers = attributes[: len(attributes) - bool(spec.accumulates)]
+    free = meta(outputs[0])._asdict() if spec.free else {}
+    return (*map(meta, inputs), *numbers), free
 
 
 def work_of(i: Instruction) -> Work:
@@ -17,6 +35,5 @@ def work_of(i: Instruction) -> Work:
         for x, output in zip(i.outputs, spec.outputs, strict=True)
         if output.name in spec.writes
     ]
-    attributes = i.attributes[: len(i.attributes) - bool(spec.accumulates)]
-    free = meta(i.outputs[0])._asdict() if spec.free else {}
-    return spec.work(*held, *map(meta, i.inputs), *attributes, **free)
+    given, free = seen(spec, i.outputs, i.inputs, i.attributes)
+    return spec.work(*held, *given, **free)

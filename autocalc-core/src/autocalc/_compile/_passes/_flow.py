@@ -228,9 +228,9 @@ def one(x: Operand) -> View:
     return x
 
 
-def shifted(view: View, slot: int, offset: int) -> View:
-    """Return a view that lies in another slot as it lay in its own, `offset` behind."""
-    return view._replace(slot=slot, offset=view.offset + offset)
+def shifted(view: View, to: View) -> View:
+    """Return a view that lies in the slot of `to`, as far behind as that is."""
+    return view._replace(slot=to.slot, offset=view.offset + to.offset)
 
 
 def alike(a: View, b: View) -> bool:

@@ -73,7 +73,7 @@ def _adding(
     ] or [-1]
     if i < 0 or spec.outputs[i].name not in spec.accumulates:
         return None
-    outputs[i] = shifted(outputs[i], total.slot, total.offset)  # type: ignore[arg-type]  # a View
+    outputs[i] = shifted(outputs[i], total)  # type: ignore[arg-type]  # a View
     attributes = _attributes(maker, i)
     if attributes is None:
         return None
@@ -112,7 +112,7 @@ def _one(flow: Flow, at: int, total: View, out: View) -> bool:
 
 def _unite(flow: Flow, total: View, out: View) -> None:
     """Let a total lie where its sum does."""
-    flow.rename(total.slot, lambda view: shifted(view, out.slot, out.offset))
+    flow.rename(total.slot, lambda view: shifted(view, out))
 
 
 def _start(flow: Flow, at: int) -> bool:

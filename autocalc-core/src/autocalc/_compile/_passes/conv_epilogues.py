@@ -51,7 +51,7 @@ def _as_made(flow: Flow, conv: int, view: View) -> View:
 
     What reads the result may see it reshaped, as a transformer sees patches.
     """
-    return shifted(one(flow[conv].outputs[0]), view.slot, view.offset)
+    return shifted(one(flow[conv].outputs[0]), view)
 
 
 def _other(conv: Instruction) -> Operand:

@@ -37,7 +37,7 @@ def _read_original(flow: Flow, at: int, to: View, of: View) -> bool:
     if flow.is_written(of.slot, at, max(flow.uses(to.slot))):
         return False
     flow.put(at, None)
-    flow.rename(to.slot, lambda view: shifted(view, of.slot, of.offset))
+    flow.rename(to.slot, lambda view: shifted(view, of))
     return True
 
 
@@ -54,7 +54,7 @@ def _write_copy(flow: Flow, at: int, to: View, of: View) -> bool:
     if not _may_write(flow[maker], of, to):
         return False
     flow.put(at, None)
-    flow.rename(of.slot, lambda view: shifted(view, to.slot, to.offset))
+    flow.rename(of.slot, lambda view: shifted(view, to))
     return True
 
 

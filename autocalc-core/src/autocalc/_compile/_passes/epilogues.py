@@ -59,7 +59,7 @@ def _activate(flow: Flow, at: int, name: str) -> None:
     first, last = flow[product], flow[at]
     before = one(first.outputs[0])
     pre = before if flow.readers[a.slot] != {at} else None
-    outputs = shifted(before, out.slot, out.offset), pre
+    outputs = shifted(before, out), pre
     attributes = with_activation(first, name)
     fused = _made(first, outputs, first.inputs, attributes, last)
     if fused is not None:
@@ -96,7 +96,7 @@ def _bias(flow: Flow, at: int) -> None:
         if row is None or before != t or not alike(out, t):
             continue
         if flow.readers[t.slot] == {at}:
-            outputs = shifted(before, out.slot, out.offset), None
+            outputs = shifted(before, out), None
             operands = (*first.inputs[:2], row)
             fused = _made(first, outputs, operands, first.attributes, flow[at])
             if fused is not None:
