@@ -126,17 +126,34 @@ def test_sgd_updates_lists_of_any_layout(kernels, rng):
         assert np.allclose(got, want, rtol=1e-5, atol=1e-6)
 
 
-def test_embedding_backward_adds_in_order(kernels, rng):
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("rows", [9, 2000])
+def test_embedding_backward_adds_in_order(kernels, rng, set_team, rows, threads):
     """The bits are those of a loop over the indices, whatever the layout."""
+    set_team(threads)
     g = rng.normal(size=(20, 30, 70)).astype(np.float32)
-    indices = rng.integers(0, 9, (20, 30))
-    expected = np.zeros((9, 70), np.float32)
+    indices = rng.integers(0, rows, (20, 30))
+    indices[3, 5:9] = 4
+    expected = np.zeros((rows, 70), np.float32)
     for i, row in zip(indices.ravel(), g.reshape(-1, 70), strict=True):
         if i != 4:
             expected[i] += row
     for order in ("C", "F"):
-        dweight = np.full((9, 70), 7, np.float32)
+        dweight = np.full((rows, 70), 7, np.float32, order=order)
         kernels["embedding_backward"](
             dweight, np.asarray(g, order=order), np.asarray(indices, order=order), 4
         )
+        assert np.array_equal(dweight, expected)
+
+
+def test_embedding_backward_of_one_row_and_many_columns(kernels, rng, set_team):
+    """Threads share out the columns, where rows would leave all but one idle."""
+    g = rng.normal(size=(50, 5000)).astype(np.float32)
+    expected = np.zeros((3, 5000), np.float32)
+    for row in g:
+        expected[1] += row
+    for threads in (1, 3):
+        set_team(threads)
+        dweight = np.full((3, 5000), 7, np.float32)
+        kernels["embedding_backward"](dweight, g, np.full(50, 1), -1)
         assert np.array_equal(dweight, expected)

@@ -163,7 +163,7 @@ struct Sqrt {
     static constexpr Cost cost = Cost::cheap;
     template <class V>
     static AC_INLINE V apply(V a) {
-        return sqrt(a);
+        return sqrt_by_fma(a);
     }
 };
 
@@ -172,7 +172,7 @@ struct Rsqrt {
     static constexpr Cost cost = Cost::cheap;
     template <class T>
     static AC_INLINE vec<T> apply(vec<T> a) {
-        return set1<T>(1) / sqrt(a);
+        return set1<T>(1) / sqrt_by_fma(a);
     }
 };
 

@@ -44,7 +44,7 @@ AC_INLINE f64 one_over(f64 a) { return set1<double>(1) / a; }
 // As C99 has it: of -0 it is 0, of -infinity infinity.
 AC_INLINE f32 power_root(f32 a) {
     const f32 infinity = set1<float>(limits<float>::infinity);
-    return select(eq(a, -infinity), infinity, sqrt(a + zero<float>()));
+    return select(eq(a, -infinity), infinity, sqrt_by_fma(a + zero<float>()));
 }
 AC_INLINE f64 power_root(f64 a) {
     const f64 infinity = set1<double>(limits<double>::infinity);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Reading and adding at indices: gather, index_select, embedding; scatter_add,
-// index_add, embedding_backward.
+// scatter_amax, scatter_amin, index_add.
 #include "common/families.hpp"
 #include "elementwise/elementwise.hpp"
 #include "indexing/indexed.hpp"
@@ -264,43 +264,6 @@ void embedding_kernel(const ac_call* call, ac_context* context, ac_status* statu
 
 // ---- adding
 template <class T>
-AC_INLINE T plus(T a, T b) {
-    if constexpr (T(0.5) != T(0)) {
-        return a + b;
-    } else {
-        return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-    }
-}
-
-template <class T>
-struct Add {
-    static constexpr int64_t item = item_size<T>;
-    AC_INLINE static void one(char* to, const char* from) {
-        T* out = reinterpret_cast<T*>(to);
-        *out = plus(*out, *reinterpret_cast<const T*>(from));
-    }
-    AC_INLINE static void run(char* to, const char* from, int64_t n) {
-        T* out = reinterpret_cast<T*>(to);
-        const T* src = reinterpret_cast<const T*>(from);
-        if constexpr (T(0.5) != T(0)) {
-            constexpr int64_t lanes = vec<T>::lanes;
-            int64_t i = 0;
-            for (; i + lanes <= n; i += lanes)
-                store(out + i, load(out + i) + load(src + i));
-            if (i < n) {
-                const int64_t rest = n - i;
-                store_first(out + i,
-                            load_first(out + i, rest) + load_first(src + i, rest),
-                            rest);
-            }
-        } else {
-#pragma GCC ivdep
-            for (int64_t i = 0; i < n; ++i) out[i] = plus(out[i], src[i]);
-        }
-    }
-};
-
-template <class T>
 struct Larger {
     AC_INLINE static bool wins(T a, T b) { return a < b; }
 };
@@ -385,62 +348,6 @@ void index_add_kernel(const ac_call* call, ac_context* context, ac_status* statu
     checked.report();
 }
 
-void zero_run(void* const* operands, int64_t n, const void* item) {
-    memset(operands[0], 0, static_cast<size_t>(n * *static_cast<const int64_t*>(item)));
-}
-
-// Indices of any shape count as a line. Their strides may not allow that: then they are
-// copied first.
-void embedding_backward_kernel(const ac_call* call, ac_context* context,
-                               ac_status* status) {
-    const ac_array &dweight = *operand(call, 0), &g = *operand(call, 1);
-    const ac_array& indices = *operand(call, 2);
-    done(status);
-    const int64_t count = element_count(indices), width = dweight.shape[1];
-    const int64_t item = size_of(dweight.dtype);
-
-    ac_array positions = indices, rows = g;
-    if (!is_contiguous(indices)) {
-        void* copy = context->scratch(context, 1, static_cast<size_t>(count) * 8 + 8);
-        if (copy == nullptr) return no_memory(status);
-        IndexWalk walk(&indices);
-        for (int64_t i = 0; i < count; ++i, walk.next()) {
-            static_cast<int64_t*>(copy)[i] = walk.value();
-        }
-        positions.data = copy;
-    }
-    positions.ndim = 1;
-    positions.shape[0] = count;
-    positions.strides[0] = 8;
-    CheckedIndices checked(&positions, dweight.shape[0], 2, status);
-    if (width == 0 && !checked.fit()) return;
-    const ac_array* out = &dweight;
-    elementwise(context, &out, 1, zero_run, &item, Cost::cheap);
-    if (!is_contiguous(g)) {
-        const size_t bytes = static_cast<size_t>(count * width * item) + 8;
-        void* copy = context->scratch(context, 2, bytes);
-        if (copy == nullptr) return no_memory(status);
-        rows.data = copy;
-        int64_t stride = item;
-        for (int d = g.ndim - 1; d >= 0; --d) {
-            rows.strides[d] = stride;
-            stride *= g.shape[d];
-        }
-        copy_all(context, rows, g);
-    }
-    rows.ndim = 2;
-    rows.shape[0] = count;
-    rows.shape[1] = width;
-    rows.strides[0] = width * item;
-    rows.strides[1] = item;
-    ColumnPlan plan;
-    plan_columns(plan, dweight, along_axis(positions, rows, 0), rows, 0,
-                 checked.reader());
-    plan.along.skipped = int_attribute(call, 0);
-    reduce_indexed<Add>(context, status, plan, dweight.dtype);
-    checked.report();
-}
-
 const ac_kernel_entry entries[] = {
     {"gather", "out ; a index ; axis:int", gather_kernel, nullptr, nullptr, 0.6,
      all_dtypes, nullptr},
@@ -456,8 +363,6 @@ const ac_kernel_entry entries[] = {
      nullptr, 1.0, number_dtypes, nullptr},
     {"index_add", "out ; a index src ; axis:int", index_add_kernel, nullptr, nullptr,
      0.4, number_dtypes, nullptr},
-    {"embedding_backward", "dweight ; g indices ; padding_idx:int",
-     embedding_backward_kernel, nullptr, nullptr, 0.3, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -202,5 +202,43 @@ void write_indexed(ac_context* context, const ColumnPlan& plan) {
              });
 }
 
+// ---- adding
+template <class T>
+AC_INLINE T plus(T a, T b) {
+    if constexpr (T(0.5) != T(0)) {
+        return a + b;
+    } else {
+        return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    }
+}
+
+template <class T>
+struct Add {
+    static constexpr int64_t item = item_size<T>;
+    AC_INLINE static void one(char* to, const char* from) {
+        T* out = reinterpret_cast<T*>(to);
+        *out = plus(*out, *reinterpret_cast<const T*>(from));
+    }
+    AC_INLINE static void run(char* to, const char* from, int64_t n) {
+        T* out = reinterpret_cast<T*>(to);
+        const T* src = reinterpret_cast<const T*>(from);
+        if constexpr (T(0.5) != T(0)) {
+            constexpr int64_t lanes = vec<T>::lanes;
+            int64_t i = 0;
+            for (; i + lanes <= n; i += lanes)
+                store(out + i, load(out + i) + load(src + i));
+            if (i < n) {
+                const int64_t rest = n - i;
+                store_first(out + i,
+                            load_first(out + i, rest) + load_first(src + i, rest),
+                            rest);
+            }
+        } else {
+#pragma GCC ivdep
+            for (int64_t i = 0; i < n; ++i) out[i] = plus(out[i], src[i]);
+        }
+    }
+};
+
 }  // namespace
 }  // namespace autocalc::simd::AC_ISA

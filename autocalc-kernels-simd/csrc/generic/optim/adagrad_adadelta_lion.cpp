@@ -80,7 +80,7 @@ void adadelta_run(void* const* operands, int64_t n, const void* parameters) {
         const vec<T> p = part.get(params + i), u = part.get(changes + i);
         const vec<T> g = slope(p, part.get(grads + i));
         const vec<T> v = fma(rest, g * g, rho * part.get(squares + i));
-        const vec<T> change = sqrt(u + eps) / sqrt(v + eps) * g;
+        const vec<T> change = sqrt_by_fma(u + eps) / sqrt_by_fma(v + eps) * g;
         part.put(squares + i, v);
         part.put(changes + i, fma(rest, change * change, rho * u));
         part.put(params + i, fnma(lr, change, p));

@@ -103,7 +103,7 @@ void adamw_run(void* const* operands, int64_t n, const void* parameters) {
         const vec<T> v = fma(one_minus_beta2, g * g, beta2 * part.get(squares + i));
         part.put(means + i, m);
         part.put(squares + i, v);
-        const vec<T> denominator = fma(sqrt(v), inverse_root, eps);
+        const vec<T> denominator = fma(sqrt_by_fma(v), inverse_root, eps);
         part.put(params + i, fnma(step_size, m / denominator, p));
     });
 }

@@ -252,6 +252,8 @@ AC_INLINE f32 fnma(f32 a, f32 b, f32 c) { return {_mm256_fnmadd_ps(a.v, b.v, c.v
 AC_INLINE f64 fnma(f64 a, f64 b, f64 c) { return {_mm256_fnmadd_pd(a.v, b.v, c.v)}; }
 AC_INLINE f32 sqrt(f32 a) { return {_mm256_sqrt_ps(a.v)}; }
 AC_INLINE f64 sqrt(f64 a) { return {_mm256_sqrt_pd(a.v)}; }
+AC_INLINE f32 sqrt_by_fma(f32 a) { return sqrt(a); }
+AC_INLINE f64 sqrt_by_fma(f64 a) { return sqrt(a); }
 AC_INLINE f32 min(f32 a, f32 b) { return {_mm256_min_ps(a.v, b.v)}; }
 AC_INLINE f64 min(f64 a, f64 b) { return {_mm256_min_pd(a.v, b.v)}; }
 AC_INLINE f32 max(f32 a, f32 b) { return {_mm256_max_ps(a.v, b.v)}; }

@@ -296,6 +296,8 @@ AC_INLINE f32 fnma(f32 a, f32 b, f32 c) { return {vfmsq_f32(c.v, a.v, b.v)}; }
 AC_INLINE f64 fnma(f64 a, f64 b, f64 c) { return {vfmsq_f64(c.v, a.v, b.v)}; }
 AC_INLINE f32 sqrt(f32 a) { return {vsqrtq_f32(a.v)}; }
 AC_INLINE f64 sqrt(f64 a) { return {vsqrtq_f64(a.v)}; }
+AC_INLINE f32 sqrt_by_fma(f32 a) { return sqrt(a); }
+AC_INLINE f64 sqrt_by_fma(f64 a) { return sqrt(a); }
 // The instructions of these names answer NaN if either is; ours, the second operand.
 AC_INLINE f32 min(f32 a, f32 b) { return {vbslq_f32(vcltq_f32(a.v, b.v), a.v, b.v)}; }
 AC_INLINE f64 min(f64 a, f64 b) { return {vbslq_f64(vcltq_f64(a.v, b.v), a.v, b.v)}; }
