@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What kernels spend in their phases: as measured below the profiler."""
 
+import statistics
 from time import perf_counter_ns
 
 import numpy as np
@@ -116,10 +117,13 @@ def test_an_activation_behind_a_product_is_its_epilogue(
 
 
 def test_a_norm_has_statistics_and_writes(kernels, measured, threads, normal):
-    phases = phases_of(layer_norm, kernels, normal(500, 768))
-    assert set(phases) == {"statistics", "normalise"}
+    shares = []
+    for _ in range(5):  # a thread may be interrupted in a row that is timed
+        phases = phases_of(layer_norm, kernels, normal(500, 768))
+        assert set(phases) == {"statistics", "normalise"}
+        shares.append(phases["statistics"] / sum(phases.values()))
     # Neither is much more than the other: two passes to read, one to read and write.
-    assert 0.05 < phases["statistics"] / sum(phases.values()) < 0.95
+    assert 0.05 < statistics.median(shares) < 0.95
 
 
 def test_so_has_a_norm_over_channels(kernels, measured, threads, normal):

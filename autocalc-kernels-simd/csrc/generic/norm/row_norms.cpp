@@ -124,7 +124,7 @@ struct Added {
     }
 };
 
-template <class T, class Norm>
+template <class T, int wides, int narrows, class Norm>
 void normalise(ac_context* context, ac_status* status, const RowArrays& arrays,
                const Norm& norm) {
     done(status);
@@ -136,11 +136,12 @@ void normalise(ac_context* context, ac_status* status, const RowArrays& arrays,
         context, rows, ceil_div(2048, width), rows * width >= 16384,
         [&](int64_t begin, int64_t end) {
             const auto rows_in = [&](auto& turns) {
-                return walk.each(context, 2, begin, end, [&](const Row<T>& row) {
-                    turns.first();
-                    norm(row, turns);
-                    turns.end();
-                });
+                return walk.template each<wides, narrows>(context, 2, begin, end,
+                                                          [&](const Row<T>& row) {
+                                                              turns.first();
+                                                              norm(row, turns);
+                                                              turns.end();
+                                                          });
             };
             return in_turns(context, AC_PHASE_STATISTICS, AC_PHASE_NORMALISE, rows_in);
         });
@@ -174,9 +175,9 @@ void norm_floats(const ac_call* call, ac_context* context, ac_status* status) {
         }
     }
     if constexpr (added) {
-        normalise<T>(context, status, arrays, Added<T, Norm>{norm});
+        normalise<T, 4, narrows>(context, status, arrays, Added<T, Norm>{norm});
     } else {
-        normalise<T>(context, status, arrays, norm);
+        normalise<T, 2, narrows>(context, status, arrays, norm);
     }
 }
 

@@ -158,16 +158,17 @@ void norm_backward(const ac_call* call, ac_context* context, ac_status* status) 
             s.dbias = dbias.partial + t * width;
             memset(s.dbias, 0, bytes);
         }
-        return walk.each(context, 2, t * height, smaller((t + 1) * height, rows),
-                         [&](const Row<T>& row) {
-                             turns.first();
-                             if (s.weight != nullptr) {
-                                 row_backward<T, norm, true>(s, row, turns);
-                             } else {
-                                 row_backward<T, norm, false>(s, row, turns);
-                             }
-                             turns.end();
-                         });
+        return walk.template each<3, 2>(
+            context, 2, t * height, smaller((t + 1) * height, rows),
+            [&](const Row<T>& row) {
+                turns.first();
+                if (s.weight != nullptr) {
+                    row_backward<T, norm, true>(s, row, turns);
+                } else {
+                    row_backward<T, norm, false>(s, row, turns);
+                }
+                turns.end();
+            });
     };
     const bool finished = try_parallel(
         context, tiles, rows * width >= 16384, [&](int64_t begin, int64_t end) {

