@@ -134,17 +134,17 @@ AC_INLINE void put_places(const Item<Key>* items, int64_t n, char* out, int64_t 
 template <class Key>
 AC_NOINLINE Item<Key>* sort_by_bytes(Item<Key>* items, Item<Key>* spare, int64_t n) {
     constexpr int bytes = sizeof(Key);
-    int64_t counts[bytes][256];
+    Key counts[bytes][256];
     memset(counts, 0, sizeof(counts));
     for (int64_t i = 0; i < n; ++i) {
         for (int b = 0; b < bytes; ++b) ++counts[b][items[i].key >> (8 * b) & 255];
     }
     for (int b = 0; b < bytes; ++b) {
-        int64_t* count = counts[b];
-        if (count[items[0].key >> (8 * b) & 255] == n) continue;
-        int64_t before = 0;
+        Key* count = counts[b];
+        if (count[items[0].key >> (8 * b) & 255] == static_cast<Key>(n)) continue;
+        Key before = 0;
         for (int value = 0; value < 256; ++value) {
-            const int64_t some = count[value];
+            const Key some = count[value];
             count[value] = before;
             before += some;
         }

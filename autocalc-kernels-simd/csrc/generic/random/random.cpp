@@ -70,10 +70,12 @@ void random_bits_kernel(const ac_call* call, ac_context* context, ac_status* sta
         context, status, out, [=](int64_t* to, int64_t begin, int64_t n) {
             uint32_t room[philox_room(2 * chunk)];
             const uint32_t* words = stream.words(begin, n, bits > 32 ? 2 : 1, room);
-            for (int64_t i = 0; i < n; ++i) {
-                to[i] =
-                    static_cast<int64_t>(bits > 32 ? word_pair(words, i) >> (64 - bits)
-                                                   : words[i] >> (32 - bits));
+            if (bits > 32) {
+                for (int64_t i = 0; i < n; ++i)
+                    to[i] = static_cast<int64_t>(word_pair(words, i) >> (64 - bits));
+            } else {
+                for (int64_t i = 0; i < n; ++i)
+                    to[i] = static_cast<int64_t>(words[i] >> (32 - bits));
             }
         });
 }
