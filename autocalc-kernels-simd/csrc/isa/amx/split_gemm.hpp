@@ -157,7 +157,7 @@ int64_t parts_of(const SplitJob& job, ac_context* context) {
 // ---- the product
 
 // Every operand runs along one of its dims.
-bool can_split(const Gemm<float>& p) {
+inline bool can_split(const Gemm<float>& p) {
     return p.batch_dims == 0 && (p.a_row == 1 || p.a_col == 1) &&
            (p.b_row == 1 || p.b_col == 1);
 }
