@@ -127,7 +127,7 @@ def test_sgd_updates_lists_of_any_layout(kernels, rng):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("rows", [9, 2000])
+@pytest.mark.parametrize("rows", [9, 300, 2000])
 def test_embedding_backward_adds_in_order(kernels, rng, set_team, rows, threads):
     """The bits are those of a loop over the indices, whatever the layout."""
     set_team(threads)

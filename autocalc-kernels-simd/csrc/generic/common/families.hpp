@@ -27,7 +27,7 @@
     X(sgd_adamw)              \
     X(rmsprop)                \
     X(gather)                 \
-    X(embedding_backward)     \
+    X(adding)                 \
     X(scatter)                \
     X(sorting)                \
     X(row_norms)              \

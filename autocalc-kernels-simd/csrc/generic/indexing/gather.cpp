@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Reading and adding at indices: gather, index_select, embedding; scatter_add,
-// scatter_amax, scatter_amin, index_add.
+// Reading at indices: gather, index_select, embedding.
 #include "common/families.hpp"
 #include "elementwise/elementwise.hpp"
 #include "indexing/indexed.hpp"
@@ -262,92 +261,6 @@ void embedding_kernel(const ac_call* call, ac_context* context, ac_status* statu
     read_indexed(context, out, index, from, weight.strides[0], checked);
 }
 
-// ---- adding
-template <class T>
-struct Larger {
-    AC_INLINE static bool wins(T a, T b) { return a < b; }
-};
-template <class T>
-struct Smaller {
-    AC_INLINE static bool wins(T a, T b) { return b < a; }
-};
-// The extremum of what is there and what is written; NaN wins.
-template <class T, template <class> class Order>
-struct Extremum {
-    static constexpr int64_t item = item_size<T>;
-    AC_INLINE static T of(T a, T b) {
-        const bool second = a == a && (b != b || Order<T>::wins(a, b));
-        return second ? b : a;
-    }
-    AC_INLINE static void one(char* to, const char* from) {
-        T* out = reinterpret_cast<T*>(to);
-        *out = of(*out, *reinterpret_cast<const T*>(from));
-    }
-    AC_INLINE static void run(char* to, const char* from, int64_t n) {
-        T* out = reinterpret_cast<T*>(to);
-        const T* src = reinterpret_cast<const T*>(from);
-#pragma GCC ivdep
-        for (int64_t i = 0; i < n; ++i) out[i] = of(out[i], src[i]);
-    }
-};
-template <class T>
-using Largest = Extremum<T, Larger>;
-template <class T>
-using Smallest = Extremum<T, Smaller>;
-
-template <template <class> class Op>
-void reduce_indexed(ac_context* context, ac_status* status, const ColumnPlan& plan,
-                    int dtype) {
-    done(status);
-    switch (dtype) {
-        case AC_FLOAT32:
-            return write_indexed<Op<float>>(context, plan);
-        case AC_FLOAT64:
-            return write_indexed<Op<double>>(context, plan);
-        case AC_INT8:
-            return write_indexed<Op<int8_t>>(context, plan);
-        case AC_INT16:
-            return write_indexed<Op<int16_t>>(context, plan);
-        case AC_INT32:
-            return write_indexed<Op<int32_t>>(context, plan);
-        case AC_INT64:
-            return write_indexed<Op<int64_t>>(context, plan);
-        case AC_UINT8:
-            return write_indexed<Op<uint8_t>>(context, plan);
-        default:
-            return unsupported(status);
-    }
-}
-
-template <template <class> class Op>
-void scatter_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
-    const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
-    const int64_t axis = int_attribute(call, 0);
-    done(status);
-    CheckedIndices checked(&index, a.ndim ? a.shape[axis] : 1, 2, status);
-    if (!checked.fit()) return;
-    copy_all(context, out, a);
-    ColumnPlan plan;
-    plan_columns(plan, out, index, src, axis, checked.reader());
-    reduce_indexed<Op>(context, status, plan, out.dtype);
-    checked.report();
-}
-
-void index_add_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
-    const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
-    const int64_t axis = int_attribute(call, 0);
-    done(status);
-    CheckedIndices checked(&index, a.shape[axis], 2, status);
-    if (!checked.fit()) return;
-    copy_all(context, out, a);
-    ColumnPlan plan;
-    plan_columns(plan, out, along_axis(index, src, axis), src, axis, checked.reader());
-    reduce_indexed<Add>(context, status, plan, out.dtype);
-    checked.report();
-}
-
 const ac_kernel_entry entries[] = {
     {"gather", "out ; a index ; axis:int", gather_kernel, nullptr, nullptr, 0.6,
      all_dtypes, nullptr},
@@ -355,14 +268,6 @@ const ac_kernel_entry entries[] = {
      0.3, all_dtypes, nullptr},
     {"embedding", "out ; weight indices", embedding_kernel, nullptr, nullptr, 0.2,
      float_dtypes, nullptr},
-    {"scatter_add", "out ; a index src ; axis:int", scatter_kernel<Add>, nullptr,
-     nullptr, 1.0, number_dtypes, nullptr},
-    {"scatter_amax", "out ; a index src ; axis:int", scatter_kernel<Largest>, nullptr,
-     nullptr, 1.0, number_dtypes, nullptr},
-    {"scatter_amin", "out ; a index src ; axis:int", scatter_kernel<Smallest>, nullptr,
-     nullptr, 1.0, number_dtypes, nullptr},
-    {"index_add", "out ; a index src ; axis:int", index_add_kernel, nullptr, nullptr,
-     0.4, number_dtypes, nullptr},
 };
 
 }  // namespace
