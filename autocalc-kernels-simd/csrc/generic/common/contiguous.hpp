@@ -48,17 +48,20 @@ void copy_whole(const ac_array& to, const ac_array& from) {
     run_nest(nest, 0, nest.total, copy, nullptr);
 }
 
-// `array`'s shape over contiguous `memory`.
-template <class T>
-AC_INLINE ac_array contiguous_like(const ac_array& array, T* memory) {
+// `array`'s shape over contiguous `memory`, of items of so many bytes.
+AC_INLINE ac_array contiguous_at(const ac_array& array, void* memory, int64_t item) {
     ac_array result = array;
     result.data = memory;
-    int64_t stride = item_size<T>;
+    int64_t stride = item;
     for (int d = array.ndim - 1; d >= 0; --d) {
         result.strides[d] = stride;
         stride *= array.shape[d];
     }
     return result;
+}
+template <class T>
+AC_INLINE ac_array contiguous_like(const ac_array& array, T* memory) {
+    return contiguous_at(array, memory, item_size<T>);
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 //
 // Adding at indices: scatter_add, scatter_amax, scatter_amin, index_add,
 // embedding_backward.
+#include "common/contiguous.hpp"
 #include "common/families.hpp"
 #include "indexing/chains.hpp"
 #include "indexing/indexed.hpp"
@@ -102,33 +103,11 @@ void reduce_indexed(ac_context* context, ac_status* status, const ColumnPlan& pl
     }
 }
 
-template <template <class> class Op>
-void scatter_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
-    const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
-    const int64_t axis = int_attribute(call, 0);
-    done(status);
-    CheckedIndices checked(&index, a.ndim ? a.shape[axis] : 1, 2, status);
-    if (!checked.fit()) return;
-    copy_all(context, out, a);
-    ColumnPlan plan;
-    plan_columns(plan, out, index, src, axis, checked.reader());
-    reduce_indexed<Op>(context, status, plan, out.dtype);
-    checked.report();
-}
-
-void index_add_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
-    const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
-    const int64_t axis = int_attribute(call, 0);
-    done(status);
-    CheckedIndices checked(&index, a.shape[axis], 2, status);
-    if (!checked.fit()) return;
-    copy_all(context, out, a);
-    ColumnPlan plan;
-    plan_columns(plan, out, along_axis(index, src, axis), src, axis, checked.reader());
-    reduce_indexed<Add>(context, status, plan, out.dtype);
-    checked.report();
+template <template <class> class Op, bool line>
+void reduce_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    write_over_copy(call, context, status, line, [&](const ColumnPlan& plan) {
+        reduce_indexed<Op>(context, status, plan, operand(call, 0)->dtype);
+    });
 }
 
 void zero_run(void* const* operands, int64_t n, const void* item) {
@@ -151,12 +130,7 @@ void* contiguous_copy(ac_context* context, int slot, ac_array& array) {
     void* memory = context->scratch(context, slot, bytes + 8);
     if (memory == nullptr) return nullptr;
     const ac_array from = array;
-    array.data = memory;
-    int64_t stride = item;
-    for (int d = array.ndim - 1; d >= 0; --d) {
-        array.strides[d] = stride;
-        stride *= array.shape[d];
-    }
+    array = contiguous_at(from, memory, item);
     copy_all(context, array, from);
     return memory;
 }
@@ -207,14 +181,14 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
 }
 
 const ac_kernel_entry entries[] = {
-    {"scatter_add", "out ; a index src ; axis:int", scatter_kernel<Add>, nullptr,
+    {"scatter_add", "out ; a index src ; axis:int", reduce_kernel<Add, false>, nullptr,
      nullptr, 1.0, number_dtypes, nullptr},
-    {"scatter_amax", "out ; a index src ; axis:int", scatter_kernel<Largest>, nullptr,
-     nullptr, 1.0, number_dtypes, nullptr},
-    {"scatter_amin", "out ; a index src ; axis:int", scatter_kernel<Smallest>, nullptr,
-     nullptr, 1.0, number_dtypes, nullptr},
-    {"index_add", "out ; a index src ; axis:int", index_add_kernel, nullptr, nullptr,
-     0.4, number_dtypes, nullptr},
+    {"scatter_amax", "out ; a index src ; axis:int", reduce_kernel<Largest, false>,
+     nullptr, nullptr, 1.0, number_dtypes, nullptr},
+    {"scatter_amin", "out ; a index src ; axis:int", reduce_kernel<Smallest, false>,
+     nullptr, nullptr, 1.0, number_dtypes, nullptr},
+    {"index_add", "out ; a index src ; axis:int", reduce_kernel<Add, true>, nullptr,
+     nullptr, 0.4, number_dtypes, nullptr},
     {"embedding_backward", "dweight ; g indices ; padding_idx:int",
      embedding_backward_kernel, nullptr, nullptr, 0.3, float_dtypes, nullptr},
 };

@@ -205,5 +205,24 @@ void write_indexed(ac_context* context, const ColumnPlan& plan) {
     });
 }
 
+// Operands: out; a, index, src. out = a, and then write(plan) for what `index` names,
+// which is a line along the axis or has the shape of src.
+template <class Write>
+AC_INLINE void write_over_copy(const ac_call* call, ac_context* context,
+                               ac_status* status, bool line, Write&& write) {
+    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
+    const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
+    const int64_t axis = int_attribute(call, 0);
+    done(status);
+    CheckedIndices checked(&index, a.ndim ? a.shape[axis] : 1, 2, status);
+    if (!checked.fit()) return;
+    copy_all(context, out, a);
+    ColumnPlan plan;
+    plan_columns(plan, out, line ? along_axis(index, src, axis) : index, src, axis,
+                 checked.reader());
+    write(plan);
+    checked.report();
+}
+
 }  // namespace
 }  // namespace autocalc::simd::AC_ISA

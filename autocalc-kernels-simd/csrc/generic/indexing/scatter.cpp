@@ -35,32 +35,11 @@ void put_indexed(ac_context* context, const ColumnPlan& plan, int dtype) {
     }
 }
 
-void scatter_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
-    const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
-    const int64_t axis = int_attribute(call, 0);
-    done(status);
-    CheckedIndices checked(&index, a.ndim ? a.shape[axis] : 1, 2, status);
-    if (!checked.fit()) return;
-    copy_all(context, out, a);
-    ColumnPlan plan;
-    plan_columns(plan, out, index, src, axis, checked.reader());
-    put_indexed(context, plan, out.dtype);
-    checked.report();
-}
-
-void index_copy_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
-    const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
-    const int64_t axis = int_attribute(call, 0);
-    done(status);
-    CheckedIndices checked(&index, a.shape[axis], 2, status);
-    if (!checked.fit()) return;
-    copy_all(context, out, a);
-    ColumnPlan plan;
-    plan_columns(plan, out, along_axis(index, src, axis), src, axis, checked.reader());
-    put_indexed(context, plan, out.dtype);
-    checked.report();
+template <bool line>
+void put_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    write_over_copy(call, context, status, line, [&](const ColumnPlan& plan) {
+        put_indexed(context, plan, operand(call, 0)->dtype);
+    });
 }
 
 // ---- positions
@@ -175,9 +154,9 @@ void true_places_kernel(const ac_call* call, ac_context*, ac_status* status) {
 }
 
 const ac_kernel_entry entries[] = {
-    {"scatter", "out ; a index src ; axis:int", scatter_kernel, nullptr, nullptr, 0.8,
-     all_dtypes, nullptr},
-    {"index_copy", "out ; a index src ; axis:int", index_copy_kernel, nullptr, nullptr,
+    {"scatter", "out ; a index src ; axis:int", put_kernel<false>, nullptr, nullptr,
+     0.8, all_dtypes, nullptr},
+    {"index_copy", "out ; a index src ; axis:int", put_kernel<true>, nullptr, nullptr,
      0.3, all_dtypes, nullptr},
     {"positions", "out ; index* ; sizes:ints", positions_kernel, nullptr, nullptr, 0.8,
      1u << AC_INT64, nullptr},
