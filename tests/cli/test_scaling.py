@@ -25,13 +25,6 @@ class Pool:
     def __init__(self):
         self.threads, self.asked = 0, []
 
-    def measure(self, on):
-        """Do nothing."""
-
-    def waited(self):
-        """Return what nobody waited."""
-        return 0
-
     def record_jobs(self, threads):
         """Note for how many threads jobs are cut."""
         self.threads = threads

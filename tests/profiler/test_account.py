@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.profiler.made_up import ADD, GEMM, ran
 
 import autocalc as ac
 from autocalc._compile._sites import FORWARD, GRADIENT_SUM, Site
@@ -11,9 +12,6 @@ from autocalc._kernels.spec import Work
 from autocalc.profiler._account import Account
 from autocalc.profiler._recording import Kernel
 from autocalc.profiler._rows import NO_KERNEL, OUTSIDE, rows_of
-
-GEMM = Kernel("gemm", "simd", "2x2 2x2", "float32", Work(16, 48))
-ADD = Kernel("add", "reference", "2x2 2x2", "float32", Work(4, 48))
 
 
 def rows(account, by):
@@ -25,7 +23,7 @@ def nanoseconds(row):
 
 
 def test_python_goes_to_the_kernel_behind_it_and_all_adds_up():
-    events = [(10, 30, GEMM, FORWARD, -1, 0), (35, 40, ADD, FORWARD, -1, 0)]
+    events = [ran(10, 30, GEMM), ran(35, 40, ADD)]
     account = Account(events, 0, 50, 0)
     found = rows(account, "kernel")
     assert nanoseconds(found["gemm"]) == (20, 10)
@@ -36,9 +34,9 @@ def test_python_goes_to_the_kernel_behind_it_and_all_adds_up():
 
 def test_a_kernel_that_calls_others_has_the_rest_for_itself():
     events = [
-        (12, 15, ADD, FORWARD, -1, 0),
-        (16, 20, ADD, FORWARD, -1, 0),
-        (10, 30, GEMM, FORWARD, -1, 0),
+        ran(12, 15, ADD),
+        ran(16, 20, ADD),
+        ran(10, 30, GEMM),
     ]
     found = rows(Account(events, 0, 30, 0), "kernel")
     assert nanoseconds(found["gemm"]) == (13, 10)
@@ -50,9 +48,9 @@ def test_a_kernel_that_calls_others_has_the_rest_for_itself():
 def test_kernels_three_deep():
     inner = Kernel("exp", "simd", "2", "float32", Work(2, 16))
     events = [
-        (12, 14, inner, FORWARD, -1, 0),
-        (11, 15, ADD, FORWARD, -1, 0),
-        (10, 20, GEMM, FORWARD, -1, 0),
+        ran(12, 14, inner),
+        ran(11, 15, ADD),
+        ran(10, 20, GEMM),
     ]
     found = rows(Account(events, 10, 20, 0), "kernel")
     assert [nanoseconds(found[n])[0] for n in ("gemm", "add", "exp")] == [6, 2, 2]
@@ -64,12 +62,12 @@ def test_modules_have_what_runs_in_them_and_the_backward_of_their_nodes():
     events = [
         (5, 1, outer),
         (10, 2, inner),
-        (12, 20, GEMM, FORWARD, -1, 0),
+        ran(12, 20, GEMM),
         (22, 4, None),
         (30, 6, None),
-        (40, 50, GEMM, Site("linear", "backward"), 3, 0),  # the inner one's node
-        (52, 60, ADD, GRADIENT_SUM, 5, 0),  # a node of the outer one
-        (61, 65, ADD, Site("add", "backward"), 0, 0),  # one from before
+        ran(40, 50, GEMM, Site("linear", "backward"), 3),  # the inner one's node
+        ran(52, 60, ADD, GRADIENT_SUM, 5),  # a node of the outer one
+        ran(61, 65, ADD, Site("add", "backward"), 0),  # one from before
     ]
     found = rows(Account(events, 0, 70, 0), "module")
     assert nanoseconds(found["Sequential.0"]) == (18, 2 + 2 + 10)
@@ -83,7 +81,7 @@ def test_python_up_to_a_mark_is_not_of_the_kernel_behind_it():
     events = [
         (2, 0, module),
         (9,),
-        (10, 15, GEMM, FORWARD, "Net.out", 0),
+        ran(10, 15, GEMM, FORWARD, "Net.out"),
         (20, 1, None),
     ]
     found = rows(Account(events, 0, 20, 0), "module")
@@ -94,9 +92,9 @@ def test_python_up_to_a_mark_is_not_of_the_kernel_behind_it():
 
 def test_operators_are_told_apart_by_their_phase():
     events = [
-        (0, 10, GEMM, Site("linear", "forward"), -1, 0),
-        (10, 20, GEMM, Site("linear", "backward"), 1, 0),
-        (20, 25, ADD, Site("", "optimizer"), -1, 0),
+        ran(0, 10, GEMM, Site("linear", "forward")),
+        ran(10, 20, GEMM, Site("linear", "backward"), 1),
+        ran(20, 25, ADD, Site("", "optimizer")),
     ]
     found = rows(Account(events, 0, 25, 0), "operator")
     assert set(found) == {"linear", "linear backward", "add optimizer"}
@@ -104,11 +102,11 @@ def test_operators_are_told_apart_by_their_phase():
 
 def test_steps_before_those_that_count_are_left_out():
     events = [
-        (10, 30, GEMM, FORWARD, -1, 0),
+        ran(10, 30, GEMM),
         (40, True),
-        (45, 50, GEMM, FORWARD, -1, 0),
+        ran(45, 50, GEMM),
         (55, True),
-        (60, 99, ADD, FORWARD, -1, 0),  # behind the last step
+        ran(60, 99, ADD),  # behind the last step
     ]
     account = Account(events, 0, 100, 1)
     assert [(s.start, s.stop) for s in account.steps] == [(40, 55)]
@@ -120,7 +118,7 @@ def test_steps_before_those_that_count_are_left_out():
 
 
 def test_one_step_alone_counts_though_warming_up_was_asked_for():
-    account = Account([(10, 30, GEMM, FORWARD, -1, 0), (40, True)], 0, 50, 1)
+    account = Account([ran(10, 30, GEMM), (40, True)], 0, 50, 1)
     assert len(account.steps) == 1
     assert account.left_out == 0
 
@@ -143,8 +141,8 @@ def test_two_models_of_one_class_have_two_names():
 
 def test_waiting_is_the_share_of_all_threads_time():
     events = [
-        (10, 14, ADD, FORWARD, -1, 2),  # called by the next one
-        (10, 30, GEMM, FORWARD, -1, 10),
+        ran(10, 14, ADD, waited=2),  # called by the next one
+        ran(10, 30, GEMM, waited=10),
     ]
     account = Account(events, 0, 30, 0, threads=2)
     found = rows(account, "kernel")

@@ -6,6 +6,7 @@ Times are those of the thread on its processor, so that other programs do not co
 
 from __future__ import annotations
 
+from statistics import median
 from time import perf_counter, thread_time
 
 import pytest
@@ -49,14 +50,15 @@ def large(alone, make_training):
 @pytest.mark.parametrize("way", ["step", "compiled"])
 def test_a_profile_costs_little(large, way):
     step = getattr(large, way)
-    plain, profiled = [], []
-    for _ in range(6):
+    plain, ratios = [], []
+    for _ in range(21):
         with ac.profiler.profile():
             step()  # kernels are chosen
             step()
-            profiled.append(seconds(step, 6))
+            profiled = seconds(step, 6)
         plain.append(seconds(step, 6))
-    ratio = min(profiled) / min(plain)
+        ratios.append(profiled / plain[-1])
+    ratio = median(ratios)
     print(f"{way}: {1e3 * min(plain):.2f} ms, with a profile {ratio:.3f} times that")
     assert ratio < 1.1  # a twentieth, and as much for what disturbs
 

@@ -10,10 +10,10 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import pytest
+from tests.profiler.made_up import ran
 
 import autocalc as ac
 from autocalc import errors
-from autocalc._compile._sites import FORWARD
 from autocalc._kernels.spec import Work
 from autocalc.profiler._account import Account
 from autocalc.profiler._advice import advice_of
@@ -37,7 +37,7 @@ def prof(training, known):
 def test_a_row_beside_the_roof(known):
     # 1 MB and 1e8 operations in 2 ms: at the roof 1 ms, by the arithmetic.
     kernel = Kernel("gemm", "simd", "", "float32", Work(1e8, 1e6))
-    account = Account([(0, 2_000_000, kernel, FORWARD, -1, 0)], 0, 4_000_000, 0)
+    account = Account([ran(0, 2_000_000, kernel)], 0, 4_000_000, 0)
     row = next(r for r in rows_of(account, "kernel", known) if r.name == "gemm")
     assert row.gflops == pytest.approx(50)
     assert row.gbs == pytest.approx(0.5)

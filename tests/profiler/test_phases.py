@@ -6,21 +6,18 @@ from __future__ import annotations
 import json
 import re
 import types
+from collections import Counter
+from time import perf_counter_ns
 
 import numpy as np
 import pytest
+from tests.profiler.made_up import ADD, GEMM, ran
 
 import autocalc as ac
-from autocalc._compile._sites import FORWARD
 from autocalc._dispatch import _plugins
-from autocalc._kernels.spec import Work
-from autocalc.plugin import KernelSet, PhaseClock, hookimpl
+from autocalc.plugin import KernelSet, PoolTimes, hookimpl
 from autocalc.profiler._account import Account
-from autocalc.profiler._recording import Kernel
 from autocalc.profiler._rows import rows_of
-
-GEMM = Kernel("gemm", "simd", "2x2 2x2", "float32", Work(16, 48))
-ADD = Kernel("add", "reference", "2x2 2x2", "float32", Work(4, 48))
 
 
 def rows(account, by="kernel"):
@@ -28,22 +25,20 @@ def rows(account, by="kernel"):
 
 
 class Clock:
-    """A clock of phases that says what it is told."""
+    """A clock of phases that counts what it is told."""
 
     def __init__(self):
         self.on = False
-        self.told = None
+        self.told = Counter()
 
     def measure(self, on):
         self.on = on
-        self.told = None
 
-    def waited(self):
-        return 0
+    def now(self):
+        return perf_counter_ns(), self.told.copy()
 
-    def phases(self):
-        told, self.told = self.told, None
-        return told
+    def between(self, begin, end):
+        return PoolTimes(begin[0], end[0], 0, 0, dict(end[1] - begin[1]))
 
 
 # ---- sums ----------------------------------------------------------------------------
@@ -52,9 +47,9 @@ class Clock:
 def test_shares_are_of_what_all_threads_worked():
     phases = {"pack": 5, "compute": 20}
     events = [
-        (10, 30, GEMM, FORWARD, -1, 0, (20, phases)),  # two threads, 20 each
-        (30, 40, GEMM, FORWARD, -1, 0, (0, {"compute": 10})),
-        (40, 50, ADD, FORWARD, -1, 0),
+        ran(10, 30, GEMM, helped=20, phases=phases),  # two threads, 20 each
+        ran(30, 40, GEMM, phases={"compute": 10}),
+        ran(40, 50, ADD),
     ]
     found = rows(Account(events, 0, 50, 0))
     assert found["gemm"].phases == {"pack": 5 / 50, "compute": 30 / 50}
@@ -64,8 +59,8 @@ def test_shares_are_of_what_all_threads_worked():
 
 def test_calls_that_tell_no_phases_do_not_count():
     events = [
-        (0, 10, GEMM, FORWARD, -1, 0, (0, {"compute": 5})),
-        (10, 90, GEMM, FORWARD, -1, 0),
+        ran(0, 10, GEMM, phases={"compute": 5}),
+        ran(10, 90, GEMM),
     ]
     found = rows(Account(events, 0, 90, 0))
     assert found["gemm"].phases == {"compute": 0.5}
@@ -73,19 +68,29 @@ def test_calls_that_tell_no_phases_do_not_count():
 
 def test_more_than_the_threads_worked_is_a_whole():
     """Another thread of the program may have called kernels meanwhile."""
-    events = [(0, 10, GEMM, FORWARD, -1, 0, (0, {"pack": 10, "compute": 30}))]
+    events = [ran(0, 10, GEMM, phases={"pack": 10, "compute": 30})]
     found = rows(Account(events, 0, 10, 0))
     assert found["gemm"].phases == {"pack": 0.25, "compute": 0.75}
 
 
 def test_steps_that_do_not_count_have_no_phases():
     events = [
-        (0, 10, GEMM, FORWARD, -1, 0, (0, {"pack": 10})),
+        ran(0, 10, GEMM, phases={"pack": 10}),
         (20, True),
-        (20, 30, GEMM, FORWARD, -1, 0, (0, {"compute": 10})),
+        ran(20, 30, GEMM, phases={"compute": 10}),
         (30, True),
     ]
     assert rows(Account(events, 0, 30, 1))["gemm"].phases == {"compute": 1.0}
+
+
+def test_a_kernel_that_calls_others_has_what_is_left_of_its_phases():
+    events = [
+        ran(12, 20, ADD, helped=3, phases={"pack": 2, "compute": 6}),
+        ran(10, 40, GEMM, helped=13, phases={"pack": 2, "compute": 26}),
+    ]
+    found = rows(Account(events, 0, 40, 0))
+    assert found["add"].phases == {"pack": 2 / 11, "compute": 6 / 11}
+    assert found["gemm"].phases == {"compute": 20 / 32}
 
 
 # ---- the clocks of kernel sets -------------------------------------------------------
@@ -118,7 +123,7 @@ def clock(monkeypatch):
     def gemm(out, pre, a, b, *rest):
         out[...] = np.matmul(a, b)
         if clock.on:
-            clock.told = 0, {"first": 1, "second": 3}
+            clock.told.update(first=1, second=3)
 
     def load():
         return {"gemm": gemm, "add": lambda out, a, b: np.add(a, b, out)}
@@ -133,7 +138,6 @@ def clock(monkeypatch):
 
 
 def test_a_set_from_elsewhere_tells_its_own_phases(clock):
-    assert isinstance(clock, PhaseClock)
     a = ac.ones(3, 3)
     with ac.profiler.profile(warmup=0) as prof:
         assert clock.on
@@ -227,6 +231,6 @@ def test_after_a_profile_nothing_is_measured(simd):
     a = ac.ones(100, 100)
     with ac.profiler.profile():
         a @ a
-    _core.take_phases()
+    begin = _core.read_clock()
     a @ a
-    assert _core.take_phases() is None
+    assert _core.clock_between(begin, _core.read_clock())[2:] == (0, 0, {})

@@ -58,11 +58,9 @@ def measured():
     """Measure phases and what threads work."""
     _core.measure_waiting(True)
     _core.measure_phases(True)
-    _core.take_phases()
     yield
     _core.measure_waiting(False)
     _core.measure_phases(False)
-    _core.take_phases()
 
 
 @pytest.fixture(params=[1, 2])
@@ -71,15 +69,25 @@ def threads(request, set_threads):
     return request.param
 
 
+class Since:
+    """What the clock of the pool says since a moment."""
+
+    def __init__(self):
+        self.begin = _core.read_clock()
+
+    def __call__(self):
+        """Return nanoseconds, what threads waited and helped, and phases."""
+        start, stop, *others = _core.clock_between(self.begin, _core.read_clock())
+        return stop - start, *others
+
+
 def phases_of(run, *operands, times=5):
     """Return the phases of some calls; they fit into what all threads worked."""
     run(*operands)
-    _core.take_phases()
-    start = perf_counter_ns()
+    since = Since()
     for _ in range(times):
         run(*operands)
-    passed = perf_counter_ns() - start
-    helped, phases = _core.take_phases()
+    passed, _, helped, phases = since()
     assert all(taken > 0 for taken in phases.values())
     assert sum(phases.values()) <= 1.02 * (passed + helped)
     return phases
@@ -99,11 +107,9 @@ def test_most_of_a_large_product_is_told(kernels, measured, set_threads, normal)
     a, b, out = normal(400, 400), normal(400, 400), np.empty((400, 400), np.float32)
     told = []
     for _ in range(20):  # other programs may run in between
-        _core.take_phases()
-        start = perf_counter_ns()
+        since = Since()
         kernels["gemm"](out, None, a, b, None, 1.0, 0.0, "none", 0)
-        passed = perf_counter_ns() - start
-        helped, phases = _core.take_phases()
+        passed, _, helped, phases = since()
         assert helped == 0  # one thread did all
         told.append(sum(phases.values()) / passed)
     assert max(told) > 0.9
@@ -168,16 +174,37 @@ def test_a_convolution_packs_and_computes(kernels, measured, threads, normal):
 
 def test_nothing_moves_unless_phases_are_measured(kernels, threads, normal):
     a, x = normal(200, 200), normal(300, 256)
-    _core.take_phases()
+    since = Since()
     gemm(kernels, a, a)
     layer_norm(kernels, x)
-    assert _core.take_phases() is None
+    assert since()[1:] == (0, 0, {})
 
 
-def test_what_was_taken_is_gone(kernels, measured, normal):
+def test_the_clock_is_that_of_python_and_says_what_lies_between(
+    kernels, measured, normal
+):
+    before = perf_counter_ns()
+    begin = _core.read_clock()
     gemm(kernels, normal(200, 200), normal(200, 200))
-    assert _core.take_phases() is not None
-    assert _core.take_phases() is None
+    end = _core.read_clock()
+    after = perf_counter_ns()
+    start, stop, *_, phases = _core.clock_between(begin, end)
+    assert before <= start < stop <= after
+    assert phases
+    assert _core.clock_between(begin, begin) == (start, start, 0, 0, {})
+
+
+@pytest.mark.parametrize(
+    ("readings", "message"),
+    [
+        ((), "clock_between takes two readings"),
+        ((b"", b""), "a bytes is given, but a reading of read_clock is needed"),
+        ((1, 2), "a int is given, but a reading of read_clock is needed"),
+    ],
+)
+def test_what_is_no_reading(readings, message):
+    with pytest.raises(TypeError, match=message):
+        _core.clock_between(*readings)
 
 
 def test_measuring_changes_no_bit(kernels, threads, normal):
@@ -199,7 +226,6 @@ def test_measuring_changes_no_bit(kernels, threads, normal):
         other = all_of_them()
     finally:
         _core.measure_phases(False)
-        _core.take_phases()
     assert all(np.array_equal(one, two) for one, two in zip(plain, other, strict=True))
 
 
@@ -207,8 +233,7 @@ def test_a_kernel_that_fails_leaves_no_phase_behind(kernels, measured, normal):
     weight, out = normal(4, 8), np.empty((1, 8), np.float32)
     with pytest.raises(Exception, match=r"\b9\b"):
         kernels["embedding"](out, weight, np.array([9]))
-    _core.take_phases()
-    start = perf_counter_ns()
-    while perf_counter_ns() - start < 2_000_000:
+    since = Since()
+    while since()[0] < 2_000_000:
         pass
-    assert _core.take_phases() is None
+    assert since()[-1] == {}

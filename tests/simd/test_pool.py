@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-from time import perf_counter_ns
 
 import numpy as np
 import pytest
@@ -95,20 +94,22 @@ def test_waiting_is_measured_on_demand(kernels, set_threads):
     a = np.ones((1 << 20,), np.float32)
     out = np.empty_like(a)
     add = kernels["add"]
+
+    def added(times):
+        """Return nanoseconds of calls, and what threads waited in them."""
+        begin = _core.read_clock()
+        for _ in range(times):
+            add(out, a, a)
+        start, stop, waited, *_ = _core.clock_between(begin, _core.read_clock())
+        return stop - start, waited
+
     set_threads(2)
     try:
-        start = _core.waited_ns()
-        add(out, a, a)
-        assert _core.waited_ns() == start
+        assert added(1)[1] == 0
         _core.measure_waiting(True)
-        began = perf_counter_ns()
-        for _ in range(20):
-            add(out, a, a)
-        passed = perf_counter_ns() - began
+        passed, waited = added(20)
         _core.measure_waiting(False)
-        assert 0 < _core.waited_ns() - start < 2 * passed
-        start = _core.waited_ns()
-        add(out, a, a)
-        assert _core.waited_ns() == start
+        assert 0 < waited < 2 * passed
+        assert added(1)[1] == 0
     finally:
         _core.measure_waiting(False)

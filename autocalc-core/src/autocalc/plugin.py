@@ -47,8 +47,8 @@ from autocalc._kernels.kernel_set import (
     KernelSet,
     KeyOf,
     MakeExecutor,
-    PhaseClock,
     PoolClock,
+    PoolTimes,
 )
 
 __all__ = [
@@ -69,8 +69,8 @@ __all__ = [
     "KernelSet",
     "KeyOf",
     "MakeExecutor",
-    "PhaseClock",
     "PoolClock",
+    "PoolTimes",
     "cpu_features",
     "float32_matmul_precision",
     "hookimpl",

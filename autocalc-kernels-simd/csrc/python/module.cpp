@@ -4,6 +4,7 @@
 // libraries.
 #include "eager/module.hpp"
 
+#include <cstring>
 #include <new>
 #include <string>
 #include <utility>
@@ -106,10 +107,6 @@ PyObject* measure_waiting(PyObject*, PyObject* on) {
     return none();
 }
 
-PyObject* waited_ns(PyObject*, PyObject*) {
-    return PyLong_FromUnsignedLongLong(runtime::waited_ns());
-}
-
 PyObject* measure_phases(PyObject*, PyObject* on) {
     const int truth = PyObject_IsTrue(on);
     if (truth < 0) return nullptr;
@@ -126,12 +123,34 @@ bool add_phase(PyObject* phases, int phase, Count spent) {
            PyDict_SetItemString(phases, runtime::phase_name(phase), value.get()) == 0;
 }
 
-PyObject* take_phases(PyObject*, PyObject*) {
-    static std::int64_t helped_before = 0;
-    const std::int64_t now = runtime::helped_ns();
-    const std::int64_t helped = now - std::exchange(helped_before, now);
+// Bytes: the cheapest object, which the garbage collector does not look at. A profile
+// keeps two for each call of a kernel, and to make one costs the caches little.
+PyObject* read_clock(PyObject*, PyObject*) {
+    const runtime::Reading now = runtime::read_clock();
+    return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(&now), sizeof now);
+}
+
+bool is_reading(PyObject* object, runtime::Reading* reading) {
+    if (!PyBytes_Check(object) || PyBytes_GET_SIZE(object) != sizeof *reading) {
+        PyErr_Format(PyExc_TypeError,
+                     "clock_between: a %s is given, but a reading of read_clock is "
+                     "needed",
+                     Py_TYPE(object)->tp_name);
+        return false;
+    }
+    std::memcpy(reading, PyBytes_AS_STRING(object), sizeof *reading);
+    return true;
+}
+
+PyObject* clock_between(PyObject*, PyObject* const* args, Py_ssize_t count) {
+    runtime::Reading begin, end;
+    if (count != 2) {
+        PyErr_SetString(PyExc_TypeError, "clock_between takes two readings");
+        return nullptr;
+    }
+    if (!is_reading(args[0], &begin) || !is_reading(args[1], &end)) return nullptr;
     std::uint64_t spent[AC_PHASE_COUNT];
-    if (!runtime::take_phases(spent)) return none();
+    runtime::phases_between(begin, end, spent);
     eager::Ref phases(PyDict_New());
     if (!phases) return nullptr;
     for (int i = AC_PHASE_NONE + 1; i < AC_PHASE_COUNT; ++i) {
@@ -141,7 +160,10 @@ PyObject* take_phases(PyObject*, PyObject*) {
     // In the order in which they come.
     if (!add_phase(phases.get(), AC_PHASE_EPILOGUE, spent[AC_PHASE_EPILOGUE]))
         return nullptr;
-    return Py_BuildValue("LO", static_cast<long long>(helped), phases.get());
+    return Py_BuildValue("KKKLO", Count{begin.nanoseconds}, Count{end.nanoseconds},
+                         Count{end.waited - begin.waited},
+                         static_cast<long long>(end.helped - begin.helped),
+                         phases.get());
 }
 
 PyObject* stats(PyObject*, PyObject*) {
@@ -198,16 +220,19 @@ PyMethodDef methods[] = {
      "median of so many."},
     {"measure_waiting", measure_waiting, METH_O,
      "measure_waiting($module, on, /)\n--\n\nTime the threads of jobs from now on."},
-    {"waited_ns", waited_ns, METH_NOARGS,
-     "waited_ns($module, /)\n--\n\n"
-     "What threads of measured jobs have waited, in nanoseconds."},
     {"measure_phases", measure_phases, METH_O,
      "measure_phases($module, on, /)\n--\n\nTime the phases of kernels from now on."},
-    {"take_phases", take_phases, METH_NOARGS,
-     "take_phases($module, /)\n--\n\n"
-     "None, or what threads of measured jobs worked beyond the time that these took, "
-     "and "
-     "what they spent in each phase; since the last call, in nanoseconds."},
+    {"read_clock", read_clock, METH_NOARGS,
+     "read_clock($module, /)\n--\n\n"
+     "Return the time, and what threads have waited and worked on while it was "
+     "measured, for clock_between."},
+    {"clock_between",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(clock_between)),
+     METH_FASTCALL,
+     "clock_between($module, begin, end, /)\n--\n\n"
+     "Return of two readings their times; between them, what threads of measured jobs "
+     "waited and worked beyond the time that these took, and what all threads spent in "
+     "each phase; all in nanoseconds."},
     {"stats", stats, METH_NOARGS,
      "stats($module, /)\n--\n\nCounters of the allocator, in bytes and blocks."},
     {"trim", trim, METH_NOARGS,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "phases.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
+
+#include "pool.hpp"
 
 namespace autocalc::runtime {
 namespace {
@@ -78,45 +81,32 @@ void credit(std::int32_t phase, std::uint64_t count) {
 const ac_phases the_clock = {sizeof(ac_phases), 0, enter, ticks, credit};
 std::atomic<const ac_phases*> measured{nullptr};
 
-// When measuring began, by both clocks, and what slots held at the last call.
-std::uint64_t first_tick, first_nanosecond;
-std::uint64_t taken[AC_PHASE_COUNT];
-
-double nanoseconds_of_tick() {
-    const std::uint64_t passed = ticks() - first_tick;
-    if (passed == 0) return 1;
-    return static_cast<double>(nanoseconds() - first_nanosecond) /
-           static_cast<double>(passed);
-}
+// A moment by both clocks: the longer ago, the better the unit of ticks is known.
+const std::uint64_t first_tick = ticks(), first_nanosecond = nanoseconds();
 
 }  // namespace
 
-void measure_phases(bool on) {
-    if (on) {
-        first_tick = ticks();
-        first_nanosecond = nanoseconds();
-    }
-    measured.store(on ? &the_clock : nullptr);
-}
+void measure_phases(bool on) { measured.store(on ? &the_clock : nullptr); }
 
 const ac_phases* phases_clock() { return measured.load(std::memory_order_relaxed); }
 
-bool take_phases(std::uint64_t (&spent)[AC_PHASE_COUNT]) {
-    const int used = threads.load() < most_slots ? threads.load() : most_slots;
-    bool moved = false;
-    for (int p = 0; p < AC_PHASE_COUNT; ++p) {
-        std::uint64_t total = 0;
-        for (int i = 0; i < used; ++i)
-            total += slots[i].ticks[p].load(std::memory_order_relaxed);
-        spent[p] = total - taken[p];
-        taken[p] = total;
-        moved = moved || spent[p] != 0;
+Reading read_clock() {
+    Reading now = {nanoseconds(), ticks(), waited_ns(), helped_ns(), {}};
+    const int used = std::min(threads.load(), most_slots);
+    for (int i = 0; i < used; ++i) {
+        for (int p = 0; p < AC_PHASE_COUNT; ++p)
+            now.phases[p] += slots[i].ticks[p].load(std::memory_order_relaxed);
     }
-    if (!moved) return false;
-    const double scale = nanoseconds_of_tick();
-    for (std::uint64_t& count : spent)
-        count = static_cast<std::uint64_t>(static_cast<double>(count) * scale);
-    return true;
+    return now;
+}
+
+void phases_between(const Reading& begin, const Reading& end,
+                    std::uint64_t (&spent)[AC_PHASE_COUNT]) {
+    const double unit = static_cast<double>(end.nanoseconds - first_nanosecond) /
+                        static_cast<double>(end.ticks - first_tick);
+    for (int p = 0; p < AC_PHASE_COUNT; ++p)
+        spent[p] = static_cast<std::uint64_t>(
+            static_cast<double>(end.phases[p] - begin.phases[p]) * unit);
 }
 
 const char* phase_name(int phase) { return names[phase]; }

@@ -23,6 +23,7 @@ from autocalc.plugin import (
     DispatchKey,
     KernelImpl,
     KernelSet,
+    PoolTimes,
     hookimpl,
 )
 
@@ -81,8 +82,8 @@ class _PoolClock:
         from autocalc_kernels_simd import _core
 
         self._core = _core
-        self.waited = _core.waited_ns
-        self.phases = _core.take_phases
+        # The builtin itself, so that a reading costs no Python frame.
+        self.now: Callable[[], bytes] = _core.read_clock
         self.record_jobs = _core.record_jobs
         self.job_records = _core.job_records
         self.hand_off_ns = _core.hand_off_ns
@@ -91,7 +92,10 @@ class _PoolClock:
         """Measure from now on, or no longer."""
         self._core.measure_waiting(on)
         self._core.measure_phases(on)
-        self.phases()  # what came before is nobody's
+
+    def between(self, begin: bytes, end: bytes) -> PoolTimes:
+        """Return what threads did between two readings."""
+        return PoolTimes(*self._core.clock_between(begin, end))
 
 
 #: Images of fewer channels are rearranged at little cost: those a network is given.

@@ -128,30 +128,56 @@ class Allocator(Protocol):
         """Give cached memory back to the system."""
 
 
+class PoolTimes(NamedTuple):
+    """What the threads of a kernel set's pool did in a stretch of time, in nanoseconds.
+
+    Attributes
+    ----------
+    start, stop
+        Of the stretch, as `time.perf_counter_ns` tells them.
+    waited
+        What threads waited for each other: a job that n threads share for the time t
+        adds n * t less what they worked.
+    helped
+        What the threads of jobs worked, all together, beyond the time that the jobs
+        took: t less for a job that takes t, 0 if one thread does all.
+    phases
+        What each phase of kernels took, by name, all threads together; empty if none
+        is known.
+
+    Examples
+    --------
+    >>> from autocalc.plugin import PoolTimes
+    >>> times = PoolTimes(100, 200, waited=30, helped=70, phases={"compute": 150})
+    >>> times.stop - times.start + times.helped  # all that two threads worked
+    170
+    """
+
+    start: int
+    stop: int
+    waited: int
+    helped: int
+    phases: Mapping[str, int]
+
+
 class PoolClock(Protocol):
-    """Tells how long the threads of a kernel set's pool wait for each other."""
+    """Tells what the threads of a kernel set's pool do: how long they wait, and phases.
+
+    A profile takes a reading before each call of a kernel and one behind it, and asks
+    for what lies between when it is over.
+    """
 
     def measure(self, on: bool, /) -> None:
         """Measure from now on, or no longer."""
 
-    def waited(self) -> int:
-        """Return what threads have waited while it was measured, in nanoseconds.
+    def now(self) -> Any:
+        """Return a reading: the time and all counters, as one small object.
 
-        A job that n threads share for the time t adds n * t less what they worked.
+        It should touch little memory: kernels leave the caches cold.
         """
 
-
-@runtime_checkable
-class PhaseClock(PoolClock, Protocol):
-    """A `PoolClock` that also tells how the time of kernels divides into phases."""
-
-    def phases(self) -> tuple[int, Mapping[str, int]] | None:
-        """Return what was measured since the last call, in nanoseconds, or None.
-
-        First what the threads of jobs worked, all together, beyond the time that the
-        jobs took: t less for a job that takes t, 0 if one thread does all.  Then what
-        each phase took, by name, all threads together.  None if no phase was.
-        """
+    def between(self, begin: Any, end: Any, /) -> PoolTimes:
+        """Return what was measured between two readings."""
 
 
 @runtime_checkable
@@ -360,9 +386,9 @@ class KernelSet:
         AutoCalc's own calls kernels in a Python loop.  It runs the calls of all sets.
     pool_clock
         Gives, when it is first needed, what tells the profiler how long threads wait,
-        and if it is a `PhaseClock` how the time of the set's kernels divides.  Where it
-        also has ``record_jobs``, ``job_records`` and ``hand_off_ns``, ``autocalc bench
-        scaling`` predicts what more threads would gain.
+        and how the time of the set's kernels divides into phases.  Where it also has
+        ``record_jobs``, ``job_records`` and ``hand_off_ns``, ``autocalc bench scaling``
+        predicts what more threads would gain.
     fuser
         Gives, when it is first needed, what makes one kernel of a chain of the set's
         elementwise kernels; without it each of them is a call of its own.

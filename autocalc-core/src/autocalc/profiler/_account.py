@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from autocalc._compile._function import Compiled
 from autocalc._compile._sites import Site
-from autocalc.profiler._clocks import summed
-from autocalc.profiler._recording import Kernel
+from autocalc._kernels.kernel_set import PoolTimes
+from autocalc.profiler._clocks import rest, summed
+from autocalc.profiler._recording import Kernel, KernelCall
 
 
 class Place:
@@ -162,7 +163,7 @@ class Account:
     def _read(self, events: list[tuple[Any, ...]]) -> None:
         own, nested = _nesting(events)
         for i, event in enumerate(events):
-            if len(event) >= 6:
+            if isinstance(event, KernelCall):
                 self._kernel(event, own[i], nested[i])
             elif len(event) == 3:
                 self._module(event)
@@ -190,16 +191,14 @@ class Account:
         first, end = self.steps[0].start, self.steps[-1].stop
         return max(0, min(until, end) - max(self._last, first))
 
-    def _kernel(
-        self, event: tuple[Any, ...], own: tuple[int, int], nested: bool
-    ) -> None:
-        start, stop, kernel, site, serial = event[:5]
-        helped, phases = event[6] if len(event) > 6 else (0, {})
-        if serial.__class__ is str:
+    def _kernel(self, call: KernelCall, own: Own, nested: bool) -> None:
+        times, kernel, site, serial = call
+        start, stop = times.start, times.stop
+        if isinstance(serial, str):
             place = self._place.named(serial)
         else:
             place = self._place if serial < 0 else self._of_node(serial)
-        self.spans.append(Span(start, stop, Key(kernel, site, place), phases))
+        self.spans.append(Span(start, stop, Key(kernel, site, place), own.phases))
         gap = 0 if nested else self._gap(start)
         if not nested:
             self._last = max(self._last, stop)
@@ -208,12 +207,12 @@ class Account:
         sums = self._sums(kernel, site, place)
         sums.calls += 1
         sums.total += stop - start
-        sums.own += own[0]
-        sums.waited += own[1]
+        sums.own += own.time
+        sums.waited += own.waited
         sums.python += gap
-        if phases:
-            sums.worked += own[0] + helped
-            summed(sums.phases, phases)
+        if own.phases:
+            sums.worked += own.time + own.helped
+            summed(sums.phases, own.phases)
 
     def _of_node(self, serial: int) -> Place:
         """Return the module that recorded a node; the running one if none is known."""
@@ -247,30 +246,48 @@ def _steps(events: list[tuple[Any, ...]], start: int, stop: int) -> list[Step]:
     return [Step(a, b) for a, b in zip(begins, ends, strict=True)]
 
 
-def _nesting(
-    events: list[tuple[Any, ...]],
-) -> tuple[list[tuple[int, int]], list[bool]]:
-    """Return each kernel's time and waiting less those of kernels that it calls.
+class Own(NamedTuple):
+    """What a kernel's call took less what the kernels took that it called."""
 
-    And whether another one calls it.
+    time: int
+    waited: int
+    helped: int
+    phases: Mapping[str, int]
+
+    @classmethod
+    def of(cls, times: PoolTimes) -> Own:
+        """Return what a call took, with all that it called."""
+        start, stop, waited, helped, phases = times
+        return cls(stop - start, waited, helped, phases)
+
+    def without(self, times: PoolTimes) -> Own:
+        """Return what is left without a call that it made."""
+        part = Own.of(times)
+        return Own(
+            self.time - part.time,
+            self.waited - part.waited,
+            self.helped - part.helped,
+            rest(self.phases, part.phases),
+        )
+
+
+def _nesting(events: list[tuple[Any, ...]]) -> tuple[list[Own], list[bool]]:
+    """Return each kernel's own part, and whether another kernel calls it.
 
     Events come in the order in which they end.
     """
-    own, nested = [(0, 0)] * len(events), [False] * len(events)
-    done: list[int] = []
+    own, nested = [Own(0, 0, 0, {})] * len(events), [False] * len(events)
+    done: list[tuple[int, PoolTimes]] = []
     for i, event in enumerate(events):
-        if len(event) < 6:
+        if not isinstance(event, KernelCall):
             done.clear()  # no kernel spans the call of a module
             continue
-        start, stop = event[:2]
-        time, waited = stop - start, event[5]
-        while done and events[done[-1]][0] >= start:
-            child = done.pop()
-            time -= events[child][1] - events[child][0]
-            waited -= events[child][5]
+        own[i] = Own.of(event.times)
+        while done and done[-1][1].start >= event.times.start:
+            child, times = done.pop()
+            own[i] = own[i].without(times)
             nested[child] = True
-        own[i] = time, waited
-        done.append(i)
+        done.append((i, event.times))
     return own, nested
 
 

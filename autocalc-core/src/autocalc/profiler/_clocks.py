@@ -4,18 +4,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from time import perf_counter_ns
 from typing import Any
 
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Selection
-from autocalc._kernels.kernel_set import PhaseClock, PoolClock
-
-#: What a `PhaseClock` says of a call.
-Phases = tuple[int, Mapping[str, int]]
+from autocalc._kernels.kernel_set import PoolClock, PoolTimes
 
 
-def no_phases() -> None:
-    """Stand for a clock that knows of no phases."""
+class NoPool:
+    """The clock where no set has one: it tells the time alone."""
+
+    now = staticmethod(perf_counter_ns)
+
+    def measure(self, on: bool) -> None:
+        """Do nothing: there are no threads."""
+
+    def between(self, begin: int, end: int) -> PoolTimes:
+        """Return when it began and ended."""
+        return PoolTimes(begin, end, 0, 0, {})
 
 
 class Clocks:
@@ -43,20 +50,11 @@ class Clocks:
         for clock in self._made.values():
             clock.measure(on)
 
-    def waited(self, name: str = "") -> Callable[[], int]:
-        """Return what tells how long threads waited in kernels of the set `name`."""
-        clock = self._of(name)
-        return int if clock is None else clock.waited
-
-    def phases(self, name: str = "") -> Callable[[], Phases | None]:
-        """Return what tells the phases of kernels of the set `name`."""
-        clock = self._of(name)
-        return clock.phases if isinstance(clock, PhaseClock) else no_phases
-
-    def _of(self, name: str) -> PoolClock | None:
+    def of(self, name: str = "") -> PoolClock:
+        """Return the clock for kernels of the set `name`."""
         kernel_set = registry().sets.get(name)
         make = None if kernel_set is None else kernel_set.pool_clock
-        return self.first if make is None else self._clock(make)
+        return (self.first or NoPool()) if make is None else self._clock(make)
 
     def _clock(self, make: Callable[[], PoolClock]) -> PoolClock:
         if make not in self._made:
@@ -71,6 +69,14 @@ def summed(many: dict[str, int], one: Mapping[str, int]) -> dict[str, int]:
     for name, nanoseconds in one.items():
         many[name] = many.get(name, 0) + nanoseconds
     return many
+
+
+def rest(phases: Mapping[str, int], part: Mapping[str, int]) -> Mapping[str, int]:
+    """Return what phases took of a call without what they took of a part of it."""
+    if not part:
+        return phases
+    left = {name: taken - part.get(name, 0) for name, taken in phases.items()}
+    return {name: taken for name, taken in left.items() if taken > 0}
 
 
 def shares(phases: Mapping[str, int], worked: int) -> dict[str, float]:

@@ -20,13 +20,13 @@ from autocalc.profiler._advice import Advice, advice_of
 from autocalc.profiler._html import page
 from autocalc.profiler._instruments import Instruments
 from autocalc.profiler._peaks import peaks
-from autocalc.profiler._recording import Recording
+from autocalc.profiler._recording import KernelCall, Recording
 from autocalc.profiler._roofline import write_picture
 from autocalc.profiler._rows import GROUPS, Row, rows_of
 from autocalc.profiler._table import LIMIT, Table
 from autocalc.profiler._trace import write_trace
 
-#: Events that a profile has room for: some 200 MB, or 600 if all tell their phases.
+#: Events that a profile has room for: some 400 MB, and 600 when it is over.
 MAX_EVENTS = 1_000_000
 
 #: A mean so many times the median is worth a word: something else ran as well.
@@ -42,7 +42,7 @@ class profile:
     What the block's own thread runs is recorded: eager calls, and compiled programs
     instruction by instruction.  Call `step` at the end of each step; without it a step
     ends with an optimizer's, or with a compiled call that updates parameters; without
-    any, the block is one step.  The block costs a microsecond for each kernel, and
+    any, the block is one step.  The block costs some microseconds for each kernel, and
     nothing behind it.
 
     Parameters
@@ -138,10 +138,11 @@ class profile:
         self._instruments.remove()
         recording.clocks.measure(False)
         leave(self._token)
-        events = recording.events
-        if recording.closed:  # it is full, or has all the steps it wants
-            stop = events[-1][1 if len(events[-1]) >= 6 else 0]
-        recording.closed = True
+        was_closed = recording.closed  # it is full, or has all the steps it wants
+        events = recording.ended()
+        if was_closed:
+            last = events[-1]
+            stop = last.times.stop if isinstance(last, KernelCall) else last[0]
         self.is_full = recording.is_full
         count = get_num_threads()
         threads = None if recording.clocks.first is None else count

@@ -72,22 +72,17 @@ class TimedExecutor:
         if self._running:
             message = "compile: this program is at work already."
             raise CompileError(message)
-        clock, append = perf_counter_ns, self._recording.events.append
-        waited, phases = (
-            self._recording.clocks.waited(),
-            self._recording.clocks.phases(),
-        )
+        append, clock = self._recording.events.append, self._recording.clocks.of()
+        now = clock.now
         self._running = True
         try:
-            start, before = clock(), waited()
-            append((start,))
+            append((perf_counter_ns(),))
+            begin = now()
             for run, kernel, site, module in self._timed:
                 run()
-                stop, after = clock(), waited()
-                taken = phases()
-                event = start, stop, kernel, site, module, after - before
-                append(event if taken is None else (*event, taken))
-                start, before = stop, after
+                end = now()
+                append((begin, end, clock, kernel, site, module))
+                begin = end
         finally:
             self._running = False
 

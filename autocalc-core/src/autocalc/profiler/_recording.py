@@ -5,19 +5,21 @@ Recording is a way to dispatch: a selection whose decisions are wrapped, so that
 program which is not profiled pays nothing.  Events are plain tuples, made sense of when
 the profile is over (`_account`):
 
-==============================================  ======================================
-event                                           what it is
-==============================================  ======================================
-(start, stop, kernel, site, serial, waited)     a kernel ran; `serial` is that of the
-                                                node whose rule called it, or -1; of
-                                                compiled programs the module's name;
-                                                `waited` is what threads waited in it
-(..., phases)                                   the same, and what a `PhaseClock` says
-(time, serial, module or None)                  a module was called, or returned
-(time, asked for)                               a step ended
-(time,)                                         Python up to here is of the module, not
-                                                of the kernel that follows
-==============================================  ======================================
+==========================================  ==========================================
+event                                       what it is
+==========================================  ==========================================
+(begin, end, clock, kernel, site, serial)   a kernel ran between two readings of a
+                                            `PoolClock`; `serial` is that of the node
+                                            whose rule called it, or -1; of compiled
+                                            programs the module's name
+(time, serial, module or None)              a module was called, or returned
+(time, asked for)                           a step ended
+(time,)                                     Python up to here is of the module, not of
+                                            the kernel that follows
+==========================================  ==========================================
+
+Kernels leave the caches cold, so each line of code and data that is touched between two
+of them costs.  As little as possible is done there: the work is done by `ended`.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from autocalc._compile._sites import GRADIENT_SUM, Site, site_of
 from autocalc._dispatch._keys import key_of
 from autocalc._dispatch._select import Entry, Selection, first_of
 from autocalc._graph._node import next_serial
+from autocalc._kernels.kernel_set import PoolTimes
 from autocalc._kernels.spec import KernelSpec, Meta, Work, meta_of
 from autocalc.profiler._clocks import Clocks
 
@@ -56,6 +59,15 @@ class Kernel(NamedTuple):
         if self.name == "elementwise_chain":
             return ", ".join(self.names) or self.name
         return self.name
+
+
+class KernelCall(NamedTuple):
+    """A kernel's call, as it is when the profile is over."""
+
+    times: PoolTimes
+    kernel: Kernel
+    site: Site
+    serial: int | str
 
 
 class Recording:
@@ -110,19 +122,17 @@ class Recording:
         run = function if self.inner is None else self.inner(spec, name, function)
         end = len(spec.outputs) + len(spec.inputs)
         known: dict[Any, Kernel] = {}
-        append, clock, key_of = self.events.append, perf_counter_ns, self.key_of
-        waited, phases = self.clocks.waited(name), self.clocks.phases(name)
+        append, key_of = self.events.append, self.key_of
+        clock = self.clocks.of(name)
+        now = clock.now
 
         def call(*args: Any) -> None:
             if self.closed or get_ident() != self.thread:
                 run(*args)
                 return
-            before = waited()
-            start = clock()
+            begin = now()
             run(*args)
-            stop = clock()
-            after = waited()
-            taken = phases()
+            stop = now()
             key = key_of(*args[:end])
             kernel = known.get(key)
             if kernel is None:
@@ -132,12 +142,21 @@ class Recording:
                 site = site_of(_getframe(1), self.caller, self.caller_at)
                 if site is GRADIENT_SUM:
                     serial = self.last
-            event = start, stop, kernel, site, serial, after - before
-            append(event if taken is None else (*event, taken))
+            append((begin, stop, clock, kernel, site, serial))
             if len(self.events) >= self.limit:
                 self.fill()
 
         return call
+
+    def ended(self) -> list[tuple[Any, ...]]:
+        """Return the events, a `KernelCall` for each call; no more come."""
+        self.closed = True
+        events = self.events
+        for i, event in enumerate(events):
+            if len(event) == _CALL:
+                begin, end, clock, *about = event
+                events[i] = KernelCall(clock.between(begin, end), *about)
+        return events
 
     def fill(self) -> None:
         """Record no more: there is no room."""
@@ -164,6 +183,10 @@ class Recording:
         self.steps += 1
         if self.stop_after is not None and self.steps >= self.stop_after:
             self.closed = True
+
+
+#: The length of the event of a kernel's call.
+_CALL = 6
 
 
 def described(spec: KernelSpec, name: str, args: tuple[Any, ...]) -> Kernel:
