@@ -17,14 +17,14 @@ constexpr const char* names[AC_PHASE_COUNT] = {
     nullptr,     "pack",   "compute", "epilogue", "statistics",
     "normalise", "scores", "softmax", "products", "gates"};
 
-std::uint64_t nanoseconds() {
+std::uint64_t nanoseconds() noexcept {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
     return static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
 // A counter of a fixed rate that is read in some 20 cycles, where there is one.
-std::uint64_t ticks() {
+std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)
     return __rdtsc();
 #elif defined(__aarch64__)
