@@ -91,7 +91,7 @@ bool each_matrix(ac_context* context, const Matrices& a, int64_t works, F&& f) {
 
 // The lower triangle of `a` becomes the factor; false where a pivot is not positive.
 bool factor_lower(double* a, int64_t n) {
-    double column[pitch] = {};
+    alignas(64) double column[pitch] = {};
     for (int64_t k = 0; k < n; ++k) {
         const double pivot = a[k * pitch + k];
         if (!(pivot > 0)) return false;
@@ -252,7 +252,9 @@ double make_reflector(double* a, int64_t rows, int64_t k, double* v) {
 // a -= tau v (v' a), of rows from k and columns from `first` on.
 AC_NOINLINE void reflect(double* a, int64_t rows, int64_t k, int64_t first,
                          int64_t columns, const double* v, double tau) {
-    double sums[pitch] = {};
+    // Vectors that lie across two lines cannot be read as soon as they are written:
+    // where the stack put them so, qr of 32 x 32 took 15 to 18 us instead of 10.4.
+    alignas(64) double sums[pitch] = {};
     const int64_t n = columns - first;
     if (tau == 0) return;
     for (int64_t i = k; i < rows; ++i) {
