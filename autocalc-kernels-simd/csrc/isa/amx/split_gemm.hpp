@@ -2,7 +2,8 @@
 //
 // The loops of a split product. The operand with fewer strips is packed once for all
 // threads. A task takes a group of strips of the other, which its thread packs, through
-// a part of the first, block by block of k.
+// a part of the first, block by block of k. Small products of many steps take the
+// blocks of k in passes, each with tasks of its own.
 #pragma once
 
 #include "split.hpp"
@@ -18,18 +19,30 @@ constexpr int64_t block_chunks = 16;
 // AMX. Fewer strips in a group would bring the shared ones from L3 as often again.
 constexpr int64_t own_together = 4;
 constexpr int64_t shared_together = 8;
+// One block of k after another for all tasks, where its sums, 1 MiB at most, may wait
+// for the next: what a block has packed is still in L2 when the next one overwrites it.
+// Otherwise a product of 512 x 256 x 1024 packs 4 MB, which goes to memory and back. A
+// block should take a thread 80 us or more, as it is handed out twice.
+constexpr int64_t most_sums = 1 << 18;
+constexpr int64_t least_block = 1 << 23;
 
+// A pass over some chunks of k.
 struct SplitJob {
     const Gemm<float>* product;
     ac_context* context;
     SplitOperand own, shared;
     int64_t own_strips, shared_strips;
     int64_t groups, parts;  // of own and of shared strips; tasks count parts fastest
-    int64_t chunks, k_blocks;
+    int64_t first_chunk, chunks, k_blocks;
+    bool adds, last;  // to the sums of the pass before; whether none comes after
     int32_t* packed;  // shared: [block of k][strip][chunk of the block]
-    uint64_t number;  // no other product's
+    float* sums;      // between passes: [own strip][shared strip]; null if there is one
+    uint64_t number;  // no other pass's
     int levels;
     [[nodiscard]] AC_INLINE int64_t chunk_pairs() const { return levels * level_pairs; }
+    [[nodiscard]] AC_INLINE int64_t sums_of_all() const {
+        return own_strips * shared_strips * sums_of_block;
+    }
     // Where a strip's block of k begins in `packed`.
     [[nodiscard]] AC_INLINE int32_t* packed_at(const Cuts& depths, int64_t block,
                                                int64_t strip) const {
@@ -45,8 +58,8 @@ void pack_shared_strips(const SplitJob& job, int64_t begin, int64_t end) {
         const int64_t block = begin / job.shared_strips;
         const int64_t first = begin % job.shared_strips;
         const int64_t last = smaller(job.shared_strips, first + end - begin);
-        pack_strips(job.shared, first, last, depths.at(block), depths.size(block),
-                    job.packed_at(depths, block, first),
+        pack_strips(job.shared, first, last, job.first_chunk + depths.at(block),
+                    depths.size(block), job.packed_at(depths, block, first),
                     depths.size(block) * job.chunk_pairs());
         begin += last - first;
     }
@@ -81,12 +94,12 @@ void run_split_block(const SplitJob& job, const SplitBlock& block, bool packs,
         multiply_chunks<1>, multiply_chunks<2>, multiply_chunks<3>};
     const auto multiply_in_levels = in_levels[job.levels - 1];
     for (int64_t kb = 0; kb < job.k_blocks; ++kb) {
-        const bool last = kb + 1 == job.k_blocks;
+        const bool last = job.last && kb + 1 == job.k_blocks;
         const int64_t begin = depths.at(kb), count = depths.size(kb);
         float* sums = workspace.sums;
         if (packs) {
             const Phase phase(job.context, AC_PHASE_PACK);
-            pack_strips(job.own, block.own0, block.own1, begin, count,
+            pack_strips(job.own, block.own0, block.own1, job.first_chunk + begin, count,
                         workspace.own + begin * chunk_pairs, job.chunks * chunk_pairs);
         }
         for (int64_t i = block.own0; i < block.own1; ++i) {
@@ -100,8 +113,10 @@ void run_split_block(const SplitJob& job, const SplitBlock& block, bool packs,
                                           : Chunks{count, shared, own, next, own};
                 const int64_t row = (job.own.left ? i : j) * strip_width;
                 const int64_t column = (job.own.left ? j : i) * strip_width;
+                if (job.sums != nullptr)
+                    sums = job.sums + (i * job.shared_strips + j) * sums_of_block;
                 if (last) ask_for_block(*job.product, row, column);
-                multiply_in_levels(chunks, sums, kb != 0);
+                multiply_in_levels(chunks, sums, job.adds || kb != 0);
                 if (last) finish_block(*job.product, row, column, sums);
                 sums += sums_of_block;
             }
@@ -154,7 +169,26 @@ int64_t parts_of(const SplitJob& job, ac_context* context) {
     return larger<int64_t>(1, smaller(wanted, job.shared_strips / least));
 }
 
+int64_t passes_of(const SplitJob& job, int64_t k_blocks) {
+    const int64_t sums = job.sums_of_all();
+    const int64_t threads = larger(1, job.context->num_threads);
+    const bool each_worth_it =
+        sums * block_chunks * chunk_steps >= threads * least_block;
+    return sums <= most_sums && each_worth_it ? k_blocks : 1;
+}
+
 // ---- the product
+
+bool run_pass(const SplitJob& job) {
+    parallel(job.context, job.shared_strips * job.k_blocks, true,
+             [&](int64_t begin, int64_t end) {
+                 const Phase phase(job.context, AC_PHASE_PACK);
+                 pack_shared_strips(job, begin, end);
+             });
+    return try_parallel(
+        job.context, job.groups * job.parts, true,
+        [&](int64_t begin, int64_t end) { return run_split_tasks(job, begin, end); });
+}
 
 // Every operand runs along one of its dims.
 inline bool can_split(const Gemm<float>& p) {
@@ -173,22 +207,28 @@ bool multiply_split(const Gemm<float>& p, int levels, ac_context* context) {
     job.shared = p.m >= p.n ? b : a;
     job.own_strips = ceil_div(job.own.width, strip_width);
     job.shared_strips = ceil_div(job.shared.width, strip_width);
-    job.chunks = ceil_div(p.k, chunk_steps);
-    job.k_blocks = ceil_div(job.chunks, block_chunks);
     job.groups = ceil_div(job.own_strips, own_together);
+    const int64_t chunks = ceil_div(p.k, chunk_steps);
+    const int64_t k_blocks = ceil_div(chunks, block_chunks);
+    const int64_t passes = passes_of(job, k_blocks);
+    const Cuts depths(chunks, passes);
+    job.k_blocks = k_blocks / passes;
+    job.chunks = depths.size(0);  // the most
     job.parts = parts_of(job, context);
-    job.number = next_number();
-    job.packed = scratch_of<int32_t>(
-        context, slot_shared, job.shared_strips * job.chunks * job.chunk_pairs());
+    const int64_t packed = job.shared_strips * job.chunks * job.chunk_pairs();
+    const int64_t sums = passes > 1 ? job.sums_of_all() : 0;
+    job.packed = scratch_of<int32_t>(context, slot_shared, packed + sums);
     if (job.packed == nullptr) return false;
-    parallel(context, job.shared_strips * job.k_blocks, true,
-             [&](int64_t begin, int64_t end) {
-                 const Phase phase(context, AC_PHASE_PACK);
-                 pack_shared_strips(job, begin, end);
-             });
-    return try_parallel(
-        context, job.groups * job.parts, true,
-        [&](int64_t begin, int64_t end) { return run_split_tasks(job, begin, end); });
+    if (passes > 1) job.sums = reinterpret_cast<float*>(job.packed + packed);
+    for (int64_t pass = 0; pass < passes; ++pass) {
+        job.first_chunk = depths.at(pass);
+        job.chunks = depths.size(pass);
+        job.adds = pass != 0;
+        job.last = pass + 1 == passes;
+        job.number = next_number();
+        if (!run_pass(job)) return false;
+    }
+    return true;
 }
 
 }  // namespace
