@@ -161,11 +161,12 @@ def test_large_numbers_are_exact_too(subject, size):
 
 @pytest.mark.parametrize("a_layout", ["contiguous", "transposed"])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("steps", [270, 1100])  # in one pass, and in three
 def test_what_is_not_finite_comes_out_as_from_multiply_adds(
-    subject, plain, bad, a_layout
+    subject, plain, bad, a_layout, steps
 ):
     rng = np.random.default_rng(9)
-    sample = gemm_sample(rng, 300, 280, 270, bias=True)
+    sample = gemm_sample(rng, 300, 280, steps, bias=True)
     a, b, _ = sample.inputs
     a[7, 3] = a[299, 11] = b[200, 279] = bad
     b[11, 4] = 0
@@ -203,8 +204,11 @@ def test_errors_are_less_than_those_of_multiply_adds(subject, plain):
     assert split < 0.7 * added
 
 
-@pytest.mark.parametrize("shape", [(260, 1200, 600), (1500, 150, 140)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(260, 1200, 600), (1500, 150, 140), (200, 330, 1700)], ids=str
+)
 def test_same_bits_for_any_number_of_threads(subject, shape):
+    """Few threads take the steps of the third in passes, five in one."""
     sample = gemm_sample(np.random.default_rng(12), *shape)
     seen = []
     with subject.threads() as set_threads:

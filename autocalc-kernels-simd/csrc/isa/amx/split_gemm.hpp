@@ -207,7 +207,10 @@ bool multiply_split(const Gemm<float>& p, int levels, ac_context* context) {
     job.shared = p.m >= p.n ? b : a;
     job.own_strips = ceil_div(job.own.width, strip_width);
     job.shared_strips = ceil_div(job.shared.width, strip_width);
-    job.groups = ceil_div(job.own_strips, own_together);
+    // As many for each thread, so that no two pack the same group.
+    job.groups =
+        smaller(job.own_strips, round_up(ceil_div(job.own_strips, own_together),
+                                         larger(1, context->num_threads)));
     const int64_t chunks = ceil_div(p.k, chunk_steps);
     const int64_t k_blocks = ceil_div(chunks, block_chunks);
     const int64_t passes = passes_of(job, k_blocks);
