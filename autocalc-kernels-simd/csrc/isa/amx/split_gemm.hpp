@@ -21,8 +21,8 @@ constexpr int64_t own_together = 4;
 constexpr int64_t shared_together = 8;
 // One block of k after another for all tasks, where its sums, 1 MiB at most, may wait
 // for the next: what a block has packed is still in L2 when the next one overwrites it.
-// Otherwise a product of 512 x 256 x 1024 packs 4 MB, which goes to memory and back. A
-// block should take a thread 80 us or more, as it is handed out twice.
+// Otherwise a product of 512 x 256 x 1024 packs 4.7 MB, which goes to memory and back.
+// A block should take a thread 80 us or more, as it is handed out twice.
 constexpr int64_t most_sums = 1 << 18;
 constexpr int64_t least_block = 1 << 23;
 
