@@ -34,7 +34,6 @@ struct SplitJob {
     int64_t own_strips, shared_strips;
     int64_t groups, parts;  // of own and of shared strips; tasks count parts fastest
     int64_t first_chunk, chunks, k_blocks;
-    bool adds, last;  // to the sums of the pass before; whether none comes after
     int32_t* packed;  // shared: [block of k][strip][chunk of the block]
     float* sums;      // between passes: [own strip][shared strip]; null if there is one
     uint64_t number;  // no other pass's
@@ -94,12 +93,13 @@ void run_split_block(const SplitJob& job, const SplitBlock& block, bool packs,
         multiply_chunks<1>, multiply_chunks<2>, multiply_chunks<3>};
     const auto multiply_in_levels = in_levels[job.levels - 1];
     for (int64_t kb = 0; kb < job.k_blocks; ++kb) {
-        const bool last = job.last && kb + 1 == job.k_blocks;
         const int64_t begin = depths.at(kb), count = depths.size(kb);
+        const int64_t chunk = job.first_chunk + begin;
+        const bool last = (chunk + count) * chunk_steps >= job.own.k;
         float* sums = workspace.sums;
         if (packs) {
             const Phase phase(job.context, AC_PHASE_PACK);
-            pack_strips(job.own, block.own0, block.own1, job.first_chunk + begin, count,
+            pack_strips(job.own, block.own0, block.own1, chunk, count,
                         workspace.own + begin * chunk_pairs, job.chunks * chunk_pairs);
         }
         for (int64_t i = block.own0; i < block.own1; ++i) {
@@ -116,7 +116,7 @@ void run_split_block(const SplitJob& job, const SplitBlock& block, bool packs,
                 if (job.sums != nullptr)
                     sums = job.sums + (i * job.shared_strips + j) * sums_of_block;
                 if (last) ask_for_block(*job.product, row, column);
-                multiply_in_levels(chunks, sums, job.adds || kb != 0);
+                multiply_in_levels(chunks, sums, chunk != 0);
                 if (last) finish_block(*job.product, row, column, sums);
                 sums += sums_of_block;
             }
@@ -226,8 +226,6 @@ bool multiply_split(const Gemm<float>& p, int levels, ac_context* context) {
     for (int64_t pass = 0; pass < passes; ++pass) {
         job.first_chunk = depths.at(pass);
         job.chunks = depths.size(pass);
-        job.adds = pass != 0;
-        job.last = pass + 1 == passes;
         job.number = next_number();
         if (!run_pass(job)) return false;
     }
