@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from benchmarks.zoo.rows import ZOO
 from tests.onnx.both import (
@@ -363,3 +365,33 @@ def test_changing_a_buffer_is_an_error(tmp_path):
 def test_arguments_are_checked(call, error, match, tmp_path):
     with pytest.raises(error, match=match):
         call(ac.ones(2), tmp_path)
+
+
+def windows():
+    """Yield windows, the last of which ends within the padding or beyond it."""
+    for n, kernel, stride in product((4, 5, 7), (1, 2, 3), (2, 3, 4)):
+        for padding, dilation in product(range(kernel // 2 + 1), (1, 2)):
+            if n + 2 * padding > (kernel - 1) * dilation:
+                yield n, (kernel, stride, padding), dilation
+
+
+@pytest.mark.parametrize("kind", ["max", "mean", "mean without padding"])
+def test_pools_that_round_up(kind, tmp_path):
+    for n, window, dilation in windows():
+        if kind == "max":
+            model = nn.MaxPool2d(*window, dilation, ceil_mode=True)
+        elif dilation == 1:
+            model = nn.AvgPool2d(*window, True, count_include_pad=kind == "mean")
+        else:
+            continue
+        check(tmp_path / "m.onnx", model, ac.randn(1, 2, n, n + 1))
+
+
+def test_what_breaks_the_rules_of_the_format_is_not_written(monkeypatch, tmp_path):
+    def refuse(model, full_check):
+        raise onnx.checker.ValidationError("a node is missing")
+
+    monkeypatch.setattr(onnx.checker, "check_model", refuse)
+    with pytest.raises(OnnxError, match=r"breaks ONNX's rules.* a node is missing"):
+        ac.onnx.export(nn.ReLU(), ac.ones(2), tmp_path / "m.onnx")
+    assert not list(tmp_path.iterdir())

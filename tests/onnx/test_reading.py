@@ -56,6 +56,7 @@ CASES = [
         [f(1, 2, 6, 6)],
         {"kernel_shape": [2, 2], "pads": [0, 0, 1, 1], "count_include_pad": 1},
     ),
+    ("AveragePool", [f(1, 2, 6, 5)], {"kernel_shape": [3, 3], "pads": [1, 0, 0, 1]}),
     ("ArgMax", [f(3, 4)], {"axis": 1, "keepdims": 0}),
     ("ArgMin", [f(3, 4)], {"axis": 1}),
     ("BitwiseXor", [i(3, 5), i(6, 6)], {}),
@@ -104,12 +105,19 @@ CASES = [
     ("Mod", [f(3), f(3)], {"fmod": 1}),
     ("Not", [f(3) > 0], {}),
     ("OneHot", [i(0, 2, -1), i(4)[0], f(2)], {}),
+    ("OneHot", [i(0, 2, -1), i(4)[0], i(2, 7)], {}),
+    ("OneHot", [i(0, 9, -5), i(4)[0], f(2)], {"axis": 0}),
+    ("OneHot", [np.array([[1, 2]], np.int32), np.int32(4), f(2)], {"axis": 1}),
     ("Pad", [f(2, 3), i(0, 1, 2, 0), np.float32(7)], {}),
     ("Pad", [f(1, 2, 5), i(2, 2), np.float32(0), i(2)], {"mode": "reflect"}),
     ("Pad", [f(1, 2, 5), i(0, 0, 2, 0, 0, 1)], {"mode": "edge"}),
     ("Pow", [f(3), i(2)], {}),
     ("PRelu", [f(2, 3), f(3)], {}),
     ("Range", [i(2)[0], i(11)[0], i(3)[0]], {}),
+    *(
+        ("Range", list(np.array([2, 11, 3], dtype)), {})
+        for dtype in ("int32", "float32", "float64")
+    ),
     ("ReduceL1", [f(3, 4), i(1)], {}),
     ("ReduceL2", [f(3, 4), i(0, 1)], {"keepdims": 0}),
     ("ReduceLogSumExp", [f(3, 4)], {}),
@@ -135,6 +143,25 @@ CASES = [
         "Resize",
         [f(1, 2, 3, 4), np.zeros(0, "f4"), np.zeros(0, "f4"), i(1, 2, 6, 7)],
         {"mode": "linear", "coordinate_transformation_mode": "align_corners"},
+    ),
+    *(
+        (
+            "Resize",
+            [f(1, 2, *n), np.zeros(0, "f4"), np.array([1, 1, *scales], "f4")],
+            {"mode": mode, "coordinate_transformation_mode": how, **more},
+        )
+        for n, scales in (
+            ((3, 4), (1.5, 1.5)),
+            ((5, 10), (2.3, 1.3)),
+            ((7, 5), (0.6, 0.3)),
+            ((4, 1), (0.25, 3)),
+        )
+        for mode, how, more in (
+            ("linear", "half_pixel", {}),
+            ("linear", "pytorch_half_pixel", {"cubic_coeff_a": -0.75}),
+            ("linear", "align_corners", {}),
+            ("nearest", "asymmetric", {"nearest_mode": "floor"}),
+        )
     ),
     ("Round", [np.array([0.5, 1.5, -2.5], "f4")], {}),
     ("ScatterElements", [f(3, 3), np.array([[0, -1, 2]]), f(1, 3)], {"axis": 0}),
@@ -234,13 +261,6 @@ def test_constants_shapes_of_constants_and_functions(tmp_path):
 
 
 REFUSED = [
-    (
-        "AveragePool",
-        [f(1, 2, 6)],
-        {"kernel_shape": [3], "pads": [0, 1]},
-        "count_include_pad=False",
-    ),
-    ("AveragePool", [f(1, 2, 6)], {"kernel_shape": [3], "dilations": [2]}, "dilations"),
     ("CumSum", [f(3), i(0)], {"exclusive": 1}, "exclusive=1"),
     ("ConvTranspose", [f(1, 2, 3), f(2, 2, 3)], {"output_shape": [5]}, "output_shape"),
     (
@@ -280,7 +300,19 @@ REFUSED = [
         "mode='cubic'",
     ),
     ("Pad", [f(2, 2, 3), i(0, 1, 0, 0, 0, 0)], {"mode": "edge"}, "repeats the batch"),
-    ("OneHot", [i(0), i(2), f(2)], {"axis": 0}, "axis=0"),
+    (
+        "Resize",
+        [f(1, 1, 2), np.zeros(0, "f4"), np.zeros(0, "f4")],
+        {"mode": "linear"},
+        "one of them must have 3 numbers",
+    ),
+    ("Dropout", [f(2), np.float32(0.5), np.array(True)], {}, "training_mode=True"),
+    (
+        "AveragePool",
+        [f(1, 2, 6)],
+        {"kernel_shape": [3], "dilations": [2]},
+        "dilations",
+    ),
 ]
 
 

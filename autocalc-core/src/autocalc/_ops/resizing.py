@@ -135,10 +135,10 @@ def interpolate(
         factors = None
     if mode == "area":
         return avg_pooling.adaptive_mean(input, sizes)
-    return _resampled(input, sizes, factors, mode, bool(align_corners), antialias)
+    return resampled(input, sizes, factors, mode, bool(align_corners), antialias)
 
 
-def _resampled(
+def resampled(
     x: Tensor,
     sizes: tuple[int, ...],
     factors: tuple[float, ...] | None,

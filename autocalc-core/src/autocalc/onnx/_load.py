@@ -14,7 +14,7 @@ import numpy as np
 from autocalc._kernels.spec import Array
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import check_flag, short
-from autocalc.errors import CheckpointError, DTypeError, OnnxError
+from autocalc.errors import AutocalcError, CheckpointError, DTypeError, OnnxError
 from autocalc.onnx import _reading  # noqa: F401  it fills the table of readers
 from autocalc.onnx._module import OnnxModule
 from autocalc.onnx._node import Node
@@ -69,6 +69,16 @@ def load(f: str | os.PathLike[str], *, trainable: bool = False) -> OnnxModule:
     package("onnx.load")
     trainable = check_flag("onnx.load", "trainable", trainable)
     model = _read(f)
+    try:
+        return _module(model, trainable)
+    except (AutocalcError, ImportError):
+        raise
+    except Exception as error:  # whatever damaged messages make Python raise
+        message = f"onnx.load: {os.fspath(f)} is damaged: {_first_line(error)}"
+        raise CheckpointError(message) from error
+
+
+def _module(model: Any, trainable: bool) -> OnnxModule:
     opset = _opset(model)
     graph = model.graph
     arrays = {one.name: _array(one.name, one) for one in graph.initializer}
@@ -81,6 +91,7 @@ def load(f: str | os.PathLike[str], *, trainable: bool = False) -> OnnxModule:
         if one.name not in arrays
     }
     outputs = [one.name for one in graph.output]
+    _check_order(nodes, {*inputs, *arrays}, outputs)
     kinds = _kinds(model, arrays)
     return OnnxModule(nodes, inputs, outputs, arrays, kinds, trainable)
 
@@ -139,9 +150,47 @@ def _check(graph: Any) -> None:
         raise OnnxError(message)
 
 
+def _check_order(nodes: list[Node], there: set[str], outputs: list[str]) -> None:
+    """Raise unless each value is made once, and before it is used."""
+    made = set(there)
+    for node in nodes:
+        _expect_made(f"the operator {node.op} ({node.name})", node.inputs, made)
+        again = made.intersection(node.outputs) - {""}
+        if again:
+            message = (
+                f"onnx.load: the operator {node.op} ({node.name}) makes "
+                f"{', '.join(sorted(again))}, which the graph has already."
+            )
+            raise OnnxError(message)
+        made.update(node.outputs)
+    _expect_made("the graph", outputs, made)
+
+
+def _expect_made(what: str, names: list[str], made: set[str]) -> None:
+    missing = [name for name in names if name and name not in made]
+    if missing:
+        message = (
+            f"onnx.load: {what} uses {', '.join(missing)}, which no input, constant or "
+            f"earlier operator gives. The file is damaged, or its operators are not in "
+            f"the order in which they run."
+        )
+        raise OnnxError(message)
+
+
+def _first_line(error: Exception) -> str:
+    """Return an error's type and the first line of its text."""
+    text = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {text}"
+
+
 def _node(one: Any, opset: int) -> Node:
     helper = package("onnx.load", "onnx.helper")
     attributes = {a.name: _plain(helper.get_attribute_value(a)) for a in one.attribute}
+    texts = [one.op_type, one.name, *one.input, *one.output, *attributes]
+    for text in texts:
+        if not isinstance(text, str):  # as protobuf has what is no UTF-8
+            message = f"onnx.load: a node has the name {text!r}, which is no text."
+            raise CheckpointError(message)
     name = one.name or f"that makes {', '.join(one.output)}"
     return Node(one.op_type, name, list(one.input), list(one.output), attributes, opset)
 
@@ -199,7 +248,7 @@ def _dtype(name: str, dtype: Any) -> Any:
 def _kinds(model: Any, arrays: dict[str, Array]) -> dict[str, str]:
     """Return what each array is: a parameter, a buffer, or a constant of the graph."""
     text = next((p.value for p in model.metadata_props if p.key == KINDS), None)
-    said = {} if text is None else json.loads(text)
+    said = {} if text is None else _said(text)
 
     def kind(name: str, array: Array) -> str:
         if text is not None:
@@ -208,3 +257,18 @@ def _kinds(model: Any, arrays: dict[str, Array]) -> dict[str, str]:
         return "parameter" if weighs and array.ndim else "constant"
 
     return {name: kind(name, array) for name, array in arrays.items()}
+
+
+def _said(text: str) -> dict[str, Any]:
+    """Return what the metadata say of arrays."""
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        message = (
+            f"onnx.load: the metadata {KINDS!r} are {short(text)}; they must be a JSON "
+            f"object that says which constants are parameters and buffers."
+        )
+        raise CheckpointError(message)
+    return said

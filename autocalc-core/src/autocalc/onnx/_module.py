@@ -12,7 +12,7 @@ from autocalc._kernels.spec import Array
 from autocalc._ops.creation import from_numpy
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc.errors import ArgumentError, AutocalcError, DTypeError, OnnxError
 from autocalc.nn import Module, Parameter
 from autocalc.onnx._known import KNOWN
 from autocalc.onnx._node import Known, Node, numbers_of, tensor_of
@@ -150,21 +150,61 @@ class OnnxModule(Module):
     @staticmethod
     def _run(node: Node, values: dict[str, Any]) -> None:
         given = [values[name] if name else None for name in node.inputs]
-        known = node.op in KNOWN and all(x is None or _is_whole(x) for x in given)
-        if known:
-            arrays = [x and x.array for x in given]
-            results: Any = Known(np.asarray(KNOWN[node.op](node, *arrays)))
-        else:
-            reader = READERS[node.op]
-            operands = [
-                numbers_of(x) if i in reader.numbers and x is not None else tensor_of(x)
-                for i, x in enumerate(given)
-            ]
-            results = reader.function(node, *operands)
-        several = results if isinstance(results, tuple) else (results,)
-        values.update(zip(node.outputs, several, strict=False))
+        try:
+            results = _results(node, given)
+        except AutocalcError:
+            raise
+        except Exception as error:  # whatever a damaged node makes Python raise
+            shapes = ", ".join(_described(x) for x in given)
+            message = (
+                f"OnnxModule: the operator {node.op} ({node.name}) cannot be run with "
+                f"the inputs {shapes}: {error}"
+            )
+            raise OnnxError(message) from error
+        _check_used(node, len(results))
+        values.update(zip(node.outputs, results, strict=False))
         for name in node.last:
             values.pop(name, None)
+
+
+def _results(node: Node, given: list[Any]) -> tuple[Any, ...]:
+    """Run a node: by the host where all its inputs are sizes, else by its reader."""
+    if node.op in KNOWN and all(x is None or _is_whole(x) for x in given):
+        arrays = [x and x.array for x in given]
+        return (Known(np.asarray(KNOWN[node.op](node, *arrays))),)
+    reader = READERS[node.op]
+    operands = [
+        numbers_of(x) if i in reader.numbers and x is not None else tensor_of(x)
+        for i, x in enumerate(given)
+    ]
+    results = reader.function(node, *operands)
+    return results if isinstance(results, tuple) else (results,)
+
+
+def _check_used(node: Node, count: int) -> None:
+    """Raise if a node has attributes that had no effect, or more outputs than known."""
+    unused = node.attributes.keys() - node.used - {*READERS[node.op].unused}
+    if unused:
+        message = (
+            f"OnnxModule: the operator {node.op} ({node.name}) has the attributes "
+            f"{', '.join(sorted(unused))}, which AutoCalc does not know. Export the "
+            f"model with an older version of the operators."
+        )
+        raise OnnxError(message)
+    missing = [name for name in node.outputs[count:] if name]
+    if missing:
+        message = (
+            f"OnnxModule: the operator {node.op} ({node.name}) has the outputs "
+            f"{', '.join(missing)}; AutoCalc computes the first {count} alone."
+        )
+        raise OnnxError(message)
+
+
+def _described(value: Any) -> str:
+    if value is None:
+        return "none"
+    tensor = tensor_of(value)
+    return f"{tensor.dtype}{list(tensor.shape)}"
 
 
 def _is_whole(value: Any) -> bool:

@@ -32,6 +32,8 @@ class Node:
         The version of the operators.
     last
         Values that no later node needs.
+    used
+        Names of the attributes that were asked for so far.
     """
 
     op: str
@@ -41,15 +43,17 @@ class Node:
     attributes: dict[str, Any]
     opset: int
     last: list[str] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return an attribute, or the default."""
+        self.used.add(name)
         return self.attributes.get(name, default)
 
     def dtype(self, name: str) -> DType:
         """Return the dtype that an attribute names."""
         helper = package("onnx.load", "onnx.helper")
-        return of(np.dtype(helper.tensor_dtype_to_np_dtype(self.attributes[name])))
+        return of(np.dtype(helper.tensor_dtype_to_np_dtype(self.get(name))))
 
     def only(self, name: str, *allowed: Any) -> None:
         """Raise unless an attribute has one of these values, the first by default."""

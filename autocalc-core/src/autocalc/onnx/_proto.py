@@ -66,8 +66,21 @@ def model_of(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape]) ->
     )
     kinds = {name: kind for name, kind in graph.kinds.items() if name in graph.arrays}
     helper.set_model_props(model, {KINDS: json.dumps(kinds)})
-    onnx.checker.check_model(model, full_check=True)
+    _check(onnx, model)
     return model
+
+
+def _check(onnx: Any, model: Any) -> None:
+    """Raise an error of ours where ONNX's own check refuses what was written."""
+    inference = package("onnx.export", "onnx.shape_inference").InferenceError
+    try:
+        onnx.checker.check_model(model, full_check=True)
+    except (onnx.checker.ValidationError, inference) as error:
+        message = (
+            f"onnx.export: the graph that was written breaks ONNX's rules, which is a "
+            f"mistake in AutoCalc, so no file was made: {error}"
+        )
+        raise OnnxError(message) from error
 
 
 def _values(helper: Any, values: Sequence[Value], shapes: Sequence[Shape]) -> list[Any]:

@@ -21,10 +21,14 @@ class Reader(NamedTuple):
         ``function(node, *inputs)`` returns a tensor, or a tuple of tensors.
     numbers
         Places of inputs that are given as lists of Python's numbers.
+    unused
+        Attributes that do not change the result, at least where `function` does not
+        ask for them.  A node with any other attribute is refused.
     """
 
     function: Callable[..., Any]
-    numbers: tuple[int, ...]
+    numbers: tuple[int, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 #: By the operator's name.
@@ -41,11 +45,13 @@ def writes(*names: str) -> Callable[[Function], Function]:
     return enter
 
 
-def reads(*names: str, numbers: tuple[int, ...] = ()) -> Callable[[Function], Function]:
+def reads(
+    *names: str, numbers: tuple[int, ...] = (), unused: tuple[str, ...] = ()
+) -> Callable[[Function], Function]:
     """Enter a function as the reader of operators."""
 
     def enter(function: Function) -> Function:
-        READERS.update(dict.fromkeys(names, Reader(function, numbers)))
+        READERS.update(dict.fromkeys(names, Reader(function, numbers, unused)))
         return function
 
     return enter

@@ -11,6 +11,7 @@ from autocalc.onnx._reading import (
     pooling,
     recurrent,
     reductions,
+    resizing,
     shapes,
 )
 
@@ -24,5 +25,6 @@ __all__ = [
     "pooling",
     "recurrent",
     "reductions",
+    "resizing",
     "shapes",
 ]

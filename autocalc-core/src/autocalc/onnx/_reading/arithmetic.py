@@ -12,12 +12,13 @@ from autocalc._ops import (
     clamping,
     comparison,
     exponential,
+    filled,
     logical,
     masking,
     rounding,
     trigonometric,
 )
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
 from autocalc.nn import functional
 from autocalc.onnx._node import Node
 from autocalc.onnx._table import READERS, Reader, reads
@@ -76,13 +77,25 @@ def _same(function: Any) -> Any:
     return read
 
 
-READERS.update({name: Reader(_same(f), ()) for name, f in _SAME.items()})
+READERS.update({name: Reader(_same(f)) for name, f in _SAME.items()})
 
 
-@reads("Identity", "Dropout")
-def _(node: Node, x: Tensor, *ratio: Tensor) -> Tensor:
-    """Return the input: graphs are run for inference, where nothing is dropped."""
+@reads("Identity")
+def _(node: Node, x: Tensor) -> Tensor:
     return x
+
+
+@reads("Dropout", numbers=(1, 2), unused=("seed",))
+def _(
+    node: Node,
+    x: Tensor,
+    ratio: list[float] | None = None,
+    training: list[bool] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return the input: graphs are run for inference, where nothing is dropped."""
+    if ratio is None or ratio[0] > 0:
+        node.expect("training_mode", bool(training and training[0]), False)
+    return x, filled.ones(x.shape, dtype=dtypes.bool_)
 
 
 @reads("Pow")
@@ -128,12 +141,12 @@ def _(
     return functional.hardtanh(x, least, most) if least < most else x.clamp(least, most)
 
 
-@reads("Cast")
+@reads("Cast", unused=("saturate", "round_mode"))
 def _(node: Node, x: Tensor) -> Tensor:
     return x.to(node.dtype("to"))
 
 
-@reads("CastLike")
+@reads("CastLike", unused=("saturate", "round_mode"))
 def _(node: Node, x: Tensor, y: Tensor) -> Tensor:
     return x.to(y.dtype)
 

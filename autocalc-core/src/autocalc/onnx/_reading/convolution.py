@@ -43,7 +43,7 @@ def widths(before: list[int], behind: list[int]) -> list[int]:
     return [n for pair in reversed(pairs) for n in pair]
 
 
-@reads("Conv")
+@reads("Conv", unused=("kernel_shape", "pads"))
 def _(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     stride, dilation, before, behind = window(node, x, weight.shape[2:])
     if before != behind:
@@ -53,7 +53,7 @@ def _(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tens
     return _CONV[x.ndim - 2](x, weight, bias, stride, before, dilation, groups)
 
 
-@reads("ConvTranspose")
+@reads("ConvTranspose", unused=("kernel_shape", "pads"))
 def _(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Run it without padding behind the end, then cut off what is padded."""
     node.only("auto_pad", "NOTSET")

@@ -3,7 +3,14 @@
 
 from __future__ import annotations
 
-from autocalc._ops import indexing, masking, putting, scatter_reduction, scattering
+from autocalc._ops import (
+    indexing,
+    masking,
+    putting,
+    ranges,
+    scatter_reduction,
+    scattering,
+)
 from autocalc._tensor import Tensor, dtypes
 from autocalc.nn import functional
 from autocalc.onnx._node import Node
@@ -63,8 +70,12 @@ def _(node: Node, x: Tensor, index: Tensor, new: Tensor) -> Tensor:
     return putting.index_put(x, tuple(parts), new, accumulate=added)
 
 
-@reads("OneHot", numbers=(1, 2))
-def _(node: Node, index: Tensor, depth: list[int], values: list[float]) -> Tensor:
-    node.only("axis", -1)
-    hot = functional.one_hot(_indices(index, int(depth[0])), int(depth[0]))
-    return hot * (values[1] - values[0]) + values[0]
+@reads("OneHot", numbers=(1,))
+def _(node: Node, index: Tensor, depth: list[int], values: Tensor) -> Tensor:
+    """Return `values[1]` where a new dimension's place is the index, else `values[0]`.
+
+    An index outside of [-depth, depth) selects no place.
+    """
+    classes = ranges.arange(int(depth[0]))
+    hot = _indices(index, len(classes)).unsqueeze(-1) == classes
+    return masking.where(hot, values[1], values[0]).movedim(-1, node.get("axis", -1))

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from autocalc._tensor import Tensor
+from autocalc._ops import exponential, reduction, variance
+from autocalc._tensor import Tensor, dtypes
 from autocalc.nn import functional
 from autocalc.onnx._node import Node
 from autocalc.onnx._table import reads
 
 
-@reads("BatchNormalization")
+@reads("BatchNormalization", unused=("momentum",))
 def _(
     node: Node, x: Tensor, weight: Tensor, bias: Tensor, mean: Tensor, var: Tensor
 ) -> Tensor:
@@ -25,11 +26,21 @@ def _(node: Node, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 @reads("LayerNormalization")
-def _(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    shape = x.shape[node.get("axis", -1) :]
+def _(
+    node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = None
+) -> tuple[Tensor, ...]:
+    node.only("stash_type", 1)
+    axis, eps = node.get("axis", -1), node.get("epsilon", 1e-5)
+    shape = x.shape[axis:]
     weight = weight.expand(shape) if weight.shape != shape else weight
     bias = bias.expand(shape) if bias is not None and bias.shape != shape else bias
-    return functional.layer_norm(x, shape, weight, bias, node.get("epsilon", 1e-5))
+    out = functional.layer_norm(x, shape, weight, bias, eps)
+    if len(node.outputs) == 1:
+        return (out,)
+    dims, precise = tuple(range(axis % x.ndim, x.ndim)), x.to(dtypes.float32)
+    mean = reduction.mean(precise, dims, True)
+    spread = variance.var(precise, dims, correction=0, keepdim=True)
+    return out, mean, exponential.rsqrt(spread + eps)
 
 
 @reads("RMSNormalization")

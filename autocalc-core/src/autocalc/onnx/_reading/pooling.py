@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from autocalc._ops import made_like
 from autocalc._tensor import Tensor
 from autocalc.nn import functional
 from autocalc.onnx._node import Node
@@ -15,7 +16,7 @@ _MAX = {1: functional.max_pool1d, 2: functional.max_pool2d, 3: functional.max_po
 _MEAN = {1: functional.avg_pool1d, 2: functional.avg_pool2d, 3: functional.avg_pool3d}
 
 
-@reads("MaxPool")
+@reads("MaxPool", unused=("pads",))
 def _(node: Node, x: Tensor) -> Tensor:
     node.only("storage_order", 0)
     node.expect("outputs", len(node.outputs), 1)
@@ -29,15 +30,22 @@ def _(node: Node, x: Tensor) -> Tensor:
     return result
 
 
-@reads("AveragePool")
+@reads("AveragePool", unused=("pads",))
 def _(node: Node, x: Tensor) -> Tensor:
     kernel = node.get("kernel_shape")
     stride, dilation, before, behind = window(node, x, kernel)
     node.expect("dilations", set(dilation), {1})
-    padded = bool(node.get("count_include_pad", 0))
-    if before != behind:
-        node.expect("count_include_pad", padded, True)
-        x = functional.pad(x, widths(before, behind))
-        before = [0] * len(before)
-    ceil = bool(node.get("ceil_mode", 0))
-    return _MEAN[len(kernel)](x, kernel, stride, before, ceil, padded)
+    padded, ceil = (
+        bool(node.get("count_include_pad", 0)),
+        bool(node.get("ceil_mode", 0)),
+    )
+    mean = _MEAN[len(kernel)]
+    if before == behind:
+        return mean(x, kernel, stride, before, ceil, padded)
+
+    def windows(x: Tensor) -> Tensor:
+        return mean(functional.pad(x, widths(before, behind)), kernel, stride, 0, ceil)
+
+    if padded:
+        return windows(x)
+    return windows(x) / windows(made_like.ones_like(x))  # means of what is not padding

@@ -64,7 +64,7 @@ def _expect_plain(node: Node, lengths: Tensor | None) -> None:
     node.only("activations", usual, 2 * usual)
 
 
-@reads("LSTM")
+@reads("LSTM", unused=("hidden_size",))
 def _(
     node: Node,
     x: Tensor,
@@ -81,7 +81,7 @@ def _(
     return _run(node, (0, 2, 3, 1), x, w, r, b, (h, c))
 
 
-@reads("GRU")
+@reads("GRU", unused=("hidden_size",))
 def _(
     node: Node,
     x: Tensor,
@@ -96,7 +96,7 @@ def _(
     return _run(node, (1, 0, 2), x, w, r, b, (h,))
 
 
-@reads("RNN")
+@reads("RNN", unused=("hidden_size",))
 def _(
     node: Node,
     x: Tensor,

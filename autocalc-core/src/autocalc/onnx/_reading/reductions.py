@@ -55,7 +55,10 @@ _REDUCTIONS = {
     "ReduceMax": extrema.amax, "ReduceMean": reduction.mean, "ReduceMin": extrema.amin,
     "ReduceProd": _product, "ReduceSum": reduction.sum, "ReduceSumSquare": _square_sum,
 }  # fmt: skip
-READERS.update({n: Reader(_reduction(f), (1,)) for n, f in _REDUCTIONS.items()})
+_UNUSED = ("keepdims", "noop_with_empty_axes")
+READERS.update(
+    {n: Reader(_reduction(f), (1,), _UNUSED) for n, f in _REDUCTIONS.items()}
+)
 
 
 @reads("GlobalAveragePool")
@@ -90,7 +93,7 @@ def _(node: Node, x: Tensor, axis: list[int]) -> Tensor:
     return scans.cumsum(x, axis[0]).to(x.dtype)
 
 
-@reads("TopK", numbers=(1,))
+@reads("TopK", numbers=(1,), unused=("sorted",))
 def _(node: Node, x: Tensor, count: list[int]) -> tuple[Tensor, Tensor]:
     largest = bool(node.get("largest", 1))
     values, indices = sorting.topk(x, count[0], node.get("axis", -1), largest, True)

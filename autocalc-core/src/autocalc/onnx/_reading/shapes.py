@@ -92,7 +92,7 @@ def _(
     return x.flip(tuple(turned)) if turned else x
 
 
-@reads("Split", numbers=(1,))
+@reads("Split", numbers=(1,), unused=("num_outputs",))
 def _(node: Node, x: Tensor, sizes: list[int] | None = None) -> tuple[Tensor, ...]:
     axis = node.get("axis", 0)
     if sizes is None:
@@ -140,9 +140,10 @@ def _(node: Node, sizes: list[int]) -> Tensor:
     return filled.full(sizes, value.item(), dtype=dtypes.of(value.dtype))
 
 
-@reads("Range", numbers=(0, 1, 2))
-def _(node: Node, start: list[Any], limit: list[Any], delta: list[Any]) -> Tensor:
-    return ranges.arange(start[0], limit[0], delta[0])
+@reads("Range")
+def _(node: Node, start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
+    ends = [one.item() for one in (start, limit, delta)]
+    return ranges.arange(*ends, dtype=start.dtype)
 
 
 @reads("Trilu", numbers=(1,))
@@ -166,35 +167,10 @@ def _(node: Node, x: Tensor) -> Tensor:
 
 @reads("SpaceToDepth")
 def _(node: Node, x: Tensor) -> Tensor:
+    node.only("mode", "DCR", "CRD")
     size = node.get("blocksize")
     n, c, h, w = x.shape
-    parts = x.reshape(n, c, h // size, size, w // size, size).permute(0, 3, 5, 1, 2, 4)
+    crd = node.get("mode", "DCR") == "CRD"
+    order = (0, 1, 3, 5, 2, 4) if crd else (0, 3, 5, 1, 2, 4)
+    parts = x.reshape(n, c, h // size, size, w // size, size).permute(order)
     return parts.reshape(n, c * size**2, h // size, w // size)
-
-
-@reads("Resize", numbers=(1, 2, 3))
-def _(
-    node: Node,
-    x: Tensor,
-    roi: list[float] | None = None,
-    scales: list[float] | None = None,
-    sizes: list[int] | None = None,
-) -> Tensor:
-    node.only("mode", "nearest", "linear")
-    node.only("antialias", 0)
-    node.only("axes", None)
-    how = node.get("coordinate_transformation_mode", "half_pixel")
-    wanted = sizes or [int(n * s) for n, s in zip(x.shape, scales or (), strict=True)]
-    if tuple(wanted[:2]) != x.shape[:2]:
-        message = f"onnx.load: Resize ({node.name}) changes the batch or the channels."
-        raise OnnxError(message)
-    if node.get("mode", "nearest") == "nearest":
-        node.expect("coordinate_transformation_mode", how, "asymmetric")
-        rounding = node.get("nearest_mode", "round_prefer_floor")
-        node.expect("nearest_mode", rounding, "floor")
-        return functional.interpolate(x, wanted[2:], mode="nearest")
-    names = ("half_pixel", "align_corners", "pytorch_half_pixel")
-    node.expect("coordinate_transformation_mode", how, *names)
-    mode = {1: "linear", 2: "bilinear", 3: "trilinear"}[x.ndim - 2]
-    corners = how == "align_corners"
-    return functional.interpolate(x, wanted[2:], mode=mode, align_corners=corners)

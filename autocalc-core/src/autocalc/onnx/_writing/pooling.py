@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from autocalc._kernels.spec import Meta, Shape
@@ -14,9 +15,47 @@ from autocalc.onnx._table import writes
 _Ints = tuple[int, ...]
 
 
-def _words(kernel: _Ints, stride: _Ints, padding: _Ints) -> dict[str, Any]:
-    pads = [*padding, *padding]
-    return {"kernel_shape": list(kernel), "strides": list(stride), "pads": pads}
+def _windows(
+    k: Kernels,
+    op: str,
+    x: Value,
+    out: Shape,
+    window: tuple[_Ints, _Ints, _Ints, _Ints],
+    ceil: bool,
+    **words: Any,
+) -> Value:
+    """Write windows of a size, at a stride, over padding, with gaps between pixels.
+
+    With `ceil_mode` ONNX counts a last window that begins in the padding, which is
+    dropped here.  Where that makes a difference the end's padding is written instead.
+    """
+    beyond = _beyond(x.shape, out, *window) if ceil else None
+    kernel, stride, padding, dilation = window
+    ends = padding if beyond is None else _sum(padding, beyond)
+    if any(end >= size for end, size in zip(ends, kernel, strict=True)):
+        # With gaps between pixels; ONNX Runtime wants less padding than pixels.
+        x, ends = _padded(k, x, padding, ends, -math.inf), (0,) * len(ends)
+        padding = ends
+    words |= {"dilations": list(dilation)} if op == "MaxPool" else {}
+    words |= {"ceil_mode": int(ceil and beyond is None), "pads": [*padding, *ends]}
+    words |= {"kernel_shape": list(kernel), "strides": list(stride)}
+    value: Value = k.node(op, x, shape=out, **words)
+    return value
+
+
+def _sum(first: _Ints, second: _Ints) -> _Ints:
+    return tuple(a + b for a, b in zip(first, second, strict=True))
+
+
+def _beyond(
+    shape: Shape, out: Shape, kernel: _Ints, stride: _Ints, padding: _Ints, gaps: _Ints
+) -> _Ints | None:
+    """Return how far windows reach beyond the padding; None if ONNX counts alike."""
+    dims = zip(shape[2:], out[2:], kernel, stride, padding, gaps, strict=True)
+    lines = [(n + 2 * p, m, (size - 1) * d + 1, s) for n, m, size, s, p, d in dims]
+    if all(count == -(-(n - width) // step) + 1 for n, count, width, step in lines):
+        return None
+    return tuple(max((m - 1) * step + width - n, 0) for n, m, width, step in lines)
 
 
 @writes("max_pool")
@@ -31,10 +70,7 @@ def _(
 ) -> Value:
     attributes = (kernel, stride, padding, dilation, ceil)
     metas = TABLE["max_pool"].rule(Meta(x.shape, x.dtype), *attributes)
-    shape: Shape = metas[0].shape
-    words = _words(kernel, stride, padding)
-    more: dict[str, Any] = {"dilations": list(dilation), "ceil_mode": int(ceil)}
-    return k.node("MaxPool", x, shape=shape, **words, **more)
+    return _windows(k, "MaxPool", x, metas[0].shape, attributes[:4], ceil)
 
 
 @writes("avg_pool")
@@ -53,13 +89,32 @@ def _(
     if divisor:
         value: Value = spec.decomposition(k, x, *attributes)
         return value
-    shape: Shape = spec.rule(Meta(x.shape, x.dtype), *attributes).shape
-    words = _words(kernel, stride, padding)
-    more: dict[str, Any] = {
-        "ceil_mode": int(ceil),
-        "count_include_pad": int(count_include_pad),
-    }
-    return k.node("AveragePool", x, shape=shape, **words, **more)
+    out: Shape = spec.rule(Meta(x.shape, x.dtype), *attributes).shape
+    ones = (1,) * len(kernel)
+    if ceil and count_include_pad:
+        beyond = _beyond(x.shape, out, kernel, stride, padding, ones)
+        if beyond is not None:  # divide by what is within the padding, not beyond it
+            x, padding, count_include_pad = (
+                _padded(k, x, padding, padding),
+                (0,) * len(ones),
+                False,
+            )
+    window = (kernel, stride, padding, ones)
+    counted = int(count_include_pad)
+    return _windows(k, "AveragePool", x, out, window, ceil, count_include_pad=counted)
+
+
+def _padded(
+    k: Kernels, x: Value, before: _Ints, ends: _Ints, number: float = 0.0
+) -> Value:
+    """Write a number around planes."""
+    if not any(before + ends):
+        return x
+    widths = [0, 0, *before, 0, 0, *ends]
+    shape = (*x.shape[:2], *_sum(_sum(x.shape[2:], before), ends))
+    given = k.graph.axes(widths), k.constant(number, x)
+    value: Value = k.node("Pad", x, *given, shape=shape)
+    return value
 
 
 def _boxes(k: Kernels, whole: str, part: str, x: Value, sizes: _Ints) -> Any:
