@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import stat
 import struct
+from collections import OrderedDict
 
 import numpy as np
 import pytest
 from safetensors import safe_open
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save, save_file
+from tests.core.test_torch_zip import archive, tensor
 
 import autocalc as ac
 from autocalc._io import files as _io
@@ -284,6 +287,84 @@ def test_unknown_dtypes_are_named(path):
     text = json.dumps(header).encode()
     path.write_bytes(struct.pack("<Q", len(text)) + text + bytes(4))
     with pytest.raises(CheckpointError, match=r"tensor 'w' of .* is U16; AutoCalc"):
+        ac.load(path)
+
+
+def described(shape, dtype="F32", data=b""):
+    """Return a safetensors file of one tensor, `w`."""
+    header = {"w": {"dtype": dtype, "shape": shape, "data_offsets": [0, len(data)]}}
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+@pytest.mark.parametrize("of", [str, lambda path: io.BytesIO(path.read_bytes())])
+@pytest.mark.parametrize("byte", [2, 7, 255])
+def test_booleans_that_are_not_0_or_1_are_refused(path, of, byte):
+    path.write_bytes(described([3], "BOOL", bytes([1, byte, 0])))
+    match = r"tensor 'w' of .*(safetensors|BytesIO) has booleans that are not 0 or 1"
+    with pytest.raises(CheckpointError, match=match):
+        ac.load(of(path))
+
+
+@pytest.mark.parametrize("of", [str, lambda path: io.BytesIO(path.read_bytes())])
+@pytest.mark.parametrize("shape", [[1] * 100, [1] * 65, [2**62, 0], [0, 2**62, 8]])
+def test_shapes_that_no_array_has_are_refused(path, of, shape):
+    path.write_bytes(described(shape, data=b"" if 0 in shape else bytes(4)))
+    with pytest.raises(CheckpointError, match=r"load: .*(safetensors|BytesIO)"):
+        ac.load(of(path))
+
+
+def mutants(content, rng):
+    """Yield a file with a byte changed, bytes cut out or repeated, and cut short."""
+    for _ in range(100):
+        place, length = int(rng.integers(len(content))), int(rng.integers(20))
+        yield content[:place] + bytes([rng.integers(256)]) + content[place + 1 :]
+        yield content[:place] + content[place + length :]
+        yield content[: place + length] + content[place:]
+        yield content[:place]
+
+
+def outcome(content, path):
+    """Return "loaded" or "refused", which a path and a stream must agree on."""
+    path.write_bytes(content)
+    found = {said_of(file) for file in (path, io.BytesIO(content))}
+    assert len(found) == 1
+    return found.pop()
+
+
+def said_of(file):
+    try:
+        ac.load(file, verify=False)
+    except CheckpointError:
+        return "refused"
+    return "loaded"
+
+
+def files_of_each_kind():
+    """Return a file of another program, one of `save` and one of `torch.save`."""
+    other = {"a": np.ones((2, 3), np.float32), "b": np.array([True, False])}
+    own = io.BytesIO()
+    ac.save({"a": ac.ones(2, 3), "b": [1, 2.5, "t"], "c": (ac.tensor([True]),)}, own)
+    state = OrderedDict(w=tensor(), n=[1, 2.5, "x"])
+    return {"other": save(other), "own": own.getvalue(), "torch": archive(state)}
+
+
+@pytest.mark.parametrize("kind", ["other", "own", "torch"])
+def test_mutants_load_or_are_refused(path, kind):
+    rng = np.random.default_rng(0)
+    contents = list(mutants(files_of_each_kind()[kind], rng))
+    outcomes = [outcome(content, path) for content in contents]
+    assert len(outcomes) == 400
+    assert outcomes.count("refused") > 150
+
+
+def test_an_archive_whose_names_are_no_texts_is_refused(path):
+    content = bytearray(archive(OrderedDict(w=tensor())))
+    place = content.rindex(b"archive/data/0")
+    content[place] = 0xFF
+    content[content.rindex(b"PK\1\2") + 9] |= 8  # its flag says that it is UTF-8
+    path.write_bytes(content)
+    with pytest.raises(CheckpointError, match=r"a file of torch\.save and is not read"):
         ac.load(path)
 
 

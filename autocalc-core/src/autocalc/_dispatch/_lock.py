@@ -247,7 +247,7 @@ def read(path: Path) -> Lock:
     """
     try:
         text = _text(path)
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         message = f"use_lock: {path} cannot be read: {reason}. {_HOW_TO_MAKE}"
         raise ConfigError(message) from error
@@ -275,7 +275,7 @@ def _parsed(path: Path, text: str) -> Lock:
         form = content["autocalc_lock"]
         if form == FORMAT:
             return _lock_of(content)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         message = f"use_lock: {path} holds no lock ({error!r}). {_HOW_TO_MAKE}"
         raise ConfigError(message) from error
     message = (

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""How safetensors names the dtypes that tensors have."""
+"""The tensors of a safetensors file: the names of their dtypes, and their values."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+
+from autocalc._io.tree import Array
 from autocalc.errors import CheckpointError
 
 NAMES = {
@@ -17,6 +22,28 @@ NAMES = {
     "I8": "int8",
     "U8": "uint8",
 }
+
+
+def read_tensor(
+    place: str, tensor: str, dtype: str, make: Callable[[], Array]
+) -> Array:
+    """Return the array that `make` reads, if it can be a tensor."""
+    check_dtype(place, tensor, dtype)
+    try:
+        array = make()
+    except (ValueError, TypeError, OverflowError, MemoryError) as error:
+        message = (
+            f"load: tensor {tensor!r} of {place} cannot be read as an array: {error}. "
+            f"The file is damaged, or NumPy has no arrays of this shape."
+        )
+        raise CheckpointError(message) from error
+    if array.dtype == np.bool_ and (array.view(np.uint8) > 1).any():
+        message = (
+            f"load: tensor {tensor!r} of {place} has booleans that are not 0 or 1. "
+            f"The file is damaged; use an earlier one."
+        )
+        raise CheckpointError(message)
+    return array
 
 
 def check_dtype(place: str, tensor: str, dtype: str) -> None:

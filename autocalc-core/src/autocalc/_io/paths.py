@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from autocalc._io import digest
-from autocalc._io.dtypes import check_dtype
+from autocalc._io.dtypes import read_tensor
 from autocalc._io.tree import Array
 from autocalc.errors import CheckpointError
 
@@ -108,5 +108,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _copy(file: Any, name: str, place: str) -> Array:
-    check_dtype(place, name, file.get_slice(name).get_dtype())
-    return np.array(file.get_tensor(name), order="C")
+    dtype = file.get_slice(name).get_dtype()
+    return read_tensor(
+        place, name, dtype, lambda: np.array(file.get_tensor(name), order="C")
+    )

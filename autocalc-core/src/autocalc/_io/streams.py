@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 
 from autocalc._io import digest
-from autocalc._io.dtypes import NAMES, check_dtype
+from autocalc._io.dtypes import NAMES, read_tensor
 from autocalc._io.tree import Array
 from autocalc._tensor.checks import short
 from autocalc.errors import ArgumentError, CheckpointError, DTypeError
@@ -98,11 +98,13 @@ class Stream:
 
 
 def _array(part: Mapping[str, Any], name: str, place: str) -> Array:
-    check_dtype(place, name, part["dtype"])
-    dtype = np.dtype(NAMES[part["dtype"]])
-    flat = np.frombuffer(part["data"], dtype.newbyteorder("<"))
-    array: Array = flat.reshape(part["shape"]).astype(dtype, order="C")
-    return array
+    def make() -> Array:
+        dtype = np.dtype(NAMES[part["dtype"]])
+        flat = np.frombuffer(part["data"], dtype.newbyteorder("<"))
+        array: Array = flat.reshape(part["shape"]).astype(dtype, order="C")
+        return array
+
+    return read_tensor(place, name, part["dtype"], make)
 
 
 def _check(where: str, file: Any, method: str) -> None:

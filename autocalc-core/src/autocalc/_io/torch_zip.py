@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 from math import prod
 from typing import IO, Any
@@ -15,6 +16,13 @@ from autocalc._io.tree import Array, loaded
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc.errors import CheckpointError
+
+#: What records and the library raise for bytes that are no archive of tensors: names
+#: that are no texts, sizes below 0, fields that are cut short.
+_DAMAGED = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, struct.error, EOFError, MemoryError),
+    *(ValueError, LookupError, TypeError, NotImplementedError, OverflowError),
+)
 
 #: Of a tensor; NumPy has no more dimensions either.
 _MOST_ELEMENTS = 2**62
@@ -35,7 +43,7 @@ def read_torch(file: IO[bytes], place: str, device: Device | None = None) -> Any
             raise RecordError(message)
         with zipfile.ZipFile(file) as archive:
             return _Archive(archive, device).value()
-    except (RecordError, zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+    except _DAMAGED as error:
         message = (
             f"load: {place} looks like a file of torch.save and is not read: {error}. "
             f"In PyTorch, save tensors alone, torch.save(model.state_dict(), path), or "
