@@ -75,6 +75,14 @@ def test_an_empty_array(tmp_path):
             r"gzip data are damaged \(CRC",
         ),
         (PACKED + b"junk", "gzip data are damaged"),
+        (
+            bytes([0, 0, 8, 100]) + struct.pack(">100I", *[1] * 100) + b"x",
+            "NumPy has no array",
+        ),
+        (
+            bytes([0, 0, 8, 4]) + struct.pack(">4I", 0, *[2**32 - 1] * 3),
+            "NumPy has no array",
+        ),
         (b"\0\0\x08\x03" + b"\xff" * 12 + b"x", r"too small for the \d+ bytes of"),
     ],
 )

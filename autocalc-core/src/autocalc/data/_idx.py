@@ -90,7 +90,10 @@ def _read(stream: _Stream, path: Path) -> Array:
         raise _damaged(path, problem)
     if stream.read(1):
         raise _damaged(path, f"it goes on behind the {expected} bytes of {shape}")
-    array = values.view(dtype).reshape(shape)
+    try:
+        array = values.view(dtype).reshape(shape)
+    except ValueError as error:
+        raise _damaged(path, f"NumPy has no array of {shape}: {error}") from error
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
