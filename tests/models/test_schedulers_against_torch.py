@@ -15,7 +15,7 @@ pytestmark = pytest.mark.torch
 
 SIMPLE = [
     ("StepLR", {"step_size": 4, "gamma": 0.3}),
-    ("MultiStepLR", {"milestones": [3, 8, 8, 30], "gamma": 0.5}),
+    ("MultiStepLR", {"milestones": [4, 8, 8, 30], "gamma": 0.5}),
     ("ExponentialLR", {"gamma": 0.9}),
     ("LinearLR", {}),
     ("LinearLR", {"start_factor": 0.1, "end_factor": 0.7, "total_iters": 20}),

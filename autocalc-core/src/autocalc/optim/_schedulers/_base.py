@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 from autocalc.errors import ArgumentError, DTypeError
@@ -13,14 +14,19 @@ from autocalc.optim._rates import number_of, rate_of, set_rate
 
 
 class LRScheduler:
-    """The base of schedulers: ``step()`` once an epoch, behind the optimizer's steps.
+    """The base of schedulers: ``step()`` once an epoch, after the optimizer's steps.
+
+    A training is resumed in one of two ways, both after the optimizer's
+    ``load_state_dict``: by `load_state_dict`, or by `last_epoch`.  The rates are then
+    those of the training that was not interrupted.
 
     Parameters
     ----------
     optimizer
         Whose groups' ``"lr"`` is set.
     last_epoch
-        The epochs that are over, when training goes on; -1 at the beginning.
+        The number of the last epoch that is over, from 0 on, if a training is resumed
+        whose state was saved after ``last_epoch + 1`` steps; -1 at the beginning.
 
     Attributes
     ----------
@@ -44,9 +50,14 @@ class LRScheduler:
 
     #: Attributes that a state does not hold.
     _unsaved: tuple[str, ...] = ()
+    #: Whether rates follow from the rates before.  If it is resumed, such a scheduler
+    #: keeps the rates that the optimizer's state brought.
+    _is_relative = False
+    _is_initial = False
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(type(self).__name__, optimizer)
+        check_last_epoch(type(self).__name__, last_epoch)
         for group in optimizer.param_groups:
             if last_epoch == -1:
                 group.setdefault("initial_lr", rate_of(group))
@@ -64,7 +75,10 @@ class LRScheduler:
         self._begin()
 
     def _begin(self) -> None:
-        """Set the rates of the first epoch."""
+        """Set the rates of the first epoch, or of the one that is resumed."""
+        if self._is_relative and self.last_epoch >= 0:
+            self.last_epoch += 1
+            return
         self._is_initial = True
         self.step()
         self._is_initial = False
@@ -88,9 +102,9 @@ class LRScheduler:
         """Begin at epoch 0 in the middle of a training, as `SequentialLR` asks."""
         self._enter(0)
 
-    def _take_back(self) -> None:
-        """Forget the first step: a `SequentialLR` decides when it is taken."""
-        self.last_epoch -= 1
+    def _rewind(self) -> None:
+        """Forget all steps: a combined scheduler decides when the first is taken."""
+        self.last_epoch = -1
 
     def get_last_lr(self) -> list[float]:
         """Return the learning rates that hold now, as numbers."""
@@ -105,8 +119,18 @@ class LRScheduler:
         return {**state, "_last_lr": self.get_last_lr(), "_step_count": count}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a `state_dict`."""
+        """Go on from a `state_dict`, with the rates that held when it was saved."""
+        groups, rates = self.optimizer.param_groups, state_dict.get("_last_lr")
+        if rates is not None and len(rates) != len(groups):
+            message = (
+                f"{type(self).__name__}.load_state_dict: the state has {len(rates)} "
+                f"learning rates, the optimizer has {len(groups)} parameter groups; "
+                f"give the state of a scheduler of as many groups."
+            )
+            raise ArgumentError(message)
         self.__dict__.update(state_dict)
+        for group, lr in zip(groups, rates or (), strict=False):
+            set_rate(group, lr)
 
 
 def check_optimizer(where: str, given: Any) -> None:
@@ -117,6 +141,12 @@ def check_optimizer(where: str, given: Any) -> None:
             f"Optimizer."
         )
         raise DTypeError(message)
+
+
+def check_last_epoch(where: str, given: Any) -> None:
+    """Raise unless `given` is the number of an epoch, or -1."""
+    is_epoch = isinstance(given, Integral) and int(given) >= -1
+    require(where, "last_epoch", given, is_epoch, "an integer, -1 or more")
 
 
 def require(where: str, name: str, value: Any, holds: bool, needed: str) -> None:

@@ -11,12 +11,16 @@ from autocalc._tensor.checks import sequence
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.optim._optimizer import Optimizer
 from autocalc.optim._rates import set_rate
-from autocalc.optim._schedulers._base import LRScheduler
+from autocalc.optim._schedulers._base import LRScheduler, check_last_epoch
 from autocalc.optim._schedulers._plateau import ReduceLROnPlateau
 
 
 class _Combined(LRScheduler):
-    """What both have: schedulers of one optimizer, whose states are theirs."""
+    """What both have: schedulers of one optimizer, whose states are theirs.
+
+    One that is resumed follows its schedulers from the beginning, because the rates
+    of one of them alone do not say what all together came to.
+    """
 
     _unsaved = ("_schedulers",)
 
@@ -43,18 +47,22 @@ class _Combined(LRScheduler):
                 )
                 raise ArgumentError(message)
 
-    def _take_back(self) -> None:
-        super()._take_back()
+    def _rewind(self) -> None:
+        super()._rewind()
         for scheduler in self._schedulers:
-            scheduler._take_back()
+            scheduler._rewind()
 
     def _restart(self) -> None:
+        self._follow(0)
+
+    def _follow(self, steps: int) -> None:
+        """Begin at epoch 0 with the first rates, and take `steps` steps."""
+        self._rewind()
         for group in self.optimizer.param_groups:
             set_rate(group, group["initial_lr"])
-        for scheduler in self._schedulers:
-            scheduler.last_epoch = -1
-        self.last_epoch = -1
         self._begin()
+        for _ in range(steps):
+            self.step()
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state, with those of the schedulers inside."""
@@ -82,7 +90,9 @@ class SequentialLR(_Combined):
     milestones
         The epochs at which the next one begins, one fewer than schedulers.
     last_epoch
-        The epochs that are over.
+        The number of the last epoch that is over, if a training is resumed.  All
+        schedulers are followed from their beginning then, whatever their own
+        `last_epoch` is.
 
     Examples
     --------
@@ -115,12 +125,8 @@ class SequentialLR(_Combined):
             )
             raise ArgumentError(message)
         self._milestones = milestones
-        for scheduler in self._schedulers:
-            scheduler._take_back()
-        for group in optimizer.param_groups:
-            set_rate(group, group["initial_lr"])
-        self.last_epoch = last_epoch
-        self._begin()
+        check_last_epoch("SequentialLR", last_epoch)
+        self._follow(last_epoch + 1)
 
     def _begin(self) -> None:
         self.last_epoch += 1
@@ -142,7 +148,7 @@ class ChainedScheduler(_Combined):
     Parameters
     ----------
     schedulers
-        One or more, of one optimizer.
+        One or more, of one optimizer; of one `last_epoch`, if a training is resumed.
     optimizer
         By default that of the first scheduler.
 
@@ -164,7 +170,13 @@ class ChainedScheduler(_Combined):
         self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
     ) -> None:
         self._take(optimizer, schedulers)
-        self.last_epoch = 0
+        self.last_epoch, *others = {s.last_epoch for s in self._schedulers}
+        if self.last_epoch > 0 and not others and not self._is_relative:
+            self._follow(self.last_epoch)
+
+    @property
+    def _is_relative(self) -> bool:  # type: ignore[override]  # here others decide
+        return all(scheduler._is_relative for scheduler in self._schedulers)
 
     def _begin(self) -> None:
         self.last_epoch += 1

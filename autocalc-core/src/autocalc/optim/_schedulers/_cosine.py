@@ -36,6 +36,8 @@ class CosineAnnealingLR(LRScheduler):
     [1.0, 0.8536, 0.5, 0.1464, 0.0]
     """
 
+    _is_relative = True
+
     def __init__(
         self,
         optimizer: Optimizer,
@@ -125,6 +127,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         """Return the rates after `T_cur` of `T_i` epochs."""
         height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+
+    def _begin(self) -> None:
+        self.step(self.last_epoch + 1)
+
+    def _restart(self) -> None:
+        self.step(0)
 
     def step(self, epoch: float | None = None) -> None:
         """Begin the next epoch, or go to `epoch`, which may lie between two."""

@@ -7,22 +7,21 @@ import math
 from collections.abc import Callable
 
 from autocalc._tensor.checks import check_flags
-from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Optimizer
 from autocalc.optim._rates import set_rate
 from autocalc.optim._schedulers._base import (
-    LRScheduler,
     by_group,
     check_optimizer,
     require,
     require_count,
 )
+from autocalc.optim._schedulers._momenta import MovingMomentum
 
 #: What the height of a cycle is multiplied by counts these.
 _COUNTED = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterations"}
 
 
-class CyclicLR(LRScheduler):
+class CyclicLR(MovingMomentum):
     """Leads the learning rate from `base_lr` up to `max_lr` and back, in cycles.
 
     ``step`` is called behind each batch.  Smith: Cyclical learning rates for training
@@ -105,22 +104,12 @@ class CyclicLR(LRScheduler):
         if last_epoch == -1:
             for group, lr in zip(optimizer.param_groups, lowest, strict=True):
                 set_rate(group, lr)
-        self.cycle_momentum = cycle_momentum
-        self.use_beta1 = "betas" in optimizer.defaults
+        self._take_momentum(optimizer, cycle_momentum)
         self.base_momentums = by_group(where, "base_momentum", base_momentum, optimizer)
         self.max_momentums = by_group(where, "max_momentum", max_momentum, optimizer)
-        if cycle_momentum:
-            self._check_momentum(optimizer)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lowest
-
-    def _check_momentum(self, optimizer: Optimizer) -> None:
-        if not {"momentum", "betas"} & optimizer.defaults.keys():
-            message = (
-                f"CyclicLR: {type(optimizer).__name__} has neither momentum nor betas "
-                f"to cycle; pass cycle_momentum=False."
-            )
-            raise ArgumentError(message)
+        self._enter(self.last_epoch)
 
     def get_lr(self) -> list[float]:
         """Return the rates of this step; sets the momenta too."""
@@ -152,8 +141,4 @@ class CyclicLR(LRScheduler):
     def _set_momenta(self, height: float) -> None:
         pairs = zip(self.base_momentums, self.max_momentums, strict=True)
         for group, (low, high) in zip(self.optimizer.param_groups, pairs, strict=True):
-            momentum = high - (high - low) * height
-            if self.use_beta1:
-                group["betas"] = (momentum, *group["betas"][1:])
-            else:
-                group["momentum"] = momentum
+            self._set_momentum(group, high - (high - low) * height)

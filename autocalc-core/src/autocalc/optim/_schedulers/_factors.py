@@ -31,21 +31,16 @@ Rule: TypeAlias = Callable[[int], float]
 class Multiplying(LRScheduler):
     """The base: `_ratio` is the factor of an epoch, `_start` that of epoch 0."""
 
+    _is_relative = True
     _start = 1.0
-    #: Whether a scheduler that is made for a later epoch multiplies at once.
-    _acts_on_resume = False
 
     def _ratio(self, epoch: int) -> float:
         raise NotImplementedError
 
     def get_lr(self) -> list[float]:
         """Return the current rates, multiplied."""
-        if self.last_epoch == 0:
-            factor = self._start
-        elif self._is_initial and not self._acts_on_resume:
-            factor = 1.0
-        else:
-            factor = self._ratio(self.last_epoch)
+        epoch = self.last_epoch
+        factor = self._ratio(epoch) if epoch else self._start
         return [lr * factor for lr in self.get_last_lr()]
 
     def _restart(self) -> None:
@@ -69,8 +64,6 @@ class StepLR(Multiplying):
     >>> rates
     [1.0, 1.0, 0.5, 0.5, 0.25]
     """
-
-    _acts_on_resume = True
 
     def __init__(
         self,
@@ -104,8 +97,6 @@ class MultiStepLR(Multiplying):
     >>> rates
     [1.0, 0.5, 0.5, 0.25, 0.25]
     """
-
-    _acts_on_resume = True
 
     def __init__(
         self,
@@ -225,8 +216,6 @@ class ConstantLR(Multiplying):
     >>> rates
     [0.5, 0.5, 1.0, 1.0]
     """
-
-    _acts_on_resume = True
 
     def __init__(
         self,
@@ -369,6 +358,8 @@ class MultiplicativeLR(_ByRule):
     >>> rates
     [1.0, 0.5, 0.25, 0.25]
     """
+
+    _is_relative = True
 
     def get_lr(self) -> list[float]:
         """Return the current rates, times the functions' values."""

@@ -10,13 +10,13 @@ from autocalc._tensor.checks import check_flags
 from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Optimizer
 from autocalc.optim._schedulers._base import (
-    LRScheduler,
     by_group,
     check_optimizer,
     require,
     require_count,
     require_number,
 )
+from autocalc.optim._schedulers._momenta import MovingMomentum
 
 
 def _cosine(start: float, end: float, share: float) -> float:
@@ -30,7 +30,7 @@ def _line(start: float, end: float, share: float) -> float:
 _CURVES = {"cos": _cosine, "linear": _line}
 
 
-class OneCycleLR(LRScheduler):
+class OneCycleLR(MovingMomentum):
     """Leads the learning rate up to `max_lr` and far down, step by step of a training.
 
     From max_lr / div_factor up to max_lr in the share `pct_start` of the steps, then
@@ -106,29 +106,20 @@ class OneCycleLR(LRScheduler):
         self.total_steps = _steps(total_steps, epochs, steps_per_epoch)
         self._anneal_func_type = anneal_strategy
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
-        self.cycle_momentum = cycle_momentum
-        self.use_beta1 = "betas" in optimizer.defaults
+        self._take_momentum(optimizer, cycle_momentum)
         rates = by_group(where, "max_lr", max_lr, optimizer)
         high = by_group(where, "max_momentum", max_momentum, optimizer)
         low = by_group(where, "base_momentum", base_momentum, optimizer)
-        if cycle_momentum:
-            self._check_momentum(optimizer)
-        if last_epoch == -1:
-            for i, group in enumerate(optimizer.param_groups):
-                first = rates[i] / div_factor
-                last = first / final_div_factor
-                group.update(initial_lr=first, max_lr=rates[i], min_lr=last)
-                if cycle_momentum:
-                    group.update(max_momentum=high[i], base_momentum=low[i])
+        for i, group in enumerate(optimizer.param_groups):
+            first = rates[i] / div_factor
+            ends = {"max_lr": rates[i], "min_lr": first / final_div_factor}
+            if cycle_momentum:
+                ends |= {"max_momentum": high[i], "base_momentum": low[i]}
+            if last_epoch == -1:
+                group.update(ends, initial_lr=first)
+            else:  # those of the optimizer's state come first
+                group.update({**ends, **group})
         super().__init__(optimizer, last_epoch)
-
-    def _check_momentum(self, optimizer: Optimizer) -> None:
-        if not {"momentum", "betas"} & optimizer.defaults.keys():
-            message = (
-                f"OneCycleLR: {type(optimizer).__name__} has neither momentum nor "
-                f"betas to cycle; pass cycle_momentum=False."
-            )
-            raise ArgumentError(message)
 
     def get_lr(self) -> list[float]:
         """Return the rates of this step; sets the momenta too."""
@@ -150,11 +141,7 @@ class OneCycleLR(LRScheduler):
                     group[phase["start_momentum"]],
                     group[phase["end_momentum"]],
                 )
-                momentum = curve(start, end, share)
-                if self.use_beta1:
-                    group["betas"] = (momentum, *group["betas"][1:])
-                else:
-                    group["momentum"] = momentum
+                self._set_momentum(group, curve(start, end, share))
         return rates
 
     def _place(self, step: int) -> tuple[dict[str, Any], float]:

@@ -61,6 +61,8 @@ class SWALR(LRScheduler):
     [1.0, 0.75, 0.5, 0.5]
     """
 
+    _is_relative = True
+
     def __init__(
         self,
         optimizer: Optimizer,

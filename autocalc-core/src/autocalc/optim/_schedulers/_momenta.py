@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Schedulers that also move the momentum, which for Adam is its first beta."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from autocalc.errors import ArgumentError
+from autocalc.optim._optimizer import Optimizer
+from autocalc.optim._schedulers._base import LRScheduler
+
+
+class MovingMomentum(LRScheduler):
+    """The base: where `cycle_momentum` is set, a state holds the momenta as well."""
+
+    cycle_momentum: bool
+    use_beta1: bool
+
+    def _take_momentum(self, optimizer: Optimizer, cycle_momentum: bool) -> None:
+        self.cycle_momentum = cycle_momentum
+        self.use_beta1 = "betas" in optimizer.defaults
+        if cycle_momentum and not {"momentum", "betas"} & optimizer.defaults.keys():
+            message = (
+                f"{type(self).__name__}: {type(optimizer).__name__} has neither "
+                f"momentum nor betas to cycle; pass cycle_momentum=False."
+            )
+            raise ArgumentError(message)
+
+    def _momentum(self, group: dict[str, Any]) -> Any:
+        return group["betas"][0] if self.use_beta1 else group["momentum"]
+
+    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
+        if self.use_beta1:
+            group["betas"] = (momentum, *group["betas"][1:])
+        else:
+            group["momentum"] = momentum
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything but the optimizer, and functions that were given."""
+        state = super().state_dict()
+        if self.cycle_momentum:
+            groups = self.optimizer.param_groups
+            state["_last_momentum"] = [self._momentum(group) for group in groups]
+        return state
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from a `state_dict`, with its rates and momenta."""
+        super().load_state_dict(state_dict)
+        momenta = state_dict.get("_last_momentum", ())  # PyTorch's states have none
+        for group, momentum in zip(self.optimizer.param_groups, momenta, strict=False):
+            self._set_momentum(group, momentum)
