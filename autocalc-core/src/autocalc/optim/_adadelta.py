@@ -46,6 +46,8 @@ class Adadelta(CountingOptimizer):
     0.0316
     """
 
+    _buffers = frozenset({"acc_delta", "square_avg"})
+
     def __init__(
         self,
         params: Params,

@@ -58,6 +58,8 @@ class Adafactor(ParameterOptimizer):
     {'step': (), 'row_var': (2, 1), 'col_var': (1, 2)}
     """
 
+    _buffers = frozenset({"col_var", "row_var", "variance"})
+
     def __init__(
         self,
         params: Params,

@@ -47,6 +47,8 @@ class Adagrad(CountingOptimizer):
     tensor([ 0.5000, -2.5000], requires_grad=True)
     """
 
+    _buffers = frozenset({"sum"})
+
     def __init__(
         self,
         params: Params,

@@ -14,6 +14,8 @@ class _Adam(CountingOptimizer):
 
     _decoupled: bool
 
+    _buffers = frozenset({"exp_avg", "exp_avg_sq", "max_exp_avg_sq"})
+
     def __init__(
         self,
         params: Params,

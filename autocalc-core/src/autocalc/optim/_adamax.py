@@ -52,6 +52,8 @@ class Adamax(ParameterOptimizer):
     tensor([ 0.5000, -2.5000], requires_grad=True)
     """
 
+    _buffers = frozenset({"exp_avg", "exp_inf"})
+
     def __init__(
         self,
         params: Params,

@@ -58,6 +58,7 @@ class ASGD(ParameterOptimizer):
     (tensor([1.], requires_grad=True), tensor([1.]))
     """
 
+    _buffers = frozenset({"ax"})
     _numbers = frozenset({"step", "eta", "mu"})
 
     def __init__(

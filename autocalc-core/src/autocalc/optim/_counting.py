@@ -16,6 +16,8 @@ from autocalc.optim._optimizer import Batch, Group, Optimizer
 class CountingOptimizer(Optimizer):
     """An optimizer whose states hold ``"step"``: one counter for a batch."""
 
+    _numbers = frozenset({"step"})
+
     def _counted_batches(self, group: Group) -> Iterator[tuple[Batch, Any]]:
         """Yield each batch with its count, of which this step is one."""
         batches = self._batches(group)

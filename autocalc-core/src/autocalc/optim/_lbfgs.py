@@ -75,6 +75,7 @@ class LBFGS(Optimizer):
     tensor([2.0000, 5.0000], requires_grad=True)
     """
 
+    _buffers = frozenset({"d", "old_dirs", "old_stps", "prev_flat_grad"})
     #: "al" is scratch space of PyTorch's, which `_loaded` drops.
     _numbers = frozenset(
         {"func_evals", "n_iter", "t", "ro", "H_diag", "prev_loss", "al"}

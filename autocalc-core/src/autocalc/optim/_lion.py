@@ -44,6 +44,8 @@ class Lion(Optimizer):
     tensor([ 0.5000, -2.5000,  0.0000], requires_grad=True)
     """
 
+    _buffers = frozenset({"exp_avg"})
+
     def __init__(
         self,
         params: Params,

@@ -72,6 +72,8 @@ class Muon(Optimizer):
     True
     """
 
+    _buffers = frozenset({"momentum_buffer"})
+
     def __init__(
         self,
         params: Params,

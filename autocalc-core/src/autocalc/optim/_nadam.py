@@ -56,6 +56,7 @@ class NAdam(ParameterOptimizer):
     tensor([0.4333], requires_grad=True)
     """
 
+    _buffers = frozenset({"exp_avg", "exp_avg_sq"})
     _numbers = frozenset({"step", "mu_product"})
 
     def __init__(

@@ -112,8 +112,10 @@ class Optimizer:
     tensor([ 0.5000, -1.5000])
     """
 
+    #: What the states hold as tensors of the parameter's dtype, of `_state_shape`.
+    _buffers: frozenset[str] = frozenset()
     #: What the states hold as numbers: one for each parameter.
-    _numbers: frozenset[str] = frozenset({"step"})
+    _numbers: frozenset[str] = frozenset()
 
     param_groups: list[Group]
     state: defaultdict[Tensor, dict[str, Any]]
@@ -322,6 +324,9 @@ class Optimizer:
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from a `state_dict` of an optimizer of the same groups.
+
+        AutoCalc's optimizers convert their state to the parameters' dtypes; what an
+        optimizer of one's own keeps has the dtype and the shape that were saved.
 
         Raises
         ------

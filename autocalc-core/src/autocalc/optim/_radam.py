@@ -58,6 +58,8 @@ class RAdam(ParameterOptimizer):
     tensor([ 0.5000, -1.5000], requires_grad=True)
     """
 
+    _buffers = frozenset({"exp_avg", "exp_avg_sq"})
+
     def __init__(
         self,
         params: Params,

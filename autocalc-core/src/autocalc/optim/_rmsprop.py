@@ -51,6 +51,8 @@ class RMSprop(CountingOptimizer):
     tensor([ 0., -2.], requires_grad=True)
     """
 
+    _buffers = frozenset({"grad_avg", "momentum_buffer", "square_avg"})
+
     def __init__(
         self,
         params: Params,

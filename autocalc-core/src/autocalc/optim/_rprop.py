@@ -58,6 +58,8 @@ class Rprop(ParameterOptimizer):
     tensor([ 0.2500, -2.2500], requires_grad=True)
     """
 
+    _buffers = frozenset({"prev", "step_size"})
+
     def __init__(
         self,
         params: Params,

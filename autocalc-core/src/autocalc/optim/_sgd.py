@@ -47,6 +47,8 @@ class SGD(Optimizer):
     tensor([0., 0.], requires_grad=True)
     """
 
+    _buffers = frozenset({"momentum_buffer"})
+
     def __init__(
         self,
         params: Params,

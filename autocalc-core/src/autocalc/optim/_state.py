@@ -27,7 +27,8 @@ def collect(optimizer: Any) -> dict[str, Any]:
         for param, values in optimizer.state.items()
         if values and id(param) in numbers
     }
-    return {"state": state, "param_groups": groups}
+    shared = {k: v for k, v in optimizer.state.items() if not isinstance(k, Tensor)}
+    return {"state": state | shared, "param_groups": groups}
 
 
 def _all_params(optimizer: Any) -> Iterator[Tensor]:
@@ -43,15 +44,18 @@ def load(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
     _check_sizes(where, ours, saved)
     numbers = [number for group in saved for number in group["params"]]
     params = dict(zip(numbers, _all_params(optimizer), strict=True))
-    given = {_number(key): value for key, value in state_dict["state"].items()}
+    given = {number_in(key): value for key, value in state_dict["state"].items()}
     state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
     for number, values in given.items():
         if number in params:
             state[params[number]] = {
                 name: _value(optimizer, number, name, value, params[number])
                 for name, value in values.items()
-                if value is not None  # PyTorch's momentum_buffer before the first step
+                # PyTorch's momentum_buffer is None before the first step.
+                if value is not None or name not in optimizer._buffers
             }
+        elif not isinstance(number, int):  # what all parameters share
+            state[number] = copied(values)
     groups = [
         {**optimizer.defaults, **_own(new), "params": old["params"]}
         for old, new in zip(ours, saved, strict=True)
@@ -65,12 +69,7 @@ def load(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
 
 def _own(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings whose tensors, such as learning rates, are copies."""
-    return {
-        name: value.detach().to(value.dtype, copy=True)
-        if isinstance(value, Tensor)
-        else value
-        for name, value in settings.items()
-    }
+    return {name: copied(value) for name, value in settings.items()}
 
 
 def _groups(where: str, state_dict: Any) -> list[dict[str, Any]]:
@@ -96,19 +95,30 @@ def _check_sizes(where: str, ours: list[Any], saved: list[Any]) -> None:
         raise ArgumentError(message)
 
 
-def _number(key: Any) -> Any:
+def number_in(key: Any) -> Any:
     """Return a parameter's number; formats like JSON make texts of them."""
     return int(key) if isinstance(key, str) and key.isdigit() else key
 
 
+def copied(value: Any) -> Any:
+    """Return a state value of which no tensor is shared, in dicts and lists too."""
+    if isinstance(value, Tensor):
+        return value.detach().to(value.dtype, copy=True)
+    if isinstance(value, dict):
+        return {k: copied(v) for k, v in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(copied, value))
+    return value
+
+
 def _value(optimizer: Any, number: int, name: str, value: Any, param: Tensor) -> Any:
-    """Return a copy of a state value: of the parameter's dtype, or a number."""
-    if isinstance(value, list):
+    """Return a copy of a state value: of the parameter's dtype, a number, or as is."""
+    if name in optimizer._numbers | optimizer._buffers and isinstance(value, list):
         return [_value(optimizer, number, name, v, param) for v in value]
-    if not isinstance(value, Tensor):
-        return value
-    if name in optimizer._numbers:
+    if name in optimizer._numbers and isinstance(value, Tensor):
         return value.item()
+    if name not in optimizer._buffers or not isinstance(value, Tensor):
+        return copied(value)
     needed = optimizer._state_shape(name, param)
     if value.shape != needed:
         message = (

@@ -21,6 +21,7 @@ from autocalc.distributed._group import current_group, require
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.optim._lbfgs import LBFGS
 from autocalc.optim._optimizer import Optimizer, Params
+from autocalc.optim._state import number_in
 
 
 class ZeroRedundancyOptimizer(Optimizer):
@@ -206,7 +207,9 @@ class ZeroRedundancyOptimizer(Optimizer):
         others = [r for r in range(size) if r != to]
         parts = [own["state"], *(_receive(group, r) for r in others)]
         states = {i: state for part in parts for i, state in part.items()}
-        self._whole = {**own, "state": dict(sorted(states.items()))}
+        numbers = sorted(i for i in states if isinstance(i, int))
+        shared = [key for key in states if not isinstance(key, int)]
+        self._whole = {**own, "state": {k: states[k] for k in (*numbers, *shared)}}
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state of all parameters, as the inner optimizer has it.
@@ -268,4 +271,4 @@ def _receive(group: ProcessGroup | None, source: int) -> dict[int, Any]:
     data = empty(int(size.item()), dtype=uint8)
     distributed.recv(data, group=group, group_src=source)
     found = load(BytesIO(data.numpy().tobytes()))
-    return {int(i): values for i, values in found.items()}
+    return {number_in(key): values for key, values in found.items()}
