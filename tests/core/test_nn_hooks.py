@@ -149,3 +149,91 @@ def test_backward_hooks_say_what_is_wrong():
     net.register_full_backward_hook(lambda m, into, out: None)
     with pytest.raises(DTypeError, match="Identity: a module with backward hooks retu"):
         net("text")
+
+
+class Product(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(ac.tensor([0.5, 2.0]))
+
+    def forward(self, a, b):
+        return a * self.w * b
+
+
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.inner(self.inner(x).tanh())
+
+
+MODULES = {
+    "linear": (lambda: nn.Linear(2, 2), 1),
+    "activation": (nn.Tanh, 1),
+    "several inputs": (Product, 2),
+    "no change": (nn.Identity, 1),
+    "inner module called twice": (Twice, 1),
+    "norm": (lambda: nn.LayerNorm(2), 1),
+    "container": (
+        lambda: nn.Sequential(nn.Linear(2, 3), nn.GELU(), nn.Linear(3, 2)),
+        1,
+    ),
+    "convolution": (lambda: nn.Conv1d(3, 3, 1), 1),
+    "recurrent cell": (lambda: nn.GRUCell(2, 2), 2),
+}
+#: Of the output: its gradient needs it, or does not.
+LOSSES = {"sum": lambda y: y.sum(), "cubes": lambda y: (y**3).sum()}
+
+
+def run_twice(name, loss, own):
+    """Walk back with `create_graph`, then through what was recorded.
+
+    Returns what backward hooks were given in either walk, as (kind, numbers).
+    """
+    build, n_inputs = MODULES[name]
+    ac.manual_seed(0)
+    net = build()
+    seen = []
+    for module in net.modules():
+        module.register_full_backward_pre_hook(
+            lambda m, out: seen.append((m, "pre", out[0].detach().clone()))
+        )
+        module.register_full_backward_hook(
+            lambda m, grads, out: seen.append((m, "post", out[0].detach().clone()))
+        )
+    inputs = [ac.randn(3, 2, requires_grad=True) for _ in range(n_inputs)]
+    wanted = [*inputs, *net.parameters()] if own else inputs
+    value = LOSSES[loss](net(*inputs))
+    grads = ac.autograd.grad(value, wanted, create_graph=True)
+    first = seen.copy()
+    seen.clear()
+    total = sum((g**2).sum() for g in grads)
+    if total.requires_grad:
+        total.backward()
+    return first, seen
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", MODULES)
+def test_a_backward_hook_runs_once_for_each_way_through_the_output(name, loss, own):
+    for walk in run_twice(name, loss, own):
+        for module in {m for m, _, _ in walk}:
+            before = [g for m, kind, g in walk if m is module and kind == "pre"]
+            after = [g for m, kind, g in walk if m is module and kind == "post"]
+            assert len(before) == len(after)
+            assert all(any(a.equal(b) for b in before) for a in after)
+
+
+def test_a_second_derivative_past_the_output_runs_no_backward_hook():
+    layer = nn.Linear(2, 2)
+    seen = []
+    layer.register_full_backward_hook(lambda *given: seen.append(given))
+    x = ac.ones(3, 2, requires_grad=True)
+    layer(x).sum().backward(create_graph=True)
+    assert len(seen) == 1
+    (layer.weight.grad**2).sum().backward()  # leads to x, not by way of the output
+    assert len(seen) == 1
+    assert x.grad is not None

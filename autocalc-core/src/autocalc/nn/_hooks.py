@@ -113,7 +113,8 @@ class BackwardHook:
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
         self.n_inputs = 0
         self.places: list[int] = []
-        self.grad_output: tuple[Any, ...] = ()
+        #: Set between the walk's way in at the output and its way out at the input.
+        self.grad_output: tuple[Any, ...] | None = None
 
     def setup_input_hook(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Let the positional arguments that require a gradient through one node."""
@@ -164,6 +165,9 @@ class BackwardHook:
         return tuple(given[i] for i in places)
 
     def _input_grads(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self.grad_output is None:
+            # A second derivative leads to the input, but not by way of the output.
+            return grads
         found = self._run(_spread(self.n_inputs, self.places, grads))
         return tuple(found[i] for i in self.places)
 
@@ -171,7 +175,7 @@ class BackwardHook:
         for hook in tuple(self.hooks.values()):
             changed = hook.function(self.module, given, self.grad_output)
             given = _replaced(changed, given)
-        self.grad_output = ()
+        self.grad_output = None
         return given
 
 
