@@ -309,3 +309,69 @@ def test_an_error_in_a_property_names_what_is_missing_there():
         AttributeError, match="'Broken' object has no attribute 'number'"
     ):
         _ = Broken().size
+
+
+class Named:
+    def __init__(self, *args, name="none", **kwargs):
+        super().__init__()
+        self.given = (args, name, kwargs)
+
+
+class NamedModule(nn.Module, Named):
+    call_super_init = True
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.weight = nn.Parameter(ac.zeros(1))
+
+
+def test_a_mix_in_is_initialized_with_what_the_module_is_given():
+    module = NamedModule(3, name="a", size=4)
+    assert module.given == ((3,), "a", {"size": 4})
+    assert [name for name, _ in module.named_parameters()] == ["weight"]
+    assert copy.deepcopy(module).given == module.given
+
+
+def made(kind):
+    """Return a module of some class, by the first arguments that it takes."""
+    layer = nn.Linear(2, 2)
+    found = (
+        attempt(kind, args)
+        for args in [
+            *[(), (2,), (2, 2), (2, 2, 1), ([2],), (2, 2, 2, 1, 1), (4, 9, [2])],
+            *[(layer,), (layer, 1)],
+        ]
+    )
+    return next(module for module in found if module is not None)
+
+
+def attempt(kind, args):
+    try:
+        return kind(*args)
+    except (TypeError, ValueError):
+        return None
+
+
+#: Bases, which need arguments of their own.
+BASES = {"RNNBase", "RNNCellBase"}
+KINDS = sorted(
+    name
+    for name in dir(nn)
+    if isinstance(getattr(nn, name), type)
+    and issubclass(getattr(nn, name), nn.Module)
+    and name not in BASES
+)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_module_can_have_a_mix_in(name):
+    kind = getattr(nn, name)
+    own = type(name, (kind, Named), {"call_super_init": True})
+    assert made(own).given == ((), "none", {})
+    assert not hasattr(made(type(name, (kind, Named), {})), "given")
+
+
+def test_arguments_that_nobody_takes_are_refused():
+    match = r"Named: Module.__init__\(\) was given 3, size=4 and takes no .* call_super"
+    with pytest.raises(DTypeError, match=match):
+        type("Named", (nn.Module, Named), {})(3, size=4)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags, check_switches
-from autocalc.errors import ModuleError
+from autocalc._tensor.checks import check_flags, check_switches, short
+from autocalc.errors import DTypeError, ModuleError
 from autocalc.nn import _registry as registry
 from autocalc.nn._buffer import Buffer
 from autocalc.nn._parameter import Parameter
@@ -30,8 +30,22 @@ class ModuleTree(Generic[M]):
     _unsaved: set[str]
     _hooks: Hooks | None
 
-    def __init__(self) -> None:
+    #: Whether `__init__` goes on to that of the class that follows, such as a mix-in's,
+    #: with the arguments it is given.
+    call_super_init: bool = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (args or kwargs) and not self.call_super_init:
+            given = [*map(short, args), *(f"{k}={short(v)}" for k, v in kwargs.items())]
+            message = (
+                f"{type(self).__name__}: Module.__init__() was given "
+                f"{', '.join(given)} and takes no arguments. Leave them out, or set "
+                f"call_super_init = True in the class if they are a mix-in's."
+            )
+            raise DTypeError(message)
         self.__dict__.update(training=True, _names={}, _unsaved=set(), _hooks=None)
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     # ---- attributes --------------------------------------------------------------
 
