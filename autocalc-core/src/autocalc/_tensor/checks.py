@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Iterator
 from numbers import Real
 from operator import index
 from typing import Any
 
 import numpy as np
 
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc.errors import ArgumentError, AutocalcWarning, DTypeError
 
 #: What NumPy's dimensions and AutoCalc's integers can be.
 _LARGEST = 2**63
@@ -83,6 +85,19 @@ def sequence(where: str, name: str, values: Any) -> list[Any]:
         )
         raise DTypeError(message)
     return list(values)
+
+
+def all_of(where: str, name: str, values: Any, stacklevel: int = 3) -> list[Any]:
+    """Return what `values` holds, as `sequence`; warn of a used-up iterator."""
+    found = sequence(where, name, values)
+    if not found and isinstance(values, Iterator):
+        message = (
+            f"{where}: `{name}` is a {type(values).__name__} that gives nothing, so "
+            f"nothing is done. It gives its tensors only once: call what made it "
+            f"again, as in model.parameters(), or keep them in a list."
+        )
+        warnings.warn(message, AutocalcWarning, stacklevel=stacklevel)
+    return found
 
 
 def number(where: str, name: str, value: Any) -> float:

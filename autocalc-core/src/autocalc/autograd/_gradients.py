@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeAlias
 
 from autocalc._dispatch._arrays import arrays
@@ -19,6 +19,7 @@ from autocalc._ops._tensors import Tensors as TensorKernels
 from autocalc._tensor import Retain, Tensor, make, node_and_slot
 from autocalc._tensor.checks import (
     FLAG,
+    all_of,
     check_flags,
     check_switches,
     sequence,
@@ -26,7 +27,7 @@ from autocalc._tensor.checks import (
 )
 from autocalc.autograd import _anomaly
 from autocalc.autograd._batched import batched
-from autocalc.errors import DTypeError, GradError
+from autocalc.errors import ArgumentError, DTypeError, GradError
 
 Tensors: TypeAlias = Tensor | Sequence[Tensor]
 
@@ -126,6 +127,7 @@ def _chosen_leaves(inputs: Any) -> set[Any]:
     """Return the cells of leaves that `backward` is asked for."""
     one = isinstance(inputs, Tensor)
     wanted = [inputs] if one else sequence("backward", "inputs", inputs)
+    _check_some("backward", wanted)
     for i, x in enumerate(wanted):
         if not isinstance(x, Tensor) or x._edge.__class__ is not Leaf:
             what = f"shape {x.shape}" if isinstance(x, Tensor) else type(x).__name__
@@ -135,6 +137,15 @@ def _chosen_leaves(inputs: Any) -> set[Any]:
             )
             raise GradError(message)
     return {x._edge for x in wanted}
+
+
+def _check_some(where: str, inputs: Collection[Any]) -> None:
+    if not inputs:
+        message = (
+            f"{where}: `inputs` has no tensor; give one or more. A generator, such as "
+            f"model.parameters(), gives its tensors only once."
+        )
+        raise ArgumentError(message)
 
 
 def grad(
@@ -204,17 +215,19 @@ def grad(
             "given where inputs may be unused."
         )
         raise GradError(message)
+    wanted = tensors_of("grad", "inputs", inputs)
+    _check_some("grad", wanted)
     if is_grads_batched:
+        ends = tensors_of("grad", "outputs", outputs)
         keep = create_graph if retain_graph is None else retain_graph
         unused = bool(allow_unused) or materialize_grads
 
         def walk_of(cotangents: list[Tensor], last: bool) -> tuple[Tensor | None, ...]:
             flags = bool(keep) or not last, create_graph, True, unused, False
-            return grad(outputs, inputs, cotangents, *flags, materialize_grads)
+            return grad(ends, wanted, cotangents, *flags, materialize_grads)
 
-        return batched(outputs, grad_outputs, walk_of)
+        return batched(ends, grad_outputs, walk_of)
     roots, seeds = _seeded("grad", outputs, grad_outputs)
-    wanted = tensors_of("grad", "inputs", inputs)
     for i, x in enumerate(wanted):
         if not x.requires_grad:
             message = (
@@ -317,7 +330,7 @@ def tensors_of(where: str, name: str, given: Any) -> list[Tensor]:
     """Return one tensor, or a sequence of them, as a list."""
     if isinstance(given, Tensor):
         return [given]
-    found = sequence(where, name, given)
+    found = all_of(where, name, given, stacklevel=5)
     for i, x in enumerate(found):
         if not isinstance(x, Tensor):
             message = f"{where}: `{name}[{i}]` is {short(x)}; it must be a tensor."

@@ -11,7 +11,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._ops._checks import check_float
 from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import FLAG, check_flag, check_flags, sequence
+from autocalc._tensor.checks import FLAG, all_of, check_flag, check_flags
 from autocalc._tensor.dtypes import float64
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
@@ -138,7 +138,7 @@ def get_total_norm(
     check_flags(where, **({} if foreach is None else {"foreach": foreach}))
     p = _order(where, norm_type)
     one = isinstance(tensors, Tensor)
-    given: list[Any] = [tensors] if one else sequence(where, "tensors", tensors)
+    given: list[Any] = [tensors] if one else all_of(where, "tensors", tensors)
     batches: dict[Any, list[Any]] = {}
     for x in given:
         check_float(where, x)
@@ -264,7 +264,7 @@ def _by_dtype(where: str, parameters: Tensor | Iterable[Tensor]) -> list[list[Te
     """Return the gradients, each once, those of one dtype together."""
     one = isinstance(parameters, Tensor)
     given: list[Any] = (
-        [parameters] if one else sequence(where, "parameters", parameters)
+        [parameters] if one else all_of(where, "parameters", parameters, stacklevel=4)
     )
     batches: dict[Any, dict[int, Tensor]] = {}
     for i, param in enumerate(given):

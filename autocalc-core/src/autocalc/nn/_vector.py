@@ -9,8 +9,8 @@ from autocalc._graph._grad_mode import no_grad
 from autocalc._ops import joining, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import sequence
-from autocalc.errors import ShapeError
+from autocalc._tensor.checks import all_of, sequence
+from autocalc.errors import ArgumentError, ShapeError
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
@@ -24,8 +24,14 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     autocalc.Size([8])
     """
     where = "parameters_to_vector"
-    flat = [view.reshape(p, (-1,)) for p in sequence(where, "parameters", parameters)]
-    return joining.cat(flat)
+    params = sequence(where, "parameters", parameters)
+    if not params:
+        message = (
+            f"{where}: `parameters` has no tensor; give one or more. A generator, such "
+            f"as model.parameters(), gives its tensors only once."
+        )
+        raise ArgumentError(message)
+    return joining.cat([view.reshape(p, (-1,)) for p in params])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
@@ -46,7 +52,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     ([[1.0, 2.0]], [3.0])
     """
     where = "vector_to_parameters"
-    params = sequence(where, "parameters", parameters)
+    params = all_of(where, "parameters", parameters)
     for p in params:
         check_tensor(where, p)
     needed = sum(p.numel() for p in params)

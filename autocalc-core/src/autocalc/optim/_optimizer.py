@@ -17,7 +17,7 @@ from autocalc._dispatch._device import host_dtype
 from autocalc._dispatch._state import on_host
 from autocalc._graph._grad_mode import enable_grad
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import check_switches, sequence
+from autocalc._tensor.checks import all_of, check_switches, sequence
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.optim import _state
 from autocalc.optim._rates import is_rate, rate_of
@@ -177,7 +177,7 @@ class Optimizer:
             raise DTypeError(message)
         params = param_group["params"]
         alone = isinstance(params, Tensor)
-        params = [params] if alone else sequence(self._name, "params", params)
+        params = [params] if alone else all_of(self._name, "params", params)
         known = {id(p) for group in self.param_groups for p in group["params"]}
         for i, param in enumerate(params):
             self._check_param(i, param, known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
+from itertools import chain, islice
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
@@ -271,8 +272,17 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
         )
         raise DTypeError(message)
     norms = [m for m in model.modules() if isinstance(m, _BatchNorm)]
-    if norms:
-        _run_with_plain_means(loader, model, norms, place)
+    if not norms:
+        return
+    batches = iter(loader)
+    first = list(islice(batches, 1))
+    if not first:
+        message = (
+            "update_bn: `loader` gives no batch, of which statistics could be taken. A "
+            "generator gives its batches only once: make it again, or give a list."
+        )
+        raise ArgumentError(message)
+    _run_with_plain_means(chain(first, batches), model, norms, place)
 
 
 def _run_with_plain_means(
