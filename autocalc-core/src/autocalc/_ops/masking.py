@@ -33,7 +33,7 @@ from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import dtype_at, place_of_tensor
-from autocalc.errors import DTypeError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
 @method("nonzero")
@@ -62,6 +62,8 @@ def nonzero(
     """
     if as_tuple.__class__ is not FLAG:
         as_tuple = check_flag("nonzero", "as_tuple", as_tuple)
+    if as_tuple and out is not None:
+        _refuse_out("nonzero", "with as_tuple=True")
     a = check_tensor("nonzero", input)._array
     if out is None and 0 < a.size <= _SMALL and a.ndim and not as_tuple:
         if recordings:
@@ -82,6 +84,14 @@ def nonzero(
     else:
         result = make(arrays.empty((len(places), 0), places.dtype), None)
     return result if out is None else apply_out("nonzero", result, out)
+
+
+def _refuse_out(where: str, form: str) -> NoReturn:
+    message = (
+        f"{where}: {form} the result is several tensors, which `out` cannot take. "
+        f"Leave it out, or take one matrix by nonzero(..., out=...)."
+    )
+    raise ArgumentError(message)
 
 
 #: Of so many elements all places are found at once, and cut.
@@ -172,6 +182,8 @@ def where(
     tensor([1., 0.])
     """
     if input is None and other is None:
+        if out is not None:
+            _refuse_out("where", "of a condition alone")
         return nonzero(condition, as_tuple=True)
     if not _is_boolean("where", condition):
         if condition.dtype is not dtypes.uint8:
