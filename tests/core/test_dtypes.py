@@ -121,7 +121,7 @@ def test_the_default_is_a_float():
         ("float32", ac.float32),
         (np.int16, ac.int16),
         (np.dtype("u1"), ac.uint8),
-        (float, ac.float32),
+        (float, ac.float64),
         (int, ac.int64),
         (bool, ac.bool),
         (ac.int8, ac.int8),

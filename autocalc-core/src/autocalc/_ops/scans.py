@@ -176,6 +176,7 @@ def _scan(
     dtype: DType | None,
     attributes: tuple[bool, ...],
 ) -> Tensor:
+    dtype = None if dtype is None else dtypes.as_dtype(dtype)
     x = check_and_cast(name, input, dtype)
     axis = axis_of(name, dim, x.ndim)
     if x.ndim == 0:

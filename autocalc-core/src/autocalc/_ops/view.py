@@ -543,6 +543,10 @@ def _reshape_method(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     return reshape(self, sizes if plain else sizes_given("reshape", sizes, shape))
 
 
+#: The classes of dtypes, Python's `float` and NumPy's `np.float32` included.
+_KINDS = frozenset({DType, type})
+
+
 @method("view")
 @accelerate("view_reshape", _RESHAPE, True)
 def _view_method(
@@ -558,7 +562,7 @@ def _view_method(
     >>> x
     tensor([0., 0., 5., 5.])
     """
-    if dtype is not None or (len(sizes) == 1 and sizes[0].__class__ is DType):
+    if dtype is not None or (len(sizes) == 1 and sizes[0].__class__ in _KINDS):
         kind = sizes[0] if dtype is None else dtype
         if size is not None or (sizes and dtype is not None):
             message = f"view: `dtype`={kind} stands alone; change the shape later."

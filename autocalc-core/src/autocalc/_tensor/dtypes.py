@@ -107,7 +107,7 @@ def as_dtype(given: Any) -> DType:
     if isinstance(given, DType):
         return given
     if given is float:
-        return _default
+        return float64  # as Python's has 64 bits, whatever the default dtype is
     if given is int or given is bool:
         return int64 if given is int else bool_
     if isinstance(given, str) and given in _BY_NAME:
