@@ -55,7 +55,11 @@ def test_tensor_copies():
 
 def test_tensor_of_tensors():
     assert ac.tensor([ac.tensor(1.0), 2.0]).tolist() == [1.0, 2.0]
-    assert ac.tensor([ac.ones(2), ac.zeros(2)]).shape == (2, 2)
+    assert ac.tensor([ac.tensor([1.0]), ac.tensor([2.0])]).shape == (2,)
+    with pytest.raises(
+        ShapeError, match=r"shape \(2,\), where one number is .*ac.stack"
+    ):
+        ac.tensor([ac.ones(2), ac.zeros(2)])
 
 
 def test_options():

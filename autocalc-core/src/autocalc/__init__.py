@@ -40,6 +40,7 @@ from autocalc._ops.arithmetic import mul as multiply
 from autocalc._ops.arithmetic import neg as negative
 from autocalc._ops.arithmetic import sign as sgn
 from autocalc._ops.arithmetic import sub as subtract
+from autocalc._ops.asarray import asarray
 from autocalc._ops.bitwise import (
     bitwise_and,
     bitwise_left_shift,
@@ -104,7 +105,6 @@ from autocalc._ops.creation import (
     scalar_tensor,
     tensor,
 )
-from autocalc._ops.creation import as_tensor as asarray
 from autocalc._ops.diagonal import (
     diag,
     diag_embed,

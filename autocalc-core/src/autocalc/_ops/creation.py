@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._state import recorder
+from autocalc._ops._nested_lists import array_from
 from autocalc._ops.distributions import bernoulli, multinomial, normal
 from autocalc._ops.filled import empty, eye, finished, full, ones, placed, zeros
 from autocalc._ops.made_like import empty_like, full_like, ones_like, zeros_like
@@ -26,9 +24,9 @@ from autocalc._ops.random_draws import (
 from autocalc._ops.ranges import arange, linspace, logspace
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import as_int, check_flag
-from autocalc._tensor.device import Device, host_array
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError
 
 __all__ = [
     "arange",
@@ -63,90 +61,6 @@ __all__ = [
 ]
 
 
-def array_from(data: Any, dtype: DType | None) -> Any:
-    """Copy `data` into a new array: native byte order, C-contiguous."""
-    if isinstance(data, Tensor):
-        data = host_array(data._array)
-    dtype = None if dtype is None else dtypes.as_dtype(dtype)
-    exact = _is_typed(data)
-    found = (
-        _nested(data) if isinstance(data, (list, tuple)) else np.asarray(_plain(data))
-    )
-    if dtype is None:
-        dtype = dtypes.of(found.dtype.newbyteorder("=")) if exact else _infer(found)
-    elif found.dtype.kind not in "biuf" and found.dtype != dtypes.bfloat16.numpy:
-        raise dtypes._unsupported(found.dtype)
-    if not exact and dtype.category == 1 and found.dtype is not dtype.numpy:
-        _check_range(found, dtype)
-    out = arrays.empty(found.shape, dtype.numpy)
-    out[...] = found
-    recording = recorder()
-    if recording is not None:
-        recording.memory.slot_of(out).filled = True
-    return out
-
-
-def _check_range(found: Any, dtype: DType) -> None:
-    """Raise if a number of Python's has no place in an integer dtype."""
-    limits = np.iinfo(dtype.numpy)
-    wrong = ~((found >= limits.min) & (found <= limits.max))
-    if wrong.any():
-        message = (
-            f"tensor: the number {found[wrong].flat[0]} does not fit into "
-            f"{dtype.name}, which holds {limits.min} to {limits.max}."
-        )
-        raise ArgumentError(message)
-
-
-def _is_typed(data: Any) -> bool:
-    """Return whether all that `data` holds has a dtype of its own."""
-    if isinstance(data, (list, tuple)):
-        return len(data) > 0 and all(map(_is_typed, data))
-    return isinstance(data, (np.ndarray, np.generic, Tensor))
-
-
-_NUMBERS = {bool, int, float}
-_LISTS = {list, tuple}
-
-
-def _nested(data: Any) -> Any:
-    """Turn tensors in nested lists into arrays; ragged lists are an error."""
-    if not _holds_numbers(data):  # a million in half the time
-        data = [_nested(x) if isinstance(x, (list, tuple)) else _plain(x) for x in data]
-    try:
-        return np.array(data)
-    except ValueError:
-        message = (
-            "tensor: the nested lists are ragged; all lists of one level must have one "
-            "length."
-        )
-        raise ShapeError(message) from None
-
-
-def _holds_numbers(data: Any) -> bool:
-    """Return whether nested lists hold Python's numbers alone."""
-    kinds = set(map(type, data))
-    return kinds <= _NUMBERS or (kinds <= _LISTS and all(map(_holds_numbers, data)))
-
-
-def _plain(x: Any) -> Any:
-    if isinstance(x, int) and x.__class__ not in _NUMBERS:
-        return index(x)
-    return host_array(x._array) if isinstance(x, Tensor) else x
-
-
-def _infer(found: Any) -> DType:
-    """Return the dtype of Python data: bool, int64 or the default float."""
-    kind = found.dtype.kind
-    if kind == "f" or found.size == 0:
-        return dtypes.get_default_dtype()
-    if kind == "b":
-        return dtypes.bool_
-    if kind in "iu":
-        return dtypes.int64
-    raise dtypes._unsupported(found.dtype)
-
-
 def tensor(
     data: Any,
     *,
@@ -159,7 +73,9 @@ def tensor(
     Parameters
     ----------
     data
-        Python floats become the default dtype, integers int64; arrays keep theirs.
+        Python floats become the default dtype, integers int64; arrays keep theirs, and
+        a list of several dtypes has the one that holds them all.  In a list of numbers
+        a tensor of one element is a number.
     dtype
         The dtype to have instead.
     requires_grad

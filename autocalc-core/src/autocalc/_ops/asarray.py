@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""`asarray`: a tensor of whatever holds numbers, on the same memory if possible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autocalc._ops import view
+from autocalc._ops.creation import as_tensor, frombuffer
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import check_flags
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError, DTypeError
+
+
+def asarray(
+    obj: Any,
+    dtype: DType | None = None,
+    *,
+    device: str | Device | None = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return `obj` as a tensor, sharing memory where that is possible.
+
+    Parameters
+    ----------
+    obj
+        A tensor, an array, numbers or lists of them; or a buffer, such as a
+        `bytearray`, whose bytes are read as elements of `dtype`.
+    dtype
+        The dtype of the result; of a buffer of bytes, by default the default dtype.
+    device
+        Where the result lies; by default on the CPU.
+    copy
+        True copies always; False is an error where a copy is needed.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Raises
+    ------
+    DTypeError
+        If a buffer has elements of another dtype than `dtype`.
+    ArgumentError
+        If the bytes of a buffer are no whole number of elements, or a copy is needed
+        and `copy` is False.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> memory = bytearray(8)
+    >>> ac.asarray(memory, dtype=ac.float32)
+    tensor([0., 0.])
+    """
+    check_flags("asarray", copy=copy, requires_grad=requires_grad)
+    shares = isinstance(obj, (Tensor, np.ndarray))
+    made = as_tensor(obj) if shares else None
+    if made is None and not isinstance(obj, np.generic):
+        made, shares = _of_buffer(obj, dtype)
+    if made is None:
+        made = as_tensor(obj, dtype=dtype, device=device)
+    elif shares and isinstance(obj, np.ndarray):
+        shares = np.may_share_memory(obj, made._array)
+    result = made.to(device=device, dtype=dtype)
+    shares = shares and result is made
+    if copy is False and not shares:
+        message = (
+            f"asarray: a {type(obj).__name__} needs a copy here, which copy=False does "
+            f"not allow; leave `copy` out, or give the dtype and device that it has."
+        )
+        raise ArgumentError(message)
+    if copy and shares:
+        result = view.clone(result)
+    if requires_grad and not (result.requires_grad and result.is_leaf):
+        result = result.detach().requires_grad_()
+    return result
+
+
+def _of_buffer(obj: Any, dtype: DType | None) -> tuple[Tensor | None, bool]:
+    """Return a tensor of a buffer's bytes, and whether on its memory; None of none."""
+    try:
+        memory = memoryview(obj)
+        held = None if memory.format in ("B", "b", "c") else np.dtype(memory.format)
+    except TypeError:  # no buffer, or one of records
+        return None, False
+    kind = dtypes.get_default_dtype() if held is None else dtypes.of(held)
+    if dtype is not None and held is not None and dtypes.as_dtype(dtype) is not kind:
+        message = (
+            f"asarray: the {type(obj).__name__} has elements of {kind.name}, and "
+            f"`dtype` is {dtypes.as_dtype(dtype).name}; use ac.tensor to convert them, "
+            f"or ac.frombuffer to read their bytes as others."
+        )
+        raise DTypeError(message)
+    shares = memory.c_contiguous and not memory.readonly
+    source = memory if shares else bytearray(memory.tobytes())
+    return frombuffer(source, dtype=kind if dtype is None else dtype), shares
