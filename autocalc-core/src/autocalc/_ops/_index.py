@@ -41,12 +41,31 @@ def split_index(x: Tensor, index: Any) -> tuple[tuple[Any, ...], Picks]:
         raise not_a_tensor(where, x) from None
     if index.__class__ is int and sizes and -sizes[0] <= index < sizes[0]:
         return (index, ...), []  # the most frequent one
-    parts = index if isinstance(index, tuple) else (index,)
+    parts = tuple(index) if _is_several(index) else (index,)
     for part in parts:
         kind = part.__class__
         if not (kind is int or kind is slice or part is None or part is Ellipsis):
             return _split(x, [_index_part(part) for part in parts])
     return _basic(x, list(parts)), []
+
+
+#: Longer lists are never read as a tuple, as NumPy and PyTorch do it.
+_MOST_INDICES = 31
+
+
+def _is_several(index: Any) -> bool:
+    """Return whether `index` has an index for each of several dimensions.
+
+    A list of integers names positions in one dimension.  A list that has a list, a
+    tensor, a slice, None or Ellipsis in it is read as a tuple.
+    """
+    if not isinstance(index, list) or len(index) > _MOST_INDICES:
+        return isinstance(index, tuple)
+    return any(
+        part is None or part is Ellipsis or isinstance(part, slice)
+        or hasattr(part, "__len__")
+        for part in index
+    )  # fmt: skip
 
 
 def plain_index(index: Any) -> tuple[Any, ...] | None:

@@ -245,7 +245,8 @@ def getitem(input: Tensor, index: Any) -> Tensor:
 
     Integers, slices, None and Ellipsis give a view.  Integer and boolean tensors (and
     lists) pick elements, which are copied; they mix as in PyTorch: neighbouring ones
-    stand where the first of them stood, others in front.
+    stand where the first of them stood, others in front.  A list that holds lists,
+    tensors, slices, None or Ellipsis is read as a tuple of them.
 
     Raises
     ------
