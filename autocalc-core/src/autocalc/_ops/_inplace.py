@@ -21,7 +21,6 @@ from autocalc._ops import (
     rounding,
     trigonometric,
 )
-from autocalc._ops._arguments import as_int
 from autocalc._ops._coerce import as_operand, check_tensor
 from autocalc._ops._method import method
 from autocalc._ops._old_forms import factor_first
@@ -34,7 +33,8 @@ from autocalc._ops._writing import check_writable, fill_, write
 from autocalc._ops.distributions import bernoulli
 from autocalc._ops.filled import number
 from autocalc._ops.made_like import ones_like
-from autocalc._ops.random_draws import integers_below, rand_like, random_into
+from autocalc._ops.random_draws import rand_like, random_into
+from autocalc._ops.random_integers import integers_below, largest_exact
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, DTypeError
@@ -368,12 +368,15 @@ def bernoulli_(
 @remembered_write
 def random_(
     x: Tensor,
-    low: int = 0,
-    high: int | None = None,
+    low: int | None = None,
+    high: Any = ...,
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw integers; by default up to what the dtype holds exactly.
+    """Draw integers from `low` to ``high - 1``; ``random_(high)`` from 0 on.
+
+    Without `high`, or with None, to the largest integer up to which the dtype holds
+    all: of float32 2**24, of int64 2**63 - 1.
 
     Examples
     --------
@@ -382,22 +385,12 @@ def random_(
     >>> sorted(set(x.tolist()))
     [3, 4, 5]
     """
-    check_tensor("random_", x)
-    low = as_int("random_", "low", low)
-    if high is None and low != 0:
-        low, high = 0, low
-    if high is None:
-        exact = {
-            "float16": 11,
-            "bfloat16": 8,
-            "float32": 24,
-            "float64": 53,
-            "bool": 1,
-            "int64": 62,
-        }
-        bits = exact.get(x.dtype.name, 8 * x.itemsize - x.dtype.is_signed)
-        high = 2**bits + x.is_floating_point()
-    drawn = integers_below("random_", low, high, x.shape, generator)
+    kind = check_tensor("random_", x).dtype
+    if high is ...:
+        low, high = (0, None) if low is None else (0, low)
+    first = 0 if low is None else low
+    last = largest_exact(kind) + 1 if high is None else high
+    drawn = integers_below("random_", first, last, x.shape, kind, generator)
     return _drawn_into("random_", x, make(drawn, None))
 
 

@@ -7,10 +7,9 @@ set and any number of threads draws the same.
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._state import current
 from autocalc._kernels.table import TABLE
@@ -27,6 +26,7 @@ from autocalc._ops.filled import (
     shape_of,
 )
 from autocalc._ops.made_like import finished_like, kind_of
+from autocalc._ops.random_integers import check_held, integers_below, random_words
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
@@ -35,7 +35,6 @@ from autocalc._tensor.memory_format import MemoryFormat
 from autocalc.errors import ArgumentError, DTypeError
 
 _KERNELS = {name: KernelCall(TABLE[name]) for name in ("uniform", "normal")}
-_BITS = KernelCall(TABLE["random_bits"])
 
 
 def random_into(kernel: str, out: Any, low: float, high: float, generator: Any) -> None:
@@ -251,45 +250,6 @@ def randn_like(
 # ---- integers ------------------------------------------------------------------------
 
 
-def _words(shape: tuple[int, ...], generator: Generator | None) -> Any:
-    """Return random integers of 62 bits."""
-    selection = current().selection
-    words = selection.empty(shape, dtypes.int64.numpy)
-    seed, offset = chosen("random integers", generator).draw(2 * words.size)
-    run = selection.tables[_BITS.index].get("words")
-    if run is None:
-        run, _ = _BITS.decided(seed, offset, 62, into=words)
-        selection.remember(_BITS.index, "words", run)
-    run(words, seed, offset, 62)
-    return words
-
-
-def _integer(x: Any) -> int | None:
-    if x.__class__ is int:
-        return x
-    try:
-        return None if isinstance(x, bool) else index(x)
-    except TypeError:
-        return None
-
-
-def integers_below(
-    where: str, low: Any, high: Any, shape: tuple[int, ...], generator: Any
-) -> Any:
-    """Return int64 numbers drawn evenly from low to high - 1."""
-    first, last = _integer(low), _integer(high)
-    if first is None or last is None or last <= first or last - first > 2**62:
-        message = (
-            f"{where}: from {low!r} to {high!r} - 1: both must be integers, the second "
-            f"the larger one."
-        )
-        raise ArgumentError(message)
-    words = _words(shape, generator)
-    span = constant(last - first, words.dtype)
-    drawn = arrays.remainder(words, span)
-    return arrays.add(drawn, constant(first, words.dtype))
-
-
 @replayed
 def randint(
     low: Any,
@@ -326,7 +286,8 @@ def randint(
     Raises
     ------
     ArgumentError
-        If `size` is missing.
+        If `size` is missing, or the dtype does not hold all integers from low to
+        high - 1.
 
     Examples
     --------
@@ -343,10 +304,9 @@ def randint(
     if size is None:
         message = f"randint: low={low}, high={high}: `size` is missing."
         raise ArgumentError(message)
-    drawn = integers_below(
-        "randint", low, high, shape_of("randint", (size,)), generator
-    )
     kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
+    shape = shape_of("randint", (size,))
+    drawn = integers_below("randint", low, high, shape, kind, generator)
     array = drawn if kind is dtypes.int64 else arrays.cast(drawn, kind.numpy)
     return finished("randint", placed(array, device), out, requires_grad)
 
@@ -444,7 +404,9 @@ def randperm(
     """
     if device is not None:
         Device(device)
-    order = arrays.argsort(_words((count_of("randperm", n),), generator), 0)
     kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
+    count = count_of("randperm", n)
+    check_held("randperm", 0, count, kind)
+    order = arrays.argsort(random_words((count,), generator), 0)
     array = order if kind is dtypes.int64 else arrays.cast(order, kind.numpy)
     return finished("randperm", placed(array, device), out, requires_grad)

@@ -97,20 +97,34 @@ def arange(
     else:
         count = math.ceil((last - first) / by)
         values = first + np.arange(count) * float(by)
-    array = placed(_as(values, kind), device)
+    array = placed(_as("arange", values, kind), device)
     return finished("arange", array, out, requires_grad)
 
 
-def _as(values: Any, kind: DType) -> Any:
-    """Copy values that NumPy computed into an array of `kind`."""
+def _as(where: str, values: Any, kind: DType) -> Any:
+    """Copy values that NumPy computed, in order, into an array of `kind`."""
     if kind.is_floating_point and values.dtype.kind in "if":
         return arrays.cast(values, kind.numpy)
     if values.dtype is kind.numpy:
         return arrays.copy(values)
+    if kind.category == 1 and len(values):
+        _check_ends(where, values, kind)
     array = arrays.empty(values.shape, kind.numpy)
     with np.errstate(over="ignore"):
         array[...] = values
     return array
+
+
+def _check_ends(where: str, values: Any, kind: DType) -> None:
+    """Raise unless an integer dtype holds the first and the last, without fractions."""
+    limits = np.iinfo(kind.numpy)
+    for value in (values[0], values[-1]):
+        if not limits.min - 1 < value < limits.max + 1:
+            message = (
+                f"{where}: {value} does not fit into {kind.name}, which holds "
+                f"{limits.min} to {limits.max}; use another dtype."
+            )
+            raise ArgumentError(message)
 
 
 def _line(where: str, start: Any, end: Any, steps: Any) -> Any:
@@ -226,7 +240,7 @@ def linspace(
     """
     if device is not None:
         Device(device)
-    values = _as(_line("linspace", start, end, steps), dtype_of(dtype, out))
+    values = _as("linspace", _line("linspace", start, end, steps), dtype_of(dtype, out))
     return finished("linspace", placed(values, device), out, requires_grad)
 
 
@@ -271,7 +285,6 @@ def logspace(
     if device is not None:
         Device(device)
     exponents = _line("logspace", start, end, steps)
-    values = _as(
-        float(number("logspace", "base", base)) ** exponents, dtype_of(dtype, out)
-    )
+    powers = float(number("logspace", "base", base)) ** exponents
+    values = _as("logspace", powers, dtype_of(dtype, out))
     return finished("logspace", placed(values, device), out, requires_grad)
