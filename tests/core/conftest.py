@@ -19,7 +19,7 @@ from autocalc.plugin import hookimpl
 @pytest.fixture
 def environment(monkeypatch):
     """Set AUTOCALC_* variables for this test; the settings follow."""
-    for name in [*_config.VARIABLES, *_config.OLD_NAMES]:
+    for name in [*_config.VARIABLES, *_config.OLD_NAMES, "OMP_NUM_THREADS"]:
         monkeypatch.delenv(name, raising=False)
 
     def set_variables(**values: str) -> None:

@@ -7,6 +7,7 @@ import logging
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ from autocalc.errors import ConfigError, ConfigWarning
         ("CACHE_DIR", "/tmp/c", "cache_dir", Path("/tmp/c")),
         ("DATA_DIR", "~/d", "data_dir", Path("~/d").expanduser()),
         ("SHADOW", "reference:0.01", "shadow", ("reference", 0.01)),
-        ("SHADOW", "reference", "shadow", ("reference", 1.0)),
+        ("SHADOW", "reference:1", "shadow", ("reference", 1.0)),
         ("SHADOW", "", "shadow", None),
         ("GUARD", "off", "guard", False),
         ("GUARD", "on", "guard", True),
@@ -70,6 +71,17 @@ def test_what_is_understood(environment, variable, text, setting, value):
         ("TUNE", "now", "AUTOCALC_TUNE='now' is unknown: use read or off"),
         ("SHADOW", "reference:2", "write set:share, as in reference:0.01"),
         ("SHADOW", "reference:x", "write set:share"),
+        (
+            "SHADOW",
+            "reference",
+            "SHADOW='reference': write set:share, as in reference:",
+        ),
+        ("SHADOW", ":0.5", "the share of calls is above 0 and at most 1"),
+        ("NUM_THREADS", "99999999999999", "use 1 or more, up to 4096"),
+        ("NUM_THREADS", "4097", "use 1 or more, up to 4096"),
+        ("NUM_THREADS", "1_0", "is not a number of threads"),
+        ("CACHE_DIR", "~nobody-of-this-name/x", "AUTOCALC_CACHE_DIR=.* is no folder"),
+        ("DISTRIBUTED_TIMEOUT", "1e300", "above 0 and up to 1000000000"),
         ("GUARD", "maybe", "AUTOCALC_GUARD='maybe' is neither on nor off"),
         ("LOG", "loud", "AUTOCALC_LOG='loud' is no logging level: use debug, info"),
     ],
@@ -187,3 +199,60 @@ def test_the_log_goes_to_stderr_when_nobody_listens():
         env={"AUTOCALC_LOG": "debug"},
     )
     assert "autocalc.kernels: DEBUG: here I am" in loud.stderr
+
+
+#: What nobody means.
+ABSURD = {
+    "huge": "9" * 30,
+    "thousands of digits": "9" * 5000,
+    "negative": "-1",
+    "zero": "0",
+    "fraction": "0.5",
+    "exponent": "1e400",
+    "NaN": "nan",
+    "infinity": "-inf",
+    "empty": "",
+    "spaces": "   ",
+    "a line": "a\nb",
+    "other digits": "\N{ARABIC-INDIC DIGIT THREE}",
+    "superscript": "\N{SUPERSCRIPT TWO}",
+    "emoji": "\N{SNAKE}" * 3,
+    "bytes": "\udcff\udcfe",
+    "commas": ",,,",
+    "colons": ":::",
+    "dashes": "-,-",
+    "brackets": "[" * 10_000,
+    "home of nobody": "~nobody-of-this-name/x",
+    "words": "all of them",
+    "long": "x" * 100_000,
+}
+
+
+@pytest.mark.parametrize("value", ABSURD)
+@pytest.mark.parametrize("name", [*_config.VARIABLES, "OMP_NUM_THREADS"])
+def test_absurd_values_are_understood_or_refused(name, value, environment):
+    environment()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(name, ABSURD[value])
+        _config.reload()
+        found, said = outcome()
+        assert found is not None or (name in said and len(said) < 400)
+        if found is not None:
+            for threads in (found.num_threads, found.omp_num_threads):
+                assert threads is None or 1 <= threads <= 4096
+            assert found.shadow is None
+            assert found.distributed_timeout is None or found.distributed_timeout < 1e9
+            needs_form = name in ("AUTOCALC_NUM_THREADS", "AUTOCALC_SHADOW")
+            assert not (needs_form and ABSURD[value].strip())
+    _config.reload()
+
+
+def outcome():
+    """Return the settings and what was said, or None and what the error says."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = _config.settings()
+        except ConfigError as error:
+            return None, str(error)
+    return found, " ".join(str(w.message) for w in caught)

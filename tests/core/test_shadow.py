@@ -39,7 +39,7 @@ def test_a_right_kernel_passes_in_silence(install, environment):
 
 def test_a_wrong_kernel_is_named_with_its_worst_difference(install, environment):
     install(mine=[kernel_set("mine", add=wrong_add)])
-    environment(AUTOCALC_SHADOW="reference")
+    environment(AUTOCALC_SHADOW="reference:1")
     message = (
         r"AUTOCALC_SHADOW: add of mine differs from reference: `out` at \(2,\) is 2.5, "
         r"reference gives 2.0; allowed is 2 times the kernel's budget"
@@ -52,7 +52,7 @@ def test_a_wrong_kernel_is_named_with_its_worst_difference(install, environment)
 def test_strict_raises(install, environment):
     install(mine=[kernel_set("mine", add=wrong_add)])
     x = ac.ones(3)
-    environment(AUTOCALC_SHADOW="reference", AUTOCALC_STRICT="1")
+    environment(AUTOCALC_SHADOW="reference:1", AUTOCALC_STRICT="1")
     with pytest.raises(KernelError, match="add of mine differs"):
         x + x
 
@@ -94,7 +94,7 @@ def test_a_share_of_the_calls_in_a_fixed_order(install, environment):
 
 def test_it_works_together_with_counting(install, environment):
     install(mine=[kernel_set("mine", add=wrong_add)])
-    environment(AUTOCALC_SHADOW="reference")
+    environment(AUTOCALC_SHADOW="reference:1")
     with ac.kernels.count() as calls, pytest.warns(ShadowWarning):
         ac.ones(3) + ac.ones(3)
     assert calls["add", "mine"] == 1
@@ -126,7 +126,7 @@ def test_an_in_place_kernel_that_is_wrong(install, environment):
         y += alpha * x + 1
 
     install(mine=[kernel_set("mine", axpy=wrong_axpy)])
-    environment(AUTOCALC_SHADOW="reference")
+    environment(AUTOCALC_SHADOW="reference:1")
     from autocalc._dispatch._arrays import arrays
 
     y = np.zeros(2, np.float32)

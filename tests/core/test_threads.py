@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
 import autocalc as ac
+from autocalc import _config
 from autocalc._dispatch import _cpu, _thread_budget, _threads
 from autocalc.errors import ArgumentError, ConfigWarning
 from autocalc.plugin import KernelSet
@@ -81,7 +84,45 @@ def test_serial_leaves_an_unset_budget_unset(environment, monkeypatch):
     assert ac.get_num_threads() == 7
 
 
-@pytest.mark.parametrize("count", [0, -1, 1.5, "2", True, None])
+@pytest.mark.parametrize(
+    ("text", "count"), [("3", 3), (" 4 ", 4), ("5,2", 5), ("1,x", 1), ("4096", 4096)]
+)
+def test_openmps_number_counts_where_there_is_no_other(environment, text, count):
+    environment(OMP_NUM_THREADS=text, AUTOCALC_NUM_THREADS="")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConfigWarning)  # of more threads than cores
+        assert ac.get_num_threads() == count
+        environment(OMP_NUM_THREADS=text, AUTOCALC_NUM_THREADS="2")
+        assert ac.get_num_threads() == 2
+
+
+def test_openmps_number_reaches_kernel_sets(environment, told):
+    environment(OMP_NUM_THREADS="1")
+    ac.ones(1) + 1
+    assert told == [1]
+
+
+@pytest.mark.parametrize("text", ["many", "0", "-2", "9" * 20, ",2", "1.5"])
+def test_a_wrong_number_of_openmp_is_passed_over_with_a_warning(
+    environment, monkeypatch, text
+):
+    environment()
+    monkeypatch.setattr(_thread_budget, "usable_cores", lambda: 7)
+    monkeypatch.setenv("OMP_NUM_THREADS", text)
+    _config.reload()
+    with pytest.warns(ConfigWarning, match="OMP_NUM_THREADS=.* has no effect on AutoC"):
+        assert ac.get_num_threads() == 7
+
+
+def test_more_threads_of_openmp_than_cores_warn(cores, environment):
+    cores(2, 2)
+    _thread_budget._warn_once.cache_clear()
+    environment(OMP_NUM_THREADS="3")
+    with pytest.warns(ConfigWarning, match="^OMP_NUM_THREADS=3: 3 threads are more"):
+        assert ac.get_num_threads() == 3
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "2", True, None, 4097, 99999999999999])
 def test_a_budget_is_a_positive_number(count):
     with pytest.raises(ArgumentError, match=r"set_num_threads: `count` is .*1 or more"):
         ac.set_num_threads(count)

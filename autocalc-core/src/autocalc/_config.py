@@ -28,7 +28,7 @@ VARIABLES = {
     "AUTOCALC_KERNELS": "kernel sets or families to prefer, best first: simd,blas",
     "AUTOCALC_DISABLE_KERNELS": "kernel sets or families never to use",
     "AUTOCALC_CPU_FEATURES": "CPU features to hide, for tests: -avx512f,-avx2",
-    "AUTOCALC_NUM_THREADS": "thread budget; by default the usable cores",
+    "AUTOCALC_NUM_THREADS": "threads; by default OMP_NUM_THREADS or the usable cores",
     "AUTOCALC_DETERMINISTIC": "1: refuse kernels that do not promise the same bits",
     "AUTOCALC_EAGER": "python: calls of operators without the accelerated ones",
     "AUTOCALC_TUNE": "read or off: whether what `autocalc tune` measured counts",
@@ -48,6 +48,11 @@ OLD_NAMES = {
     "AG_NUM_THREADS": "AUTOCALC_NUM_THREADS",
     "AG_DETERMINISTIC": "AUTOCALC_DETERMINISTIC",
 }
+
+#: More threads than any machine has cores: such a number is a mistake.
+MOST_THREADS = 4096
+#: About 30 years; a longer time does not fit into what waits.
+_MOST_SECONDS = 1e9
 
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"", "0", "false", "no", "off"}
@@ -125,13 +130,19 @@ def warn_about_unknown(
         )
 
 
+def _shown(value: str) -> str:
+    """Return a value for a message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def _flag(name: str, value: str) -> bool:
     word = value.strip().lower()
     if word in _TRUE:
         return True
     if word in _FALSE:
         return False
-    message = f"{name}={value!r} is neither on nor off: use 1 or 0."
+    message = f"{name}={_shown(value)} is neither on nor off: use 1 or 0."
     raise ConfigError(message)
 
 
@@ -142,7 +153,7 @@ def _strict(name: str, value: str) -> tuple[bool, bool]:
     try:
         return _flag(name, value), False
     except ConfigError:
-        message = f"{name}={value!r} is neither on nor off: use 1, 0 or list."
+        message = f"{name}={_shown(value)} is neither on nor off: use 1, 0 or list."
         raise ConfigError(message) from None
 
 
@@ -150,14 +161,39 @@ def _words(value: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in value.split(",") if word.strip())
 
 
+def _count_of_threads(value: str) -> int | None:
+    """Return a number of threads; None if it is none, or more than there can be."""
+    text = value.strip()
+    plain = text.isascii() and text.isdecimal() and len(text) < 20
+    return int(text) if plain and 1 <= int(text) <= MOST_THREADS else None
+
+
 def _threads(name: str, value: str) -> int:
-    try:
-        count = int(value)
-    except ValueError:
-        count = 0
-    if count < 1:
-        message = f"{name}={value!r} is not a number of threads: use 1 or more."
+    count = _count_of_threads(value)
+    if count is None:
+        message = (
+            f"{name}={_shown(value)} is not a number of threads: use 1 or more, up to "
+            f"{MOST_THREADS}."
+        )
         raise ConfigError(message)
+    return count
+
+
+def _omp_threads() -> int | None:
+    """Return OpenMP's number of threads, which all numerical libraries take.
+
+    It may be a list, of which the first is meant; as OpenMP does, a wrong one is passed
+    over with a warning.
+    """
+    value = os.environ.get("OMP_NUM_THREADS", "")
+    if not value.strip():
+        return None
+    count = _count_of_threads(value.partition(",")[0])
+    if count is None:
+        _warn(
+            f"OMP_NUM_THREADS={_shown(value)} is not a number of threads and has no "
+            f"effect on AutoCalc; use 1 to {MOST_THREADS}, or AUTOCALC_NUM_THREADS."
+        )
     return count
 
 
@@ -166,8 +202,8 @@ def _hidden_features(name: str, value: str) -> frozenset[str]:
     wrong = [word for word in words if not word.startswith("-") or word == "-"]
     if wrong:
         message = (
-            f"{name}={value!r}: {wrong[0]!r} does not start with '-'. Features can "
-            f"only be hidden, as in {name}=-avx512f,-avx2."
+            f"{name}={_shown(value)}: {_shown(wrong[0])} does not start with '-'. "
+            f"Features can only be hidden, as in {name}=-avx512f,-avx2."
         )
         raise ConfigError(message)
     return frozenset(word[1:] for word in words)
@@ -178,11 +214,14 @@ def _shadow(name: str, value: str) -> tuple[str, float] | None:
         return None
     set_name, _, share = value.partition(":")
     try:
-        fraction = float(share or "1")
+        fraction = float(share)
     except ValueError:
         fraction = -1.0
-    if not 0.0 < fraction <= 1.0:
-        message = f"{name}={value!r}: write set:share, as in reference:0.01."
+    if not (set_name.strip() and 0.0 < fraction <= 1.0):
+        message = (
+            f"{name}={_shown(value)}: write set:share, as in reference:0.01; the share "
+            f"of calls is above 0 and at most 1."
+        )
         raise ConfigError(message)
     return set_name.strip(), fraction
 
@@ -193,7 +232,7 @@ _DEBUG_LEVELS = ("off", "info", "detail")
 def _distributed_debug(name: str, value: str) -> str:
     level = value.strip().lower() or "off"
     if level not in _DEBUG_LEVELS:
-        message = f"{name}={value!r} is unknown: use {', '.join(_DEBUG_LEVELS)}."
+        message = f"{name}={_shown(value)} is unknown: use {', '.join(_DEBUG_LEVELS)}."
         raise ConfigError(message)
     return level
 
@@ -205,8 +244,11 @@ def _seconds(name: str, value: str) -> float | None:
         found = float(value)
     except ValueError:
         found = 0.0
-    if not 0 < found < float("inf"):
-        message = f"{name}={value!r} is no time: use seconds, above 0."
+    if not 0 < found <= _MOST_SECONDS:
+        message = (
+            f"{name}={_shown(value)} is no time: use seconds, above 0 and up to "
+            f"{_MOST_SECONDS:.0f}."
+        )
         raise ConfigError(message)
     return found
 
@@ -217,7 +259,9 @@ _LEVELS = ("debug", "info", "warning", "error", "critical")
 def _log_level(name: str, value: str) -> str:
     level = value.strip().lower()
     if level and level not in _LEVELS:
-        message = f"{name}={value!r} is no logging level: use {', '.join(_LEVELS)}."
+        message = (
+            f"{name}={_shown(value)} is no logging level: use {', '.join(_LEVELS)}."
+        )
         raise ConfigError(message)
     return level
 
@@ -252,6 +296,7 @@ class Settings:
     disabled: tuple[str, ...]
     hidden_features: frozenset[str]
     num_threads: int | None
+    omp_num_threads: int | None
     deterministic: bool
     eager: str
     tune: str
@@ -268,20 +313,27 @@ class Settings:
 
 def _parse(found: dict[str, str]) -> Settings:
     def text(name: str) -> str:
-        return found.get(PREFIX + name, "")
+        value = found.get(PREFIX + name, "")
+        return value if value.strip() else ""
 
     from pathlib import Path  # 5 ms, with the first kernel and not with AutoCalc
 
     def path(name: str) -> Path | None:
-        return Path(text(name)).expanduser() if text(name) else None
+        try:
+            return Path(text(name)).expanduser() if text(name) else None
+        except RuntimeError as error:  # ~somebody
+            message = f"{PREFIX}{name}={_shown(text(name))} is no folder: {error}"
+            raise ConfigError(message) from None
 
     tune = text("TUNE") or "read"
     if tune not in {"read", "off"}:
-        message = f"AUTOCALC_TUNE={tune!r} is unknown: use read or off."
+        message = f"AUTOCALC_TUNE={_shown(tune)} is unknown: use read or off."
         raise ConfigError(message)
     eager = text("EAGER") or "auto"
     if eager not in {"auto", "python"}:
-        message = f"AUTOCALC_EAGER={eager!r} is unknown: use python, or leave it out."
+        message = (
+            f"AUTOCALC_EAGER={_shown(eager)} is unknown: use python, or leave it out."
+        )
         raise ConfigError(message)
     threads = text("NUM_THREADS")
     strict, lists_falls = _strict("AUTOCALC_STRICT", text("STRICT"))
@@ -291,6 +343,7 @@ def _parse(found: dict[str, str]) -> Settings:
         disabled=_words(text("DISABLE_KERNELS")),
         hidden_features=_hidden_features("AUTOCALC_CPU_FEATURES", text("CPU_FEATURES")),
         num_threads=_threads("AUTOCALC_NUM_THREADS", threads) if threads else None,
+        omp_num_threads=_omp_threads() if not threads else None,
         deterministic=_flag("AUTOCALC_DETERMINISTIC", text("DETERMINISTIC")),
         eager=eager,
         tune=tune,

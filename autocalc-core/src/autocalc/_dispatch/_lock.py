@@ -259,6 +259,9 @@ def read(path: Path) -> Lock:
 
 def _text(path: Path) -> str | None:
     """Return the JSON of a lock; None where a checkpoint has none."""
+    if path.is_fifo():  # whose end may never come
+        message = "it is a pipe"
+        raise OSError(message)
     with path.open("rb") as file:
         head = file.read(9)
         size = struct.unpack("<Q", head[:8])[0] if len(head) == 9 else _MOST_HEADER
@@ -275,7 +278,8 @@ def _parsed(path: Path, text: str) -> Lock:
         form = content["autocalc_lock"]
         if form == FORMAT:
             return _lock_of(content)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
+            ValueError) as error:  # fmt: skip
         message = f"use_lock: {path} holds no lock ({error!r}). {_HOW_TO_MAKE}"
         raise ConfigError(message) from error
     message = (

@@ -8,9 +8,8 @@ their contents.
 
 from __future__ import annotations
 
-import json
-import os
 import re
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 
 from autocalc._config import cache_folder, logger
 from autocalc._dispatch._cpu import cpu_features, cpu_name
+from autocalc._dispatch._kept_files import read_json, write_json
 
 #: The number of the files' form; others are as good as none.
 FORMAT = 1
@@ -134,6 +134,8 @@ def _now(file: File) -> File | None:
     """Return a file as it is now if its contents are the same, else None."""
     try:
         state = Path(file.path).stat()
+        if not stat.S_ISREG(state.st_mode):
+            return None
         if (state.st_size, state.st_mtime_ns) == (file.size, file.time):
             return file
         if state.st_size != file.size or _hash(file.path) != file.hash:
@@ -179,28 +181,55 @@ def find(path: Path) -> Record | None:
 
 def _read(path: Path) -> Record | None:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
         if content.pop("format") != FORMAT:
             return None
-        content["files"] = tuple(File(*entry) for entry in content["files"])
-        return Record(**content)
+        content["files"] = tuple(_file(*entry) for entry in content["files"])
+        return _checked(Record(**content))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
         message = "the record %s cannot be used (%s): the set is tested again"
         logger("kernels").warning(message, path, error)
         return None
+
+
+def _file(path: str, size: int, time: int, digest: str) -> File:
+    return File(str(path), int(size), int(time), str(digest))
+
+
+def _checked(record: Record) -> Record:
+    """Return a record whose values are of the kinds that they are used as."""
+    kinds = {name: type(value) for name, value in vars(_BLANK).items()}
+    wrong = [name for name, kind in kinds.items() if not _is(record, name, kind)]
+    float(record.seconds)  # an integer may be too large
+    if wrong or not all(isinstance(x, str) for x in record.wrong.values()):
+        message = f"{', '.join(wrong) or 'wrong'} cannot be used"
+        raise ValueError(message)
+    return record
+
+
+def _is(record: Record, name: str, kind: type) -> bool:
+    value = getattr(record, name)
+    return isinstance(value, (int, float) if kind is float else kind)
+
+
+#: What the values of a record are like.
+_BLANK = Record("", "", "")
 
 
 def keep(path: Path, record: Record) -> None:
     """Keep a record, in the cache if that can be written."""
     _kept[path] = record
     content: dict[str, Any] = {"format": FORMAT, **asdict(record)}
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        part.replace(path)
+        write_json(path, content)
     except OSError as error:
         logger("kernels").warning(
             "the self-test of %s cannot be recorded (%s) and runs in each process; "

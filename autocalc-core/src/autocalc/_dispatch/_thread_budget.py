@@ -16,13 +16,14 @@ _budget: int | None = None
 def get_num_threads() -> int:
     """Return the thread budget.
 
-    It is `set_num_threads`' last value, else ``AUTOCALC_NUM_THREADS``, else the number
-    of cores that the process may use (CPU affinity and cgroup quota).
+    It is `set_num_threads`' last value, else ``AUTOCALC_NUM_THREADS``, else
+    ``OMP_NUM_THREADS``, else the number of cores that the process may use (CPU affinity
+    and cgroup quota).
 
     Warns
     -----
     ConfigWarning
-        Once, if ``AUTOCALC_NUM_THREADS`` is more than these cores.
+        Once, if the environment asks for more than these cores.
 
     Examples
     --------
@@ -32,16 +33,23 @@ def get_num_threads() -> int:
     """
     if _budget is not None:
         return _budget
-    given = settings().num_threads
+    given = environments_budget()
     if given is None:
         return usable_cores()
     _warn_once(given)
     return given
 
 
+def environments_budget() -> int | None:
+    """Return the number of threads that the environment asks for, if it does."""
+    now = settings()
+    return now.omp_num_threads if now.num_threads is None else now.num_threads
+
+
 @functools.lru_cache(maxsize=8)
 def _warn_once(count: int) -> None:
-    warn_if_over(f"AUTOCALC_NUM_THREADS={count}", count)
+    name = "OMP" if settings().num_threads is None else "AUTOCALC"
+    warn_if_over(f"{name}_NUM_THREADS={count}", count)
 
 
 def warn_if_over(given: str, count: int) -> None:

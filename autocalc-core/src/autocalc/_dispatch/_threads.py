@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from autocalc._config import MOST_THREADS
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._thread_budget import (
     choose_budget,
@@ -22,12 +23,12 @@ def set_num_threads(count: int) -> None:
     Parameters
     ----------
     count
-        1 or more.
+        1 or more, up to 4096.
 
     Raises
     ------
     ArgumentError
-        If `count` is not a positive integer.
+        If `count` is not such an integer.
 
     Warns
     -----
@@ -43,7 +44,10 @@ def set_num_threads(count: int) -> None:
     1
     """
     if not _is_count(count):
-        message = f"set_num_threads: `count` is {count!r}; it must be 1 or more."
+        message = (
+            f"set_num_threads: `count` is {count!r}; it must be 1 or more, up to "
+            f"{MOST_THREADS}."
+        )
         raise ArgumentError(message)
     warn_if_over("set_num_threads", count)
     apply_budget(count)
@@ -56,8 +60,9 @@ def apply_budget(count: int | None) -> None:
 
 
 def _is_count(value: object) -> bool:
-    """Return whether `value` is a whole number above 0, and not True."""
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    """Return whether `value` is a whole number of threads, and not True."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole and 0 < value <= MOST_THREADS  # type: ignore[operator]  # an int
 
 
 def _tell_loaded_sets(count: int) -> None:

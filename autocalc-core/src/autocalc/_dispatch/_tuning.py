@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -122,9 +121,11 @@ def _layout(shape: Shape, strides: Shape, itemsize: int) -> str:
 
 
 def _distance(
-    measured: Iterable[Shape | None], wanted: Iterable[Shape | None]
+    measured: Sequence[Shape | None], wanted: Sequence[Shape | None]
 ) -> float | None:
     """Return how unlike shapes are: the sum of ``|log2|`` of the dimensions' ratios."""
+    if len(measured) != len(wanted):
+        return None
     total = 0.0
     for a, b in zip(measured, wanted, strict=True):
         if (a is None) != (b is None) or (a and b and len(a) != len(b)):
@@ -172,19 +173,26 @@ def _in_force(_budget: int | None) -> Record:
 @functools.lru_cache(maxsize=8)
 def _read(path: Path) -> Record:
     """Return the record in a file; an empty one if it cannot be used."""
-    import json  # late, as with most calls there is no record
+    # late, as with most calls there is no record
+    from autocalc._dispatch._kept_files import UnusableFileError, read_json
 
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except FileNotFoundError:
         return Record({})
-    except (OSError, ValueError) as error:
-        return _unusable(path, f"it cannot be read ({error})")
+    except UnusableFileError as error:
+        return _unusable(path, str(error))
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         return _unusable(path, f"it is not of format {FORMAT}")
     try:
         return Record(content["packages"], tuple(map(_measured, content["measured"])))
-    except (KeyError, TypeError, ValueError) as error:
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
         return _unusable(path, f"an entry is wrong ({error!r})")
 
 
@@ -199,15 +207,27 @@ def _unusable(path: Path, reason: str) -> Record:
 
 def _measured(entry: dict[str, Any]) -> Measured:
     seconds = {str(name): float(value) for name, value in entry["seconds"].items()}
+    if not seconds or not all(0 < value < math.inf for value in seconds.values()):
+        message = f"seconds are {seconds}"
+        raise ValueError(message)
     return Measured(
         str(entry["kernel"]),
         str(entry["label"]),
         tuple(entry["dtypes"]),
-        _tuples(entry["shapes"]),
+        tuple(map(_shape, entry["shapes"])),
         tuple(entry["layouts"]),
         _tuples(entry["attributes"]),
         seconds,
     )
+
+
+def _shape(sizes: Any) -> Shape | None:
+    if sizes is None:
+        return None
+    if not all(isinstance(n, int) and 0 <= n < 2**63 for n in sizes):
+        message = f"a shape is {sizes}"
+        raise ValueError(message)
+    return tuple(sizes)
 
 
 def _tuples(value: Any) -> Any:
@@ -229,21 +249,15 @@ def measured(key: DispatchKey, label: str, seconds: dict[str, float]) -> Measure
 
 def write(measured: Iterable[Measured]) -> Path:
     """Keep what was measured with the packages of today; return the file."""
-    import json
+    from autocalc._dispatch._kept_files import write_json
 
     path = path_of_record()
-    path.parent.mkdir(parents=True, exist_ok=True)
     content = {
         "format": FORMAT,
         "packages": packages(),
         "measured": [asdict(one) for one in measured],
     }
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_json(path, content)
     forget()
     return path
 

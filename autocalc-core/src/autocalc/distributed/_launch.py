@@ -34,4 +34,5 @@ def mpi_launch() -> Launch | None:
 
 def _number(name: str) -> int | None:
     value = launched(name)
-    return int(value) if value is not None and value.isdecimal() else None
+    is_count = value is not None and value.isdecimal() and len(value) < 20
+    return int(value) if is_count else None  # type: ignore[arg-type]  # a text then

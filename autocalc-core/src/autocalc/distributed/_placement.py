@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._config import settings
 from autocalc._dispatch._cpu import usable_cores
-from autocalc._dispatch._thread_budget import chosen_budget
+from autocalc._dispatch._thread_budget import chosen_budget, environments_budget
 from autocalc._dispatch._threads import apply_budget
 from autocalc.distributed import _mpi
 from autocalc.distributed._reduce_op import ReduceOp
@@ -40,7 +39,7 @@ def place(host: Any) -> bool:
         enough = cores >= host.Get_size()
         cores = max(1, cores // host.Get_size())
         _pin(host.Get_rank(), host.Get_size())
-    if chosen_budget() is None and settings().num_threads is None:
+    if chosen_budget() is None and environments_budget() is None:
         apply_budget(cores)
     return enough
 

@@ -8,8 +8,6 @@ and a kernel is held against the best at the next smaller size or more.
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -21,6 +19,7 @@ from typing import Any, NamedTuple
 from autocalc._config import cache_folder, logger
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._cpu import cpu_name
+from autocalc._dispatch._kept_files import UnusableFileError, read_json, write_json
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._dispatch._tuning import packages
 from autocalc._graph._grad_mode import no_grad
@@ -232,12 +231,8 @@ def path_of_peaks(threads: int) -> Path:
 def _write(found: Peaks) -> str:
     """Keep the peaks; return in a sentence where, or why not."""
     path = path_of_peaks(found.threads)
-    text = json.dumps({"format": FORMAT, **found._asdict()}, indent=1)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text + "\n", encoding="utf-8")
-        part.replace(path)
+        write_json(path, {"format": FORMAT, **found._asdict()})
     except OSError as error:
         return f"They hold for this process alone: {path} cannot be written ({error})."
     return f"Kept in {path}"
@@ -246,23 +241,41 @@ def _write(found: Peaks) -> str:
 def _read(threads: int) -> Peaks | None:
     path = path_of_peaks(threads)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
-        return _without(path, f"it cannot be read ({error})")
+    except UnusableFileError as error:
+        return _without(path, str(error))
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         return _without(path, f"it is not of format {FORMAT}")
     try:
-        return Peaks(
-            str(content["cpu"]),
-            int(content["threads"]),
-            {str(k): float(v) for k, v in content["flops"].items()},
-            tuple((float(size), float(rate)) for size, rate in content["bandwidth"]),
-            dict(content["packages"]),
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return _peaks_of(content)
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
         return _without(path, f"an entry is wrong ({error!r})")
+
+
+def _peaks_of(content: dict[str, Any]) -> Peaks:
+    flops = {str(k): _rate(v) for k, v in content["flops"].items()}
+    moved = tuple((_rate(size), _rate(rate)) for size, rate in content["bandwidth"])
+    if "float32" not in flops or not moved:
+        message = "there is no rate of float32, or of memory"
+        raise ValueError(message)
+    packages = dict(content["packages"])
+    return Peaks(str(content["cpu"]), int(content["threads"]), flops, moved, packages)
+
+
+def _rate(given: Any) -> float:
+    value = float(given)
+    if not 0 < value < inf:
+        message = f"{given} is no rate"
+        raise ValueError(message)
+    return value
 
 
 def _without(path: Path, reason: str) -> Peaks | None:

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Small JSON files in the cache: read with suspicion, written in one step.
+
+What lies there decides which kernels run.  A file counts only if it is one, of a
+moderate size, and nobody but its owner, who is this user or the administrator, can
+write to it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+#: No record is larger; most have some kilobytes.
+MOST_BYTES = 16 << 20
+
+#: Who else may write: a group, and everybody.
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+#: Only its owner may write to a file that is made here, whatever the umask says.
+_MODE = 0o644
+
+
+class UnusableFileError(ValueError):
+    """A file that does not count; the text says why and what to do."""
+
+
+def read_json(path: Path) -> Any:
+    """Return what a JSON file in the cache holds.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    UnusableFileError
+        If it does not count.
+    """
+    try:
+        return json.loads(_bytes(path).decode("utf-8"))
+    except (FileNotFoundError, UnusableFileError):
+        raise
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except (OSError, ValueError) as error:
+        reason = str(error)
+    message = f"it cannot be read ({reason})"
+    raise UnusableFileError(message)
+
+
+def _bytes(path: Path) -> bytes:
+    # Without waiting, as the open of a pipe does; what is open cannot be replaced.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags)
+    try:
+        reason = _objection(os.fstat(handle))
+        if reason:
+            raise UnusableFileError(reason)
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(MOST_BYTES + 1)
+    finally:
+        os.close(handle)
+
+
+def _objection(state: os.stat_result) -> str:
+    """Return why a file does not count, "" if it does."""
+    if not stat.S_ISREG(state.st_mode):
+        return f"it is no file but a {_kind(state.st_mode)}; remove it"
+    if state.st_size > MOST_BYTES:
+        return f"it has {state.st_size} bytes, more than {MOST_BYTES}; remove it"
+    if not hasattr(os, "geteuid"):  # Windows has other rights
+        return ""
+    if state.st_uid not in (os.geteuid(), 0):
+        return f"it belongs to another user (number {state.st_uid}); remove it"
+    if state.st_mode & _OTHERS:
+        rights = stat.filemode(state.st_mode)
+        return f"other users can write to it ({rights}); `chmod go-w` it, or remove it"
+    return ""
+
+
+def _kind(mode: int) -> str:
+    kinds = {
+        stat.S_IFIFO: "pipe",
+        stat.S_IFSOCK: "socket",
+        stat.S_IFCHR: "device",
+        stat.S_IFBLK: "device",
+        stat.S_IFDIR: "folder",
+    }
+    return kinds.get(stat.S_IFMT(mode), "special file")
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write a JSON file in one step: there is the old one, or the new one.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written to.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)
+    try:
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(json.dumps(content, indent=1) + "\n")
+        part.replace(path)
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
