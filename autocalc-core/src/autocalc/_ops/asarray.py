@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._ops import view
-from autocalc._ops.creation import as_tensor, frombuffer
+from autocalc._ops.creation import from_numpy, frombuffer, tensor
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flags
 from autocalc._tensor.device import Device
@@ -56,14 +56,9 @@ def asarray(
     tensor([0., 0.])
     """
     check_flags("asarray", copy=copy, requires_grad=requires_grad)
-    shares = isinstance(obj, (Tensor, np.ndarray))
-    made = as_tensor(obj) if shares else None
-    if made is None and not isinstance(obj, np.generic):
-        made, shares = _of_buffer(obj, dtype)
+    made, shares = _as_it_is(obj, dtype)
     if made is None:
-        made = as_tensor(obj, dtype=dtype, device=device)
-    elif shares and isinstance(obj, np.ndarray):
-        shares = np.may_share_memory(obj, made._array)
+        made = tensor(obj, dtype=dtype, device=device)
     result = made.to(device=device, dtype=dtype)
     shares = shares and result is made
     if copy is False and not shares:
@@ -77,6 +72,18 @@ def asarray(
     if requires_grad and not (result.requires_grad and result.is_leaf):
         result = result.detach().requires_grad_()
     return result
+
+
+def _as_it_is(obj: Any, dtype: DType | None) -> tuple[Tensor | None, bool]:
+    """Return `obj` as a tensor, and whether on its memory; None of what is copied."""
+    if isinstance(obj, Tensor):
+        return obj, True
+    if isinstance(obj, np.ndarray):
+        try:
+            return from_numpy(obj), True
+        except ArgumentError:  # of another byte order, for example
+            return None, False
+    return (None, False) if isinstance(obj, np.generic) else _of_buffer(obj, dtype)
 
 
 def _of_buffer(obj: Any, dtype: DType | None) -> tuple[Tensor | None, bool]:

@@ -7,8 +7,6 @@ from functools import lru_cache
 from operator import index
 from typing import Any
 
-import numpy as np
-
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._state import current
@@ -16,7 +14,7 @@ from autocalc._kernels.table import TABLE
 from autocalc._tensor import dtypes
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator, chosen
-from autocalc._tensor.limits import finfo
+from autocalc._tensor.limits import finfo, iinfo
 from autocalc.errors import ArgumentError
 
 _BITS = KernelCall(TABLE["random_bits"])
@@ -44,8 +42,8 @@ def _limits(kind: DType) -> tuple[int, int]:
     """Return the smallest and the largest integer of a dtype that int64 holds too."""
     if kind is dtypes.bool_:
         return 0, 1
-    integers = np.iinfo(dtypes.int64.numpy if kind.is_floating_point else kind.numpy)
-    least, most = int(integers.min), int(integers.max)
+    integers = iinfo(dtypes.int64 if kind.is_floating_point else kind)
+    least, most = integers.min, integers.max
     if kind.is_floating_point:
         largest = int(finfo(kind).max)
         least, most = max(least, -largest), min(most, largest)
