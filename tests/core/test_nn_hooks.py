@@ -237,3 +237,15 @@ def test_a_second_derivative_past_the_output_runs_no_backward_hook():
     (layer.weight.grad**2).sum().backward()  # leads to x, not by way of the output
     assert len(seen) == 1
     assert x.grad is not None
+
+
+def test_a_walk_that_ends_before_the_input_leaves_nothing_for_the_next():
+    layer = nn.Linear(2, 2)
+    seen = []
+    layer.register_full_backward_hook(lambda *given: seen.append(given))
+    x = ac.ones(3, 2, requires_grad=True)
+    (grad,) = ac.autograd.grad(layer(x).sum(), [layer.weight], create_graph=True)
+    assert not seen  # it ends at the weight
+    (grad**2).sum().backward()
+    assert not seen  # it comes to the input, and has not been at the output
+    assert x.grad is not None

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from weakref import ref
 
 from autocalc._graph._grad_mode import is_grad_enabled
-from autocalc._tensor import RemovableHandle, Tensor
+from autocalc._tensor import RemovableHandle, Tensor, node_and_slot
+from autocalc.autograd._early import watch
 from autocalc.autograd._function import Function
 from autocalc.errors import DTypeError, GradError
 
@@ -113,8 +115,10 @@ class BackwardHook:
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
         self.n_inputs = 0
         self.places: list[int] = []
-        #: Set between the walk's way in at the output and its way out at the input.
-        self.grad_output: tuple[Any, ...] | None = None
+        self.grad_output: tuple[Any, ...] = ()
+        #: The walk that has come to the output, and whether it is at the input now.
+        self.begun: Callable[[], Any] = _nobody
+        self.is_whole = False
 
     def setup_input_hook(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Let the positional arguments that require a gradient through one node."""
@@ -125,8 +129,15 @@ class BackwardHook:
         passed = _BackwardHookFunction.apply(
             self._input_grads, *(args[i] for i in self.places)
         )
+        watch(node_and_slot(passed[0]._edge)[0], self._at_input)
         through = dict(zip(self.places, passed, strict=True))
         return tuple(through.get(i, x) for i, x in enumerate(args))
+
+    def _at_input(self, walk: Any, _node: Any) -> None:
+        self.is_whole = self.begun() is walk
+
+    def _at_output(self, walk: Any, _node: Any) -> None:
+        self.begun = ref(walk)
 
     def setup_output_hook(self, output: Any) -> Any:
         """Let the output, a tensor or a tuple of them, through one node."""
@@ -148,6 +159,7 @@ class BackwardHook:
         passed = _BackwardHookFunction.apply(
             output_grads, *(outputs[i] for i in places)
         )
+        watch(node_and_slot(passed[0]._edge)[0], self._at_output)
         if isinstance(output, Tensor):
             return passed[0]
         through = dict(zip(places, passed, strict=True))
@@ -165,7 +177,7 @@ class BackwardHook:
         return tuple(given[i] for i in places)
 
     def _input_grads(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
-        if self.grad_output is None:
+        if not self.is_whole:
             # A second derivative leads to the input, but not by way of the output.
             return grads
         found = self._run(_spread(self.n_inputs, self.places, grads))
@@ -175,8 +187,13 @@ class BackwardHook:
         for hook in tuple(self.hooks.values()):
             changed = hook.function(self.module, given, self.grad_output)
             given = _replaced(changed, given)
-        self.grad_output = None
+        self.grad_output = ()
+        self.begun = _nobody
         return given
+
+
+def _nobody() -> None:
+    """Return None, as the reference to what is gone does."""
 
 
 def _differentiable(x: Any) -> bool:

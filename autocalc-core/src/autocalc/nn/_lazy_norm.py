@@ -36,7 +36,7 @@ class _LazyNorm(_Lazy, _ChannelNorm):
         *,
         bias: bool = True,
     ) -> None:
-        super().__init__(  # type: ignore[call-arg]  # of the layer
+        super().__init__(
             0, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
         )
         if affine:
