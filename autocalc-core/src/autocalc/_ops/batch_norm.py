@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._kernels.norm._channels import over
+from autocalc._kernels.norm._channels import count, over
 from autocalc._ops import arithmetic, broadcasting, layer_norm, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
@@ -36,6 +36,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 def batch_statistics(k: Any, x: Any, shape: Any) -> tuple[Any, Any]:
     axes = over(shape)
+    if not count(shape):
+        none = k.sum(x, axes, False)
+        return none, k.add(none, k.constant(1, none))
     var, _ = k.var(x, axes, False, 0.0)
     return k.mean(x, axes, False), var
 
@@ -172,7 +175,7 @@ def instance_norm(
     out, mean, var = _normalised(
         x, _repeated(weight, batch), _repeated(bias, batch), eps
     )
-    if running_mean is not None or running_var is not None:
+    if batch and (running_mean is not None or running_var is not None):
         with no_grad():
             each = (view.reshape_op(a, (batch, channels)).mean(0) for a in (mean, var))
             move(statistics, tuple(each), n, momentum)

@@ -161,7 +161,7 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> _Bags:
             f"{_NAME}: `input` of one dimension needs `offsets`, its bags' starts."
         )
         raise ArgumentError(message)
-    starts = _starts(input, offsets)
+    starts = _starts(input, offsets, 1 if include_last else min(input.shape[0], 1))
     if include_last:
         starts = starts[:-1]
     # Each start adds 1 to all that follow: the sum so far, less 1, is the bag.
@@ -175,7 +175,7 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> _Bags:
     return _Bags(scans.cumsum(steps, 0)[:-1] - 1, starts.shape[0])
 
 
-def _starts(input: Tensor, offsets: Tensor) -> Tensor:
+def _starts(input: Tensor, offsets: Tensor, least: int) -> Tensor:
     if check_tensor(_NAME, offsets).ndim != 1 or offsets.is_floating_point():
         message = (
             f"{_NAME}: `offsets` has shape {offsets.shape} and dtype "
@@ -184,8 +184,8 @@ def _starts(input: Tensor, offsets: Tensor) -> Tensor:
         raise ArgumentError(message)
     starts = cast(offsets, dtypes.int64)
     values = starts.tolist()
-    rises = all(a <= b for a, b in pairwise(values))
-    if not values or values[0] != 0 or values[-1] > input.shape[0] or not rises:
+    rises = all(a <= b for a, b in pairwise([*values, input.shape[0]]))
+    if len(values) < least or values[:1] not in ([], [0]) or not rises:
         message = (
             f"{_NAME}: `offsets` are {values[:8]}{' ...' if len(values) > 8 else ''}; "
             f"they must begin with 0, never fall, and end at {input.shape[0]} or below."
@@ -195,8 +195,11 @@ def _starts(input: Tensor, offsets: Tensor) -> Tensor:
 
 
 def _reduced(rows: Tensor, counted: Tensor | None, bags: _Bags, mode: str) -> Tensor:
-    """Reduce ``rows [N, D]`` over each bag; those not counted are passed over."""
-    if mode == "max":
+    """Reduce ``rows [N, D]`` over each bag; those not counted are passed over.
+
+    A bag of nothing is 0 in every mode.
+    """
+    if mode == "max" and rows.shape[0]:
         return _largest(rows, counted, bags)
     if counted is not None:
         rows = masking.where(counted, rows, 0.0)
@@ -204,7 +207,7 @@ def _reduced(rows: Tensor, counted: Tensor | None, bags: _Bags, mode: str) -> Te
         bags.number, rows.shape[1], dtype=rows.dtype, device=place_of_tensor(rows)
     )
     total = scattering.index_add_op(zero, bags.of, rows, 0)
-    if mode == "sum":
+    if mode != "mean":
         return total
     return total / clamping.clamp(_sizes(rows, counted, bags), min=1.0)
 
@@ -233,11 +236,7 @@ def _largest(rows: Tensor, counted: Tensor | None, bags: _Bags) -> Tensor:
     for bag in bags.of.tolist():
         places.append(sizes[bag])
         sizes[bag] += 1
-    length = max(sizes, default=0)
-    if not length:
-        return zeros(
-            bags.number, rows.shape[1], dtype=rows.dtype, device=place_of_tensor(rows)
-        )
+    length = max(sizes)
     if counted is not None:
         rows = masking.where(counted, rows, -math.inf)
     place = bags.of * length + tensor(

@@ -66,10 +66,11 @@ class Extremum(NamedTuple):
 
 def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
     """Find the indices, then gather: the gradient goes to the element found."""
-    axis = axis_of(where, dim, check_tensor(where, input).ndim)
-    a = _nonempty(f"arg{where}", input)._array
+    a = check_tensor(where, input)._array
+    axis = axis_of(where, dim, a.ndim)
     if a.ndim == 0:
         return Extremum(view.clone(input), _place(where, a, None, False))
+    check_line(where, a, axis)
     places = arrays.argmax(a if where == "max" else _reversed(a), axis, True)
     return Extremum(*picked(input, places, axis, keepdim))
 
@@ -189,8 +190,11 @@ def min(
 
 
 def _of_all(where: str, operator: Operator, input: Tensor) -> Tensor:
-    x = _nonempty(where, input)
-    return operator(x, tuple(range(x._array.ndim)), False)
+    x = check_tensor(where, input)
+    axes = tuple(range(x._array.ndim))
+    if x._array.size == 0:
+        check_line(where, x, *axes)
+    return operator(x, axes, False)
 
 
 def _no_keepdim(where: str, keepdim: bool) -> None:
@@ -296,9 +300,8 @@ def amax(
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("amax", "keepdim", keepdim)
     axes = axes_of("amax", check_tensor("amax", input), dim)
-    if input._array.size == 0 and 0 in [input.shape[axis] for axis in axes]:
-        error = _no_elements("amax", input)
-        raise error
+    if input._array.size == 0:
+        check_line("amax", input, *axes)
     result = max_op(input, axes, keepdim)
     return result if out is None else apply_out("amax", result, out)
 
@@ -347,25 +350,22 @@ def amin(
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("amin", "keepdim", keepdim)
     axes = axes_of("amin", check_tensor("amin", input), dim)
-    if input._array.size == 0 and 0 in [input.shape[axis] for axis in axes]:
-        error = _no_elements("amin", input)
-        raise error
+    if input._array.size == 0:
+        check_line("amin", input, *axes)
     if input.dtype is dtypes.bool_:
         return apply_out("amin", reduction.all(input, axes, keepdim), out)
     result = min_op(input, axes, keepdim)
     return result if out is None else apply_out("amin", result, out)
 
 
-def _nonempty(where: str, x: Tensor) -> Tensor:
-    if check_tensor(where, x)._array.size == 0:
-        raise _no_elements(where, x)
-    return x
-
-
-def _no_elements(where: str, x: Any) -> ShapeError:
-    return ShapeError(
-        f"{where}: a tensor of shape {x.shape} has no elements, so no extremum."
-    )
+def check_line(where: str, x: Any, *axes: int, what: str = "extremum") -> None:
+    """Raise if there are no elements along the dimensions, and so no extremum."""
+    if 0 in [x.shape[axis] for axis in axes]:
+        message = (
+            f"{where}: a tensor of shape {tuple(x.shape)} has no elements along "
+            f"dimension {', '.join(map(str, axes))}, so no {what}."
+        )
+        raise ShapeError(message)
 
 
 argmax_op = nary("argmax", differentiable=False)
@@ -425,13 +425,14 @@ def _no_booleans(where: str, x: Any) -> None:
 
 def _place(where: str, a: Any, dim: int | None, keepdim: bool) -> Tensor:
     """Return the index of the largest element of an array, of all or along `dim`."""
-    if a.size == 0:
-        raise _no_elements(where, a)
     if dim is not None and a.ndim:
-        return make(arrays.argmax(a, axis_of(where, dim, a.ndim), keepdim), None)
+        axis = axis_of(where, dim, a.ndim)
+        check_line(where, a, axis)
+        return make(arrays.argmax(a, axis, keepdim), None)
     if dim is not None:
         axis_of(where, dim, 0)
-    line = a if a.ndim == 1 else arrays.reshape(a, (-1,))
+    line = a if a.ndim == 1 else arrays.reshape(a, (a.size,))
+    check_line(where, line, 0)
     found = arrays.argmax(line, 0, False)
     return make(arrays.reshape(found, (1,) * a.ndim) if keepdim else found, None)
 

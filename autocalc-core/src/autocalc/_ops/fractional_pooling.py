@@ -158,8 +158,9 @@ def _fractional(
     _check_fit(where, x, kernel, sizes)
     draws = _draws(where, x, dims, samples)
     found = _places(x.detach(), kernel, sizes, draws)
-    lines = view.reshape(x, (*x.shape[:2], -1))
-    flat = view.reshape(found, (*x.shape[:2], -1))
+    planes = x.shape[:2]
+    lines = view.reshape(x, (*planes, math.prod(x.shape[2:])))
+    flat = view.reshape(found, (*planes, math.prod(sizes)))
     out = view.detach_from_base(
         view.reshape(indexing.gather(lines, 2, flat), found.shape)
     )
@@ -241,9 +242,11 @@ def _places(
         shape = [1] * (2 * dims)
         shape[d], shape[dims + d] = m, k
         inside = inside * n + view.reshape(rows, (*planes, *shape))
-    inside = view.reshape(inside, (*planes, math.prod(sizes), math.prod(kernel)))
-    lines = view.reshape(x, (*planes, -1))
-    taps = indexing.gather(lines, 2, view.reshape(inside, (*planes, -1)))
+    count, taps_of = math.prod(sizes), math.prod(kernel)
+    lines = view.reshape(x, (*planes, math.prod(x.shape[2:])))
+    flat = view.reshape(inside, (*planes, count * taps_of))
+    inside = view.reshape(inside, (*planes, count, taps_of))
+    taps = indexing.gather(lines, 2, flat)
     first = extrema.argmax(view.reshape(taps, inside.shape), -1, True)
     return view.reshape(indexing.gather(inside, 3, first), (*planes, *sizes))
 

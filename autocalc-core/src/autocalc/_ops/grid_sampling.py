@@ -173,7 +173,7 @@ def _check_shapes(where: str, input: Tensor, grid: Tensor, mode: str) -> None:
             f"D_out, H_out, W_out, 3]."
         )
         raise ShapeError(message)
-    if min(input.shape[1:]) < 1:
+    if min(input.shape[2:]) < 1:
         message = f"{where}: `input` has shape {input.shape}; its images are empty."
         raise ShapeError(message)
     if input.dtype is not grid.dtype:

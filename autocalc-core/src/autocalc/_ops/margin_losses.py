@@ -267,7 +267,7 @@ def _margins_and_slopes(
     """Return the loss for p = 1 and its derivatives by the scores."""
     short = _shortfalls(rows, labels, 1, margin, weight)
     count, classes = rows.shape
-    each = 1.0 / (classes * (count if reduction == "mean" else 1))
+    each = 1.0 / (classes * (max(count, 1) if reduction == "mean" else 1))
     if weight is None:
         slopes = arithmetic.mul(cast(comparison.ne(short, 0), rows.dtype), each)
     else:

@@ -463,7 +463,7 @@ def along(
         sizes, given = sizes or (1,), given or (1,)
         places, src = view.reshape_op(places, sizes), view.reshape_op(src, given)
     if places._array.size == 0:
-        return view.clone_op(x)
+        return _nowhere(operator, x, places, src)
     part = indexing.window(where, x, sizes, axis)
     if given != sizes:
         src = _leading_part(where, src, sizes)
@@ -473,6 +473,15 @@ def along(
     whole = view.clone_op(x)
     _writing.copy_(indexing.window(where, whole, sizes, axis), out)
     return whole
+
+
+def _nowhere(
+    operator: Callable[..., Tensor], x: Tensor, places: Tensor, src: Tensor
+) -> Tensor:
+    """Run an operator at no indices, whose shape need not fit that of `x`."""
+    line, places, src = (view.reshape_op(t, (t._array.size,)) for t in (x, places, src))
+    out = operator(line, places, slicing.slice_op(src, (slice(0, 0),)), 0)
+    return view.detach_from_base(view.reshape_op(out, x._array.shape))
 
 
 def _leading_part(where: str, src: Tensor, sizes: tuple[int, ...]) -> Tensor:

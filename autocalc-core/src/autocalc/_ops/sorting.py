@@ -13,6 +13,7 @@ from autocalc._ops import (
     comparison,
     extrema,
     indexing,
+    reduction,
     view,
 )
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
@@ -412,24 +413,30 @@ def _median(
         keepdim = check_flag(where, "keepdim", keepdim)
     x = _ordered(where, input)
     a = x._array
-    if a.size == 0:
-        message = f"{where}: a tensor of shape {x.shape} has no elements, so no median."
-        raise ShapeError(message)
     found: Tensor | Ordered
     if dim is None:
-        found = _median_of_all(x, places)
+        found = _median_of_all(where, x, places)
     else:
         axis = axis_of(where, dim, a.ndim)
         if a.ndim == 0:
             found = Ordered(view.clone(x), argsort(x))
         else:
+            extrema.check_line(where, x, axis, what="median")
             found = Ordered(*picked(x, places(a, axis), axis, keepdim))
     return found if out is None else apply_out(where, found, out)
 
 
-def _median_of_all(x: Tensor, places: Callable[[Any, int], Any]) -> Tensor:
-    """Return the median; all elements that equal it share its gradient."""
+def _median_of_all(
+    where: str, x: Tensor, places: Callable[[Any, int], Any]
+) -> Tensor:
+    """Return the median; all elements that equal it share its gradient.
+
+    Of nothing it is NaN, as the mean is; integers have no NaN.
+    """
     a = arrays.reshape(x._array, (x._array.size,))
+    if a.size == 0 and a.dtype.kind in FLOAT_KINDS:
+        return reduction.mean(x)
+    extrema.check_line(where, a, 0, what="median")
     found = arrays.gather(a, places(a, 0), 0)
     if not x.requires_grad:
         return make(found.reshape(()), None)

@@ -245,9 +245,15 @@ def _norm_of_matrices(
         raise ArgumentError(message)
     over, rest = (row, column) if ord in (1, -1) else (column, row)
     sums = reduction.sum(arithmetic.abs(A), over, True)
-    find = extrema.amax if ord in (1, math.inf) else extrema.amin
+    find = _largest if ord in (1, math.inf) else extrema.amin
     found = find(sums, rest, True)
     return found if keepdim else reduction.sum(found, axes)
+
+
+def _largest(x: Tensor, dim: int, keepdim: bool = False) -> Tensor:
+    """Return the largest of numbers that are 0 or more, 0 of none."""
+    find = extrema.amax if x.shape[dim] else reduction.sum
+    return find(x, dim, keepdim)
 
 
 def _norm_of_singular_values(
@@ -258,7 +264,7 @@ def _norm_of_singular_values(
     if ord == "nuc":
         found = reduction.sum(values, -1)
     else:
-        found = (extrema.amax if ord == 2 else extrema.amin)(values, -1)
+        found = (_largest if ord == 2 else extrema.amin)(values, -1)
     if not keepdim:
         return found
     return view.reshape(

@@ -90,11 +90,17 @@ def attend(
     if mask is not None:
         numbers = as_numbers(mask, scores.dtype)
         scores = scores + numbers
+    weights = drop(_weights(scores), p)
+    return matmul.matmul(weights, v), weights
+
+
+def _weights(scores: Tensor) -> Tensor:
+    """Return the softmax over keys: 0 where all scores are -inf, nothing of nothing."""
+    if scores.shape[-1] == 0:
+        return softmax.softmax(scores, -1)
     never = extrema.amax(scores, -1, True) == -math.inf
     scores = masking.where(never, 0.0, scores)
-    weights = masking.where(never, 0.0, softmax.softmax(scores, -1))
-    weights = drop(weights, p)
-    return matmul.matmul(weights, v), weights
+    return masking.where(never, 0.0, softmax.softmax(scores, -1))
 
 
 def causal_mask(queries: int, keys: int, device: Device | None = None) -> Tensor:

@@ -74,12 +74,13 @@ void measure(const Chunk<T, bundle>& chunk, const T* x, T* centers, T* rests,
     }
 }
 
-// Mean and variance of the `n` channels from number `c` on.
+// Mean and variance of the `n` channels from number `c` on: 0 and 1 of no values.
 template <class T, bool bundle>
 void combine(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t c, int64_t n,
              double* mean, double* var) {
     const int64_t channels = cut.x.channels;
-    const auto values = static_cast<double>(cut.x.values());
+    const bool none = cut.x.values() == 0;
+    const auto values = static_cast<double>(none ? 1 : cut.x.values());
     LongSum sum[combined_channels], square[combined_channels];
     for (int64_t k = 0; k < cut.chunks; ++k) {
         const T* at = job.sums + 3 * k * channels + c;
@@ -101,7 +102,7 @@ void combine(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t c, in
             square[i].add(far * (2 * at[channels + i] + far * count));
         }
     }
-    for (int64_t i = 0; i < n; ++i) var[i] = square[i].total() / values;
+    for (int64_t i = 0; i < n; ++i) var[i] = none ? 1 : square[i].total() / values;
 }
 
 template <class T, bool bundle>

@@ -106,14 +106,17 @@ def attention_reference(
 
 
 def _of_nothing(
-    k: Any, q: Array, v: Array, s: Array, want: int
+    k: Any, v: Array, s: Array, want: int
 ) -> tuple[Array, Array | None]:
-    """Return the results where there are no queries, or no keys: zeros, and -inf."""
+    """Return the results where there are no queries, or no keys: zeros, and -inf.
+
+    The scores are the weights, having no elements either, and keep the history.
+    """
     batch, heads, queries, _ = k.shape(s)
-    out = k.zeros((batch, queries, heads, k.shape(v)[3]), k.dtype(q))
+    out = _mixed(k, s, v)
     if not want & 0b10:
         return out, None
-    return out, k.full((batch, heads, queries), -float("inf"), k.dtype(q))
+    return out, k.full((batch, heads, queries), -float("inf"), k.dtype(v))
 
 
 def _mixed(k: Any, weights: Array, v: Array) -> Array:
@@ -145,7 +148,7 @@ def _(
     groups = k.shape(keys)[2]
     s = scores_in(k, queries_in(k, q, groups), keys_in(k, keys), mask, scale, causal)
     if 0 in k.shape(s):
-        return _of_nothing(k, q, v, s, want)
+        return _of_nothing(k, v, s, want)
     top = finite_in(k, k.max(s, (3,), True))
     e = k.exp(k.add(s, k.neg(top)))
     total = k.sum(e, (3,), True)

@@ -88,10 +88,10 @@ def planes_of(k: Any, volumes: Array) -> Array:
     return k.reshape(planes, (batch * count, channels, *sides))
 
 
-def joined_planes(k: Any, planes: Array, batch: int) -> Array:
+def joined_planes(k: Any, planes: Array, outputs: int) -> Array:
     """Return [N * D', O, H', W'] as [N, O, D', H', W']."""
     images, channels, *sides = k.shape(planes)
-    volumes = k.reshape(planes, (batch, images // batch, channels, *sides))
+    volumes = k.reshape(planes, (images // outputs, outputs, channels, *sides))
     return k.contiguous(k.permute(volumes, (0, 2, 1, 3, 4)))
 
 

@@ -119,7 +119,7 @@ def _(
         depth, flat = depth_and_flat(sizes[0], counts[0], kernel[0], geometry)
         filters = k.reshape(weight, of_images((outs, ins, *kernel)))
         images = k.conv(images_of(k, x, depth), filters, bias, *flat, groups)
-        return joined_planes(k, images, batch)
+        return joined_planes(k, images, counts[0])
     taps = columns_in(k, x, windows, counts)
     rows = rows_in(k, weight, groups)
     out, _ = k.gemm(rows, grouped_in(k, taps, groups, 1), None)

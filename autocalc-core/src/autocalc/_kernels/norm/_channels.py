@@ -32,7 +32,7 @@ EPS = 1e-5
 
 
 def batches(make: Make) -> Iterator[tuple[str, Array]]:
-    for shape in ((4, 3), (7, 33), (2, 3, 5), (1, 1, 1), (2, 0, 3), (2, 2, 2, 3, 2)):
+    for shape in ((4, 3), (7, 33), (2, 3, 5), (1, 1, 1), (2, 0, 3), (0, 3), (2, 5, 0), (2, 2, 2, 3, 2)):
         yield f"{shape}", make.normal(*shape)
     for n in (3, 5, 8, 9, 17, 33):
         yield f"{n} channels", make.normal(3, n, 2, 2)
@@ -50,9 +50,8 @@ def batches(make: Make) -> Iterator[tuple[str, Array]]:
 
 
 def statistics(make: Make, x: Array) -> tuple[Array, Array]:
-    axes, wide = (0, *range(2, x.ndim)), x.astype(np.float64)
-    mean, var = (np.asarray(a, make.dtype) for a in (wide.mean(axes), wide.var(axes)))
-    return mean, var
+    _, mean, var = normalised(np, x.astype(np.float64), None, None, 0.0)
+    return np.asarray(mean, make.dtype), np.asarray(var, make.dtype)
 
 
 def channels(where: str, x: Meta, **operands: Meta | None) -> Shape:
@@ -82,12 +81,16 @@ def count(shape: Shape) -> int:
 def normalised(
     xp: Any, x: Array, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
-    """Return result, mean and variance in float64, not yet rounded."""
+    """Return result, mean and variance in float64, not yet rounded.
+
+    A channel without values has the mean 0 and the variance 1, so that gradients, which
+    are sums of nothing, are 0.
+    """
     w, column = wide(xp, x), channel_column(x.shape)
     n = count(x.shape)
-    mean = xp.sum(w, axis=over(x.shape)) / n
+    mean = xp.sum(w, axis=over(x.shape)) / max(n, 1)
     centered = w - mean.reshape(column)
-    var = xp.sum(xp.square(centered), axis=over(x.shape)) / n
+    var = xp.sum(xp.square(centered), axis=over(x.shape)) / max(n, 1) + (n == 0)
     out = centered * (1 / xp.sqrt(var + eps)).reshape(column)
     out = out if weight is None else out * weight.reshape(column)
     out = out if bias is None else out + bias.reshape(column)

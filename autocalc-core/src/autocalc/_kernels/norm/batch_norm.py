@@ -44,7 +44,7 @@ batch_norm = composite(
     "batch_norm",
     "out mean var ; x weight? bias? ; eps:float",
     "Each channel of x [N, C, ...]: out = (x - mean) / sqrt(var + eps) * "
-    "weight + bias with its mean and its var = mean((x - mean)**2).",
+    "weight + bias with its mean and its var = mean((x - mean)**2), 0 and 1 of none.",
     key="shapes",
     layout="like",
     alias=(("out", "x"),),
@@ -74,10 +74,11 @@ def batch_norm_in_primitives(
 ) -> tuple[Array, Array, Array]:
     shape = k.shape(x)
     axes, column = over(shape), channel_column(shape)
-    n = k.constant(count(shape), x)
+    n = k.constant(max(count(shape), 1), x)
     mean = k.div(k.sum(x, axes, False), n)
     centered = k.add(x, k.neg(k.reshape(mean, column)))
     var = k.div(k.sum(k.mul(centered, centered), axes, False), n)
+    var = var if count(shape) else k.add(var, k.constant(1, var))
     scale = scale_in(k, var, weight, eps)
     out = k.mul(centered, k.reshape(scale, column))
     out = out if bias is None else k.add(out, k.reshape(bias, column))
@@ -95,7 +96,7 @@ def batch_norm_budget(
     out, mean, var = (np.asarray(e, np.float64) for e in expected)
     rows = channel_rows(x)
     steps = eps * (log2(rows.shape[1]) + 6)
-    shift = steps * np.mean(magnitude(rows), axis=1)
+    shift = steps * np.sum(magnitude(rows), axis=1) / max(rows.shape[1], 1)
     rstd = magnitude(1 / np.sqrt(var + attributes[0]))
     # What the mean is off by moves the whole channel, and its square adds to var.
     relative = steps + np.square(shift * rstd)
@@ -163,7 +164,7 @@ def batch_norm_backward_reference(
     dweight: Array | None = None,
     dbias: Array | None = None,
 ) -> tuple[Array, Array, Array]:
-    g_, column, n = wide(xp, g), channel_column(x.shape), count(x.shape)
+    g_, column, n = wide(xp, g), channel_column(x.shape), max(count(x.shape), 1)
     rstd = 1 / xp.sqrt(wide(xp, var) + eps)
     h = (wide(xp, x) - mean.reshape(column)) * rstd.reshape(column)
     products = xp.sum(g_ * h, axis=over(x.shape))
@@ -195,7 +196,7 @@ def batch_norm_backward_in_primitives(
 ) -> tuple[Array | None, Array | None, Array | None]:
     shape = k.shape(x)
     axes, column = over(shape), channel_column(shape)
-    n = k.constant(count(shape), x)
+    n = k.constant(max(count(shape), 1), x)
     rstd = k.reshape(scale_in(k, var, None, eps), column)
     h = k.mul(k.add(x, k.neg(k.reshape(mean, column))), rstd)
     dx, products, total = None, None, None
@@ -227,8 +228,8 @@ def batch_norm_backward_budget(
     rows, h = magnitude(channel_rows(g)), magnitude((channel_rows(x) - mean) * rstd)
     n = rows.shape[1]
     steps = eps * (log2(n) + 8)
-    taken = rows.mean(axis=1, keepdims=True)
-    taken = taken + h * (rows * h).mean(axis=1, keepdims=True)
+    taken = rows.sum(axis=1, keepdims=True) / max(n, 1)
+    taken = taken + h * (rows * h).sum(axis=1, keepdims=True) / max(n, 1)
     off = magnitude(rstd) * (8 * eps * rows + steps * taken)
     off = off if weight is None else off * magnitude(weight)[:, None]
     dx = None if expected[0] is None else back(off, x.shape) + ulp(expected[0], eps)
