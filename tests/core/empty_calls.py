@@ -83,7 +83,7 @@ _IN_PLACE = """
     multiply_:x(3) divide_:x(3) true_divide_:x(3) pow_:x(3) atan2_:x(3) arctan2_:x(3)
     copysign_:x(3) copy_:x(3) eq_:x(3) ne_:x(3) not_equal_:x(3) lt_:x(3) less_:x(3)
     le_:x(3) less_equal_:x(3) gt_:x(3) greater_:x(3) ge_:x(3) greater_equal_:x(3)
-    float_power_:c(3) floor_divide_:c(3) fmod_:c(3) heaviside_:c(3) hypot_:x(3)
+    floor_divide_:c(3) fmod_:c(3) heaviside_:c(3) hypot_:x(3)
     igamma_:c(3) igammac_:c(3) ldexp_:i(3) lerp_:x(3),0.5 logical_and_:c(3)
     logical_or_:c(3) logical_xor_:c(3) nextafter_:c(3) remainder_:c(3) xlogy_:x(3)
     addcdiv_:x(3),x(3) addcmul_:x(3),x(3) masked_fill_:b(3),1 masked_fill_:b(0,3),1
@@ -100,7 +100,7 @@ _VIEWS = """
     x(2,0,4).transpose(0,1)  m.transpose_copy(x(2,0,4),0,1)  m.permute(x(2,0,4),(2,0,1))
     m.permute_copy(x(2,0,4),(2,0,1))  m.movedim(x(2,0,4),0,2)  m.moveaxis(x(2,0,4),0,2)
     m.swapaxes(x(2,0,4),0,1)  m.swapdims(x(2,0,4),0,1)  x(2,0,4).mT  x(0,3).T
-    m.broadcast_to(x(0,3),(2,0,3))  x(0,3).expand(2,0,3)  x(1,3).expand(0,3)
+      m.fill(x(0,3),1)  m.broadcast_to(x(0,3),(2,0,3))  x(0,3).expand(2,0,3)  x(1,3).expand(0,3)
     x(1,3).expand_as(x(0,3))  m.expand_copy(x(1,3),(0,3))  m.broadcast_to(x(3),(0,3))
     m.narrow(x(2,3),1,1,0)  m.narrow_copy(x(2,3),1,1,0)  m.narrow(x(0,3),1,1,2)
     m.select(x(0,3),1,1)  m.select_copy(x(0,3),1,1)  m.slice_copy(x(2,3),1,1,1)
@@ -154,9 +154,9 @@ _INDEXED = """
     m.scatter(x(2,3),0,i(0,3),x(0,3))  m.scatter(x(2,3),0,i(0,3),1.0)
     m.scatter(x(0,3),1,i(0,3),x(0,3))  m.scatter(x(2,3),0,i(0),x(2,3))
     m.scatter_add(x(2,3),1,i(2,0),x(2,3))  m.scatter_add(x(2,3),0,i(0,3),x(2,3))
-    m.scatter_add(x(0,3),1,i(0,3),x(0,3))  m.scatter_add(x(4),0,i(0),x(0))
+    m.scatter_add(x(0,3),1,i(0,3),x(0,3))  m.scatter_add(x(4),0,i(0),x(0))  v(2,3).scatter_add_(1,i(2,0),x(2,3))  c(2,3).scatter_(1,i(2,0),x(2,3))  c(2,3).scatter_add_(0,i(0,3),x(0,3))  c(2,3).scatter_reduce_(0,i(0,3),x(0,3),'amax')  c(2,3).index_add_(1,i(0),x(2,0))  c(2,3).index_copy_(1,i(0),x(2,0))  c(2,3).index_put_((i(0),),x(0,3))  c(2,3).put_(i(0),x(0))  c(2,3).masked_scatter_(b(2,3),x(0))  setitem(c(2,3),i(0),x(0,3))  setitem(c(2,3),b(2,3),x(1))  setitem(c(2,3),slice(0,0),x(3))
     m.scatter_add(x(2,3),0,i(0),x(2,3))  m.bincount(i(0))  m.bincount(i(0),minlength=3)
-    m.bincount(i(0),c(0),3)  m.unravel_index(i(0),(2,3))  m.searchsorted(c(3),c(0))
+    m.bincount(i(0),c(0).double(),3)  m.unravel_index(i(0),(2,3))  m.searchsorted(c(3),c(0))
     m.searchsorted(c(0),c(2))  m.searchsorted(c(0,3),c(0,2))  m.bucketize(c(0),c(3))
     m.bucketize(c(2),c(0))  m.histc(c(0),3,0.,1.)  m.histogram(c(0),3)
     m.histogram(c(0),3,range=(0.,1.))  m.histogramdd(c(0,2),[2,3])
@@ -181,7 +181,7 @@ for _how in ("sum", "prod", "mean", "amax", "amin"):
     """
 _INDEXED = _INDEXED.replace("    m.complex_never(c(0))\n", "")
 _ARITHMETIC = """
-    m.add(x(0,3),x(3),alpha=2)  m.sub(x(0,3),x(3),alpha=2)  x(0,3)+1  2*x(0,3)  x(0,3)**2
+    m.add(x(0,3),x(3),alpha=2)  m.sub(x(0,3),x(3),alpha=2)  x(0,3)+1  c(0,3).double().float_power_(c(3))  2*x(0,3)  x(0,3)**2
     m.lerp(x(0,3),x(3),0.5)  m.lerp(x(0,3),x(3),x(0,3))  m.addcmul(x(3),x(0,3),x(3))
     m.addcdiv(x(3),x(0,3),x(3))  m.clamp(x(0,3),0,1)  m.clamp(x(0,3),x(3),x(3))
     m.div(x(0,3),x(3),rounding_mode='floor')  m.polygamma(1,x(0,3))  m.mvlgamma(x(0,3),2)
@@ -218,7 +218,7 @@ _MADE = """
     x(0,3).to(m.float64)  x(0,3).double()  x(0,3).float()  x(0,3).half()  x(0,3).bfloat16()
     c(0,3).int()  c(0,3).long()  c(0,3).bool()  c(0,3).byte()  c(0,3).char()
     c(0,3).short()  x(0,3).type_as(i(0))  x(0,3).type(m.float64)  x(0,3).cpu()
-    x(0).item()  x(0,3).nelement()  x(0,3).dim()  x(0,3).ndimension()  x(0,3).element_size()
+    x(0).item()  x(0,3).nelement()  x(0,3).dim()  x(0,3).ndimension()
     x(0,3).is_contiguous()  x(0,3).storage_offset()  m.frombuffer(bytearray(0),dtype=m.uint8)
     m.scalar_tensor(1.).expand(0)  c(0,3).numpy().shape  m.from_numpy(c(0,3).numpy())
     m.utils.dlpack_never(c(0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a call with tensors without elements gives; `against_torch/empty.txt` has it.
+"""What calls with tensors without elements give; `against_torch/empty.txt` has it.
 
 ``python -m tests.core.empty_cases``, where PyTorch is, writes the file from PyTorch.
 """
@@ -7,20 +7,24 @@
 from __future__ import annotations
 
 import math
+import re
+import textwrap
 import warnings
 from pathlib import Path
 
 from tests.core.empty_calls import FUNCTIONS
-from tests.core.empty_layers import DISTRIBUTIONS, LAYERS, MODULES
+from tests.core.empty_layers import LAYERS, MODULES
 
-CALLS = [*FUNCTIONS, *LAYERS, *MODULES, *DISTRIBUTIONS]
+#: By kind, what is compared with PyTorch.
+CALLS = {"functions": FUNCTIONS, "layers": LAYERS, "modules": MODULES}
 
 
 class Operands:
     """Makes the operands of one call, and keeps those that require a gradient."""
 
     def __init__(self, module, dtype):
-        self.m, self.dtype, self.leaves, self.nets = module, getattr(module, dtype), [], []
+        self.m, self.dtype = module, getattr(module, dtype)
+        self.leaves, self.nets = [], []
 
     def c(self, *shape):
         return self.m.full(shape, 0.25, dtype=self.dtype)
@@ -48,17 +52,37 @@ class Operands:
         self.nets.append(module)
         return module
 
-    def drawn(self, distribution):
-        values = distribution.sample()
-        return [values, distribution.log_prob(values), distribution.sample((2,))]
-
     def setitem(self, x, index, value):
         x[index] = value
         return x
 
+    def drawn(self, distribution):
+        """Return what a distribution offers, each with its name."""
+        values = distribution.sample()
+        calls = {
+            "sample": lambda d: values,
+            "two": lambda d: d.sample((2,)),
+            "rsample": lambda d: d.rsample(),
+            "log_prob": lambda d: d.log_prob(values),
+            "entropy": lambda d: d.entropy(),
+            "cdf": lambda d: d.cdf(values),
+            "icdf": lambda d: d.icdf(values),
+            "mean": lambda d: d.mean,
+            "variance": lambda d: d.variance,
+            "mode": lambda d: d.mode,
+            "expand": lambda d: d.expand((2, *d.batch_shape)).sample(),
+            "kl": lambda d: self.m.distributions.kl_divergence(d, d),
+        }
+        return [(name, attempt(call, distribution)) for name, call in calls.items()]
+
+    def moved(self, transform, x):
+        y = transform(x)
+        back = attempt(lambda t: t.inv(y), transform)
+        return [y, back, attempt(lambda t: t.log_abs_det_jacobian(x, y), transform)]
+
     def names(self):
         m = self.m
-        own = ("x", "c", "v", "i", "b", "net", "drawn", "setitem", "last")
+        own = ("x", "c", "v", "i", "b", "net", "last", "setitem", "drawn", "moved")
         return {
             **{name: getattr(self, name) for name in own},
             **{"m": m, "F": m.nn.functional, "D": m.distributions},
@@ -67,6 +91,18 @@ class Operands:
 
     def all_leaves(self):
         return self.leaves + [p for net in self.nets for p in net.parameters()]
+
+
+def attempt(call, x):
+    """Return what a method gives, or that there is none."""
+    try:
+        return call(x)
+    except NotImplementedError as error:
+        return type(error).__name__
+    except Exception as error:
+        if "there is no formula" not in str(error):
+            raise
+        return type(error).__name__
 
 
 def run(module, expression, dtype):
@@ -79,84 +115,154 @@ def run(module, expression, dtype):
 
 
 def flat(x):
-    if isinstance(x, (tuple, list)) and not hasattr(x, "numel"):
+    if isinstance(x, (tuple, list)):
         for part in x:
             yield from flat(part)
     else:
         yield x
 
 
-def outcome(module, expression, dtype):
-    """Return what a call gives in words: results; first and second derivatives."""
+class Outcome:
+    """Results, gradients, the same recorded, and those of the sum of their squares.
+
+    All in words; those of an error are `error`.
+    """
+
+    def __init__(self, module, expression, dtype):
+        self.results, self.error = "error", None
+        self.gradients, self.recorded, self.second = "", "", ""
+        try:
+            results, made = run(module, expression, dtype)
+            self.results = ", ".join(described(x) for x in results)
+            for net in made.nets:
+                for name, buffer in net.named_buffers():
+                    self.results += f", {name}{value_of(buffer)}"
+            self._derive(module, results, made.all_leaves())
+        except Exception as error:
+            self.error = error
+
+    def _derive(self, module, results, leaves):
+        first = total(module, results)
+        if first is None:
+            return
+        self.gradients, _ = derived(module, first, leaves, False)
+        self.recorded, grads = derived(module, first, leaves, True)
+        squares = total(module, [g * g for g in grads if g is not None])
+        if squares is not None:
+            self.second, _ = derived(module, squares, leaves, True)
+
+    def __str__(self):
+        return f"{self.results} | {self.gradients}".removesuffix(" | ")
+
+
+def derived(module, y, leaves, recorded):
+    """Return gradients in words, and as they are."""
     try:
-        results, made = run(module, expression, dtype)
+        grads = module.autograd.grad(
+            y, leaves, retain_graph=True, create_graph=recorded, allow_unused=True
+        )
     except Exception as error:
-        return f"error: {type(error).__name__}: {str(error)[:150]}"
-    words = ", ".join(map(described, results))
-    for net in made.nets:
-        words += "".join(f"; {n} {value_of(b)}" for n, b in net.named_buffers() if b.numel())
-    return f"{words} | {derivatives(module, results, made)}".rstrip(" |")
+        if getattr(error, "__module__", "").startswith("autocalc"):
+            return "error", []
+        if module.__name__ == "torch":
+            return "error", []
+        raise
+    return ",".join(map(_gradient, grads, leaves)), grads
 
 
-def described(x):
-    """Return dtype, shape and history of a result, and its value where it is one."""
-    if not hasattr(x, "dtype") or not hasattr(x, "requires_grad"):
-        return repr(x) if not hasattr(x, "name") else x.name
-    dtype = str(x.dtype).rpartition(".")[2]
-    history = " grad" if x.requires_grad else ""
-    return f"{dtype}{tuple(x.shape)}{history}{value_of(x)}".replace(",)", ")")
+def _gradient(g, x):
+    if g is None or x.numel() == 0:
+        return "-"
+    return "another shape" if g.shape != x.shape else value_of(g).strip()
 
 
-def value_of(x):
-    """Return " nan", " 0" or " inf" where all elements are that."""
-    values = {0.0 if x.numel() == 0 else math.nan if v != v else v for v in numbers(x)}
-    if not values:
-        return ""
-    if all(v != v for v in values):
-        return " nan"
-    if any(v != v for v in values):
-        return " some nan"
-    if values <= {0.0}:
-        return " 0"
-    return " inf" if values & {math.inf, -math.inf} else " numbers"
-
-
-def numbers(x):
-    x = x.detach()
-    x = x.double() if str(x.dtype).rpartition(".")[2] != "bool" else x.int()
-    return x.reshape(-1).tolist()
-
-
-def total(module, tensors, power=1):
+def total(module, tensors):
     """Return the sum of all elements, or None if none has a history."""
-    with_history = [
-        t for t in tensors if getattr(t, "requires_grad", False) and t.dtype.is_floating_point
+    sums = [
+        x.sum().to(module.float64)
+        for x in tensors
+        if getattr(x, "requires_grad", False) and x.dtype.is_floating_point
     ]
-    sums = [(t if power == 1 else t * t).sum().to(module.float64) for t in with_history]
     return sum(sums[1:], start=sums[0]) if sums else None
 
 
-def derivatives(module, results, made):
-    """Return gradients, the same recorded, and those of the sum of their squares."""
-    leaves, first = made.all_leaves(), total(module, results)
-    words = []
-    for recorded in (False, True, True):
-        if first is None:
-            break
-        try:
-            grads = module.autograd.grad(
-                first, leaves, retain_graph=True, create_graph=recorded, allow_unused=True
-            )
-        except Exception as error:
-            words.append(f"error: {type(error).__name__}: {str(error)[:150]}")
-            continue
-        words.append(",".join(map(gradient, grads, leaves)))
-        if recorded:
-            first = total(module, [g for g in grads if g is not None], 2)
-    return " | ".join(words)
+def described(x):
+    """Return dtype, shape, history and kind of value."""
+    if not hasattr(x, "requires_grad"):
+        return repr(x)
+    dtype = str(x.dtype).rpartition(".")[2]
+    history = " grad" if x.requires_grad else ""
+    shape = str(tuple(x.shape)).replace(",)", ")")
+    return f"{dtype}{shape}{history}{value_of(x)}"
 
 
-def gradient(g, x):
-    if g is None or x.numel() == 0:
-        return "-"
-    return "shape" if g.shape != x.shape else value_of(g).strip()
+def value_of(x):
+    """Return of a tensor with elements whether they are NaN, 0, infinite or else."""
+    x = x.detach()
+    x = x.int() if str(x.dtype).endswith("bool") else x.double()
+    values = x.reshape(-1).tolist()
+    if not values:
+        return ""
+    nan = sum(v != v for v in values)
+    if nan:
+        return " nan" if nan == len(values) else " partly nan"
+    if not any(values):
+        return " 0"
+    return " inf" if math.inf in map(abs, values) else " numbers"
+
+
+FILE = Path(__file__).parent / "against_torch" / "empty.txt"
+HEADER = """\
+What PyTorch makes of tensors without elements, as `empty_cases` describes it: dtype
+(`same` as that of the operands), shape, history and kind of value of each result, and
+of the gradient of each operand or parameter, - where it has no elements or is none.
+Below an outcome are the calls that have it."""
+#: What ends PyTorch's process.
+CRASHES = ("m.pdist(x(0,3))",)
+
+
+def expected():
+    """Return {expression: outcome} as the file has it."""
+    found = {}
+    for block in FILE.read_text(encoding="utf-8").split("\n\n")[1:]:
+        outcome, calls = block.split("\n", 1)
+        joined = " ".join(line.strip() for line in calls.splitlines())
+        found.update(dict.fromkeys(joined.strip().split("; "), outcome))
+    return found
+
+
+def outcomes(module):
+    """Return {expression: outcome} of a library."""
+    every = [call for calls in CALLS.values() for call in calls]
+    return {call: "crash" if call in CRASHES else outcome(module, call) for call in every}
+
+
+def outcome(module, call):
+    """Return an outcome in which `same` is the dtype of the operands."""
+    one, other = (str(Outcome(module, call, d)) for d in ("float32", "float64"))
+    dtypes = iter(re.findall(r"float\d+", other))
+    return re.sub(
+        r"float\d+",
+        lambda found: found[0] if next(dtypes, "") == found[0] else "same",
+        one,
+    )
+
+
+def write(module):
+    """Write the file from what `module` does."""
+    groups = {}
+    for call, found in outcomes(module).items():
+        groups.setdefault(found, []).append(call)
+    blocks = [HEADER]
+    for found, calls in groups.items():
+        names = textwrap.fill(
+            "; ".join(calls), 88, break_long_words=False, break_on_hyphens=False
+        )
+        blocks.append(f"{found}\n{textwrap.indent(names, '  ')}")
+    FILE.write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    import torch
+
+    write(torch)

@@ -107,18 +107,20 @@ _LOSSES = """
 """
 #: Functions that PyTorch does not have, or not on CPUs.
 _OWN = """
+    m.expand(x(0,3),(2,0,3))  m.expand(x(1,3),(0,3))
     F.linear_cross_entropy(x(0,3),x(4,3),i(0))
     F.linear_cross_entropy(x(0,3),x(4,3),i(0),reduction='sum')
     F.linear_cross_entropy(x(2,3),x(4,3),i(2),ignore_index=0)
     F.batch_norm_relu(x(0,3),c(3),c(3),x(3),x(3),training=True)
-    F.rotary_embedding(x(0,2,3,4),c(3,2),c(3,2))
-    F.grouped_mm(x(0,3),x(2,3,4),offs=i(2).to(m.int32))
+    F.rotary_embedding(x(0,2,3,4),c(2,2),c(2,2))
+    net(m.nn.LinearCrossEntropyLoss(3,4))(x(0,3),i(0))  F.grouped_mm(x(0,3),x(2,3,4),offs=i(2).to(m.int32))
 """
 #: Modules, and what they are called with.
 _MODULES = """
     Linear(3,2) : x(0,3)
     Bilinear(3,2,4) : x(0,3),x(0,2)
     Identity() : x(0,3)
+    DataParallel(m.nn.Linear(3,2)) : x(0,3)
     Flatten() : x(0,3,4)
     Unflatten(1,(2,3)) : x(0,6)
     Sequential(m.nn.Linear(3,4),m.nn.BatchNorm1d(4),m.nn.ReLU(),m.nn.Linear(4,2)) : x(0,3)
@@ -276,24 +278,6 @@ _ELEMENTWISE = """
     ReLU ReLU6 RReLU SELU SiLU Sigmoid Softplus Softshrink Softsign Tanh Tanhshrink
 """
 _ALONG = "Softmax LogSoftmax Softmin"
-#: Distributions with no batch.
-_DISTRIBUTIONS = """
-    Bernoulli(x(0)) Beta(x(0),x(0)) Binomial(3,x(0)) Categorical(x(0,3)) Cauchy(x(0),x(0))
-    Chi2(x(0)) ContinuousBernoulli(x(0)) Dirichlet(x(0,3)) Exponential(x(0))
-    FisherSnedecor(x(0),x(0)) Gamma(x(0),x(0)) GeneralizedPareto(x(0),x(0),x(0))
-    Geometric(x(0)) Gumbel(x(0),x(0)) HalfCauchy(x(0)) HalfNormal(x(0))
-    Independent(D.Normal(x(0,3),x(0,3)),1) InverseGamma(x(0),x(0)) Kumaraswamy(x(0),x(0))
-    LKJCholesky(3,x(0)) Laplace(x(0),x(0)) LogNormal(x(0),x(0)) LogisticNormal(x(0,3),x(0,3))
-    LowRankMultivariateNormal(x(0,3),x(0,3,2),x(0,3)) Multinomial(2,x(0,3))
-    MixtureSameFamily(D.Categorical(x(0,3)),D.Normal(x(0,3),x(0,3)))
-    MultivariateNormal(x(0,3),scale_tril=x(0,3,3)) NegativeBinomial(2,x(0)) Normal(x(0),x(0))
-    OneHotCategorical(x(0,3)) OneHotCategoricalStraightThrough(x(0,3)) Pareto(x(0),x(0))
-    Poisson(x(0)) RelaxedBernoulli(c(1),x(0)) RelaxedOneHotCategorical(c(1),x(0,3))
-    StudentT(x(0)) TransformedDistribution(D.Normal(x(0),x(0)),[D.ExpTransform()])
-    Uniform(x(0),x(0)+1) VonMises(x(0),x(0)) Weibull(x(0),x(0)) Wishart(x(0)+3,scale_tril=x(0,2,2))
-"""
-
-
 def _split(text):
     return re.split(r"\s\s+", text.strip())
 
@@ -321,4 +305,3 @@ def _modules():
 LAYERS = list(dict.fromkeys(with_variants(_layers())))
 MODULES = list(dict.fromkeys(with_variants(_modules())))
 OWN = list(with_variants(_split(_OWN)))
-DISTRIBUTIONS = [f"drawn(D.{made})" for made in _DISTRIBUTIONS.split()]

@@ -123,7 +123,7 @@ def _mixed(k: Any, weights: Array, v: Array) -> Array:
     """Return the weights ``[B, H, S, T]`` times the values, as ``[B, S, H, E]``."""
     batch, heads, queries, keys = k.shape(weights)
     groups, features = k.shape(v)[2:]
-    grouped = (batch, groups, heads // groups, queries, keys)
+    grouped = (batch, groups, heads // max(groups, 1), queries, keys)
     out = scaled_product(k, k.reshape(weights, grouped), keys_in(k, v))
     out = k.reshape(out, (batch, heads, queries, features))
     return k.contiguous(k.permute(out, (0, 2, 1, 3)))

@@ -41,7 +41,7 @@ def _sampled(where: str, x: Meta, grid: Meta, mode: str) -> tuple[Meta, Meta, Me
             f"H_out, W_out, 3]."
         )
         raise ShapeError(message)
-    if min(x.shape[1:]) < 1:
+    if min(x.shape[2:]) < 1:
         message = f"{where}: `x` has shape {x.shape}; its images are empty."
         raise ShapeError(message)
     if mode == "bicubic" and dims == 3:
