@@ -85,8 +85,11 @@ class Operands:
         own = ("x", "c", "v", "i", "b", "net", "last", "setitem", "drawn", "moved")
         return {
             **{name: getattr(self, name) for name in own},
-            **{"m": m, "F": m.nn.functional, "D": m.distributions},
-            **{"linalg": m.linalg, "special": m.special},
+            "m": m,
+            "F": m.nn.functional,
+            "D": m.distributions,
+            "linalg": m.linalg,
+            "special": m.special,
         }
 
     def all_leaves(self):
@@ -234,7 +237,9 @@ def expected():
 def outcomes(module):
     """Return {expression: outcome} of a library."""
     every = [call for calls in CALLS.values() for call in calls]
-    return {call: "crash" if call in CRASHES else outcome(module, call) for call in every}
+    return {
+        call: "crash" if call in CRASHES else outcome(module, call) for call in every
+    }
 
 
 def outcome(module, call):

@@ -56,7 +56,8 @@ def batch_norm(
 ) -> Tensor:
     """Return (x - mean) / sqrt(var + eps) * weight + bias for each channel.
 
-    Ioffe, Szegedy: Batch normalization (ICML 2015).
+    Ioffe, Szegedy: Batch normalization (ICML 2015).  An empty batch gives an empty
+    result and gradients of 0, and leaves the running statistics as they are.
 
     Parameters
     ----------

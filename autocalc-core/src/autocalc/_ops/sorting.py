@@ -27,7 +27,7 @@ from autocalc._ops._remembered import replayed
 from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError
 
 argsort_op = nary("argsort", differentiable=False)
 
@@ -323,7 +323,7 @@ def median(
     """Return the median, the lower of two; with `dim`, (values, indices) along it.
 
     NaN if an element is NaN.  Without `dim` all elements that equal the median share
-    its gradient.
+    its gradient, and the median of no elements is NaN.
 
     Parameters
     ----------
@@ -341,7 +341,7 @@ def median(
     Raises
     ------
     ShapeError
-        If there is no element.
+        If there is no element along `dim`, or none among integers.
 
     Examples
     --------
@@ -366,7 +366,7 @@ def nanmedian(
 ) -> Tensor | Ordered:
     """Return the median of what is not NaN; with `dim`, (values, indices) along it.
 
-    NaN only where every element is NaN.  Otherwise as `median`.
+    NaN only where every element is NaN, or there is none.  Otherwise as `median`.
 
     Parameters
     ----------
@@ -384,7 +384,7 @@ def nanmedian(
     Raises
     ------
     ShapeError
-        If there is no element.
+        If there is no element along `dim`, or none among integers.
 
     Examples
     --------
@@ -426,9 +426,7 @@ def _median(
     return found if out is None else apply_out(where, found, out)
 
 
-def _median_of_all(
-    where: str, x: Tensor, places: Callable[[Any, int], Any]
-) -> Tensor:
+def _median_of_all(where: str, x: Tensor, places: Callable[[Any, int], Any]) -> Tensor:
     """Return the median; all elements that equal it share its gradient.
 
     Of nothing it is NaN, as the mean is; integers have no NaN.

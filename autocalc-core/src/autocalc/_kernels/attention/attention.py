@@ -105,9 +105,7 @@ def attention_reference(
     return narrow(out, q), narrow(lse, q)
 
 
-def _of_nothing(
-    k: Any, v: Array, s: Array, want: int
-) -> tuple[Array, Array | None]:
+def _of_nothing(k: Any, v: Array, s: Array, want: int) -> tuple[Array, Array | None]:
     """Return the results where there are no queries, or no keys: zeros, and -inf.
 
     The scores are the weights, having no elements either, and keep the history.

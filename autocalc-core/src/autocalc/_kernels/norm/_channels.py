@@ -32,7 +32,8 @@ EPS = 1e-5
 
 
 def batches(make: Make) -> Iterator[tuple[str, Array]]:
-    for shape in ((4, 3), (7, 33), (2, 3, 5), (1, 1, 1), (2, 0, 3), (0, 3), (2, 5, 0), (2, 2, 2, 3, 2)):
+    some = (4, 3), (7, 33), (2, 3, 5), (1, 1, 1), (2, 2, 2, 3, 2)
+    for shape in (*some, (2, 0, 3), (0, 3), (2, 5, 0)):
         yield f"{shape}", make.normal(*shape)
     for n in (3, 5, 8, 9, 17, 33):
         yield f"{n} channels", make.normal(3, n, 2, 2)
@@ -50,7 +51,7 @@ def batches(make: Make) -> Iterator[tuple[str, Array]]:
 
 
 def statistics(make: Make, x: Array) -> tuple[Array, Array]:
-    _, mean, var = normalised(np, x.astype(np.float64), None, None, 0.0)
+    _, mean, var = normalised(np, x, None, None, EPS)
     return np.asarray(mean, make.dtype), np.asarray(var, make.dtype)
 
 

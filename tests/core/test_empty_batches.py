@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: MIT
+"""Steps with no samples, one by one: what they leave as it is, and what they give.
+
+`test_empty` tries every function and module; here are whole steps of training, and what
+stands around a model.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import autocalc as ac
+from autocalc import data, nn, optim
+from autocalc.errors import ShapeError
+from autocalc.nn import functional as F
+
+pytestmark = pytest.mark.core
+
+SETS = [s for s in ac.kernels.available() if s.startswith(("simd-", "reference"))]
+
+
+def index(*shape):
+    return ac.zeros(shape, dtype=ac.int64)
+
+
+@pytest.fixture(params=SETS)
+def kernels(request):
+    with ac.kernels.use(request.param):
+        yield request.param
+
+
+# ---- batch norm ----------------------------------------------------------------------
+
+NORMS = {
+    "rows": (lambda: nn.BatchNorm1d(5), (0, 5)),
+    "signals": (lambda: nn.BatchNorm1d(5), (0, 5, 3)),
+    "no positions": (lambda: nn.BatchNorm1d(5), (2, 5, 0)),
+    "images": (lambda: nn.BatchNorm2d(5), (0, 5, 4, 4)),
+    "volumes": (lambda: nn.BatchNorm3d(5), (0, 5, 2, 2, 2)),
+    "eps 0": (lambda: nn.BatchNorm1d(5, eps=0.0), (0, 5)),
+    "mean of all batches": (lambda: nn.BatchNorm1d(5, momentum=None), (0, 5)),
+    "relu": (lambda: nn.Sequential(nn.BatchNorm2d(5), nn.ReLU()), (0, 5, 4, 4)),
+    "silu": (lambda: nn.Sequential(nn.BatchNorm1d(5), nn.SiLU()), (0, 5)),
+    "many channels": (lambda: nn.BatchNorm1d(1027), (0, 1027)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+@pytest.mark.parametrize("name", NORMS)
+def test_a_batch_norm_of_nothing_has_gradients_of_0(kernels, name, dtype):
+    make, shape = NORMS[name]
+    dtype = getattr(ac, dtype)
+    norm = make().to(dtype)
+    buffers = [b.clone() for n, b in norm.named_buffers() if "running" in n]
+    for _ in range(2):
+        norm(ac.zeros(shape, dtype=dtype)).sum().backward()
+    for p in norm.parameters():
+        assert (p.grad == 0).all()
+    kept = [b for n, b in norm.named_buffers() if "running" in n]
+    assert all((a == b).all() for a, b in zip(buffers, kept, strict=True))
+
+
+def test_channels_last_and_second_derivatives_of_nothing(kernels):
+    norm = nn.BatchNorm2d(3, eps=0.0)
+    x = ac.zeros(0, 3, 4, 4).to(memory_format=ac.channels_last).requires_grad_()
+    (slope,) = ac.autograd.grad(norm(x).sum(), norm.weight, create_graph=True)
+    second = ac.autograd.grad(slope.sum(), norm.weight, allow_unused=True)
+    assert second[0] is None or (second[0] == 0).all()
+    assert (slope == 0).all()
+
+
+def test_instance_norm_of_no_examples_moves_no_statistics():
+    norm = nn.InstanceNorm1d(3, affine=True, track_running_stats=True)
+    norm(ac.zeros(0, 3, 4)).sum().backward()
+    assert norm.running_mean.tolist() == [0.0] * 3
+    assert norm.running_var.tolist() == [1.0] * 3
+    assert norm.weight.grad.tolist() == [0.0] * 3
+
+
+# ---- extrema and medians -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "uint8"])
+@pytest.mark.parametrize("name", ["max", "min", "median", "nanmedian", "mode"])
+def test_lines_with_elements_have_an_extremum_though_there_are_none(
+    kernels, name, dtype
+):
+    for shape, dim in (((0, 3), 1), ((2, 0, 4), 2), ((2, 0, 4), 0)):
+        x = ac.zeros(shape, dtype=getattr(ac, dtype))
+        for keepdim in (False, True):
+            values, places = getattr(ac, name)(x, dim, keepdim)
+            expected = x.to(ac.float64).sum(dim, keepdim).shape
+            assert values.shape == places.shape == expected
+            assert values.dtype is x.dtype
+            assert places.dtype is ac.int64
+    with pytest.raises(ShapeError, match=r"shape \(2, 0, 4\).* no elements"):
+        getattr(ac, name)(ac.zeros(2, 0, 4), 1)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_places_of_extrema(kernels, name):
+    function = getattr(ac, name)
+    assert function(ac.zeros(0, 3), 1).shape == (0,)
+    assert function(ac.zeros(2, 0, 4), -1, keepdim=True).shape == (2, 0, 1)
+    with pytest.raises(ShapeError, match=rf"{name}: .*\(2, 0, 4\) has no elements"):
+        function(ac.zeros(2, 0, 4), 1)
+    with pytest.raises(ShapeError, match=rf"{name}: .*\(0,\) has no elements"):
+        function(ac.zeros(0, 3))
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0, 4)])
+def test_the_median_of_nothing_is_nan(kernels, name, shape):
+    for dtype in (ac.float32, ac.float64, ac.bfloat16):
+        x = ac.zeros(shape, dtype=dtype, requires_grad=True)
+        found = getattr(ac, name)(x)
+        assert found.dtype is dtype
+        assert math.isnan(found.item())
+        found.backward()
+        assert x.grad.shape == shape
+    with pytest.raises(ShapeError, match=rf"{name}: .* no elements .* so no median"):
+        getattr(ac, name)(index(*shape))
+
+
+# ---- writing at no places ------------------------------------------------------------
+
+REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
+#: Names of methods, and their arguments where the values are `y`.
+NOWHERE = [
+    ("scatter", lambda y: (1, index(2, 0), y)),
+    ("scatter_add", lambda y: (1, index(2, 0), y)),
+    ("scatter_add", lambda y: (0, index(0, 3), y)),
+    ("scatter_add", lambda y: (0, index(0), y)),
+    *[("scatter_reduce", lambda y, r=r: (1, index(2, 0), y, r)) for r in REDUCTIONS],
+    *[
+        ("index_reduce", lambda y, r=r: (1, index(0), y[:, :0], r))
+        for r in REDUCTIONS[1:]
+    ],
+    ("index_add", lambda y: (1, index(0), y[:, :0])),
+    ("index_copy", lambda y: (1, index(0), y[:, :0])),
+    ("index_put", lambda y: ((index(0),), y[:0])),
+    ("put", lambda y: (index(0), y[0, :0])),
+    ("masked_scatter", lambda y: (ac.zeros(2, 3, dtype=ac.bool), y)),
+]
+
+
+@pytest.mark.parametrize("in_place", ["", "_"])
+@pytest.mark.parametrize(("name", "arguments"), NOWHERE)
+def test_writing_nowhere_keeps_both_histories(kernels, name, arguments, in_place):
+    x, y = ac.ones(2, 3), ac.ones(2, 3, requires_grad=True)
+    out = getattr(x.clone(), name + in_place)(*arguments(y))
+    assert out.requires_grad
+    assert (out == 1).all()
+    out.sum().backward()
+    assert y.grad.tolist() == [[0.0] * 3] * 2
+    x.requires_grad_()
+    getattr(x * 1, name + in_place)(*arguments(y.detach())).sum().backward()
+    assert x.grad.tolist() == [[1.0] * 3] * 2
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_unpooling_an_empty_batch_keeps_the_history(kernels, dims):
+    x = ac.zeros(0, 2, *[4] * dims, requires_grad=True)
+    pool = getattr(F, f"max_pool{dims}d")
+    pooled, places = pool(x, 2, return_indices=True)
+    out = getattr(F, f"max_unpool{dims}d")(pooled, places, 2)
+    assert out.shape == x.shape
+    out.sum().backward()
+    assert x.grad.shape == x.shape
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_empty_bags_keep_the_history(kernels, mode):
+    bag = nn.EmbeddingBag(4, 3, mode=mode)
+    calls = (
+        ((index(0, 2),), (0, 3)),
+        ((index(2, 0),), (2, 3)),
+        ((index(0), index(2)), (2, 3)),
+        ((index(0), index(0)), (0, 3)),
+    )
+    for given, shape in calls:
+        bag.weight.grad = None
+        out = bag(*given)
+        assert out.shape == shape
+        assert (out == 0).all()
+        out.sum().backward()
+        assert bag.weight.grad.tolist() == [[0.0] * 3] * 4
+
+
+def test_the_offsets_of_no_bags_fit_no_indices_only():
+    bag = nn.EmbeddingBag(4, 3)
+    with pytest.raises(ac.errors.ArgumentError, match=r"`offsets` are \[\]; they must"):
+        bag(index(2), index(0))
+
+
+# ---- losses --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("weight", [None, ac.ones(3)])
+def test_multi_margin_loss_of_nothing(kernels, p, weight):
+    x = ac.zeros(0, 3, requires_grad=True)
+    for how, expected in (("mean", math.nan), ("sum", 0.0)):
+        loss = F.multi_margin_loss(x, index(0), p, weight=weight, reduction=how)
+        loss.backward()
+        assert loss.item() == pytest.approx(expected, nan_ok=True)
+    assert x.grad.shape == (0, 3)
+
+
+@pytest.mark.parametrize("loss", [F.mse_loss, F.l1_loss, F.huber_loss])
+def test_a_mean_of_nothing_gives_parameters_gradients_of_0(kernels, loss):
+    layer = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
+    loss(layer(ac.zeros(0, 3)), ac.zeros(0, 2)).backward()
+    assert all((p.grad == 0).all() for p in layer.parameters())
+
+
+# ---- attention, convolutions ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(("queries", "keys"), [(0, 5), (3, 0), (0, 0)])
+def test_attention_without_queries_or_keys_to_the_second_order(kernels, queries, keys):
+    q, k, v = (
+        ac.ones(2, n, 4, requires_grad=True) for n in (queries, keys, keys)
+    )  # fmt: skip
+    out = F.scaled_dot_product_attention(q, k, v)
+    assert out.shape == (2, queries, 4)
+    assert (out == 0).all()
+    first = ac.autograd.grad(out.sum(), (q, k, v), create_graph=True)
+    assert all((g == 0).all() for g in first)
+    assert [g.shape for g in first] == [x.shape for x in (q, k, v)]
+
+
+def test_weights_of_no_keys():
+    layer = nn.MultiheadAttention(4, 2)
+    out, weights = layer(ac.ones(3, 2, 4), ac.ones(0, 2, 4), ac.ones(0, 2, 4))
+    assert weights.shape == (2, 3, 0)
+    assert (out == layer.out_proj.bias).all()
+
+
+def test_volumes(kernels):
+    for layer in (nn.Conv3d(2, 4, 2), nn.ConvTranspose3d(2, 4, 2)):
+        layer(ac.zeros(0, 2, 4, 4, 4)).sum().backward()
+        assert all((p.grad == 0).all() for p in layer.parameters())
+
+
+def test_matrix_norms_of_nothing_are_0():
+    for ord in (1, 2, math.inf, "fro", "nuc"):
+        assert ac.linalg.matrix_norm(ac.zeros(0, 0), ord).item() == 0
+    assert ac.linalg.matrix_norm(ac.zeros(2, 0, 3), 2).tolist() == [0.0, 0.0]
+    with pytest.raises(ShapeError, match=r"amin: .* no elements"):
+        ac.linalg.matrix_norm(ac.zeros(0, 0), -1)
+
+
+def test_images_without_channels_are_sampled(kernels):
+    x, grid = ac.zeros(2, 0, 4, 4), ac.zeros(2, 3, 3, 2, requires_grad=True)
+    out = F.grid_sample(x, grid, align_corners=False)
+    assert out.shape == (2, 0, 3, 3)
+    out.sum().backward()
+    assert (grid.grad == 0).all()
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_fractional_pools_of_nothing(dims):
+    x = ac.zeros(0, 2, *[5] * dims, requires_grad=True)
+    out = getattr(F, f"fractional_max_pool{dims}d")(x, 2, 3)
+    assert out.shape == (0, 2, *[3] * dims)
+    out.sum().backward()
+    assert x.grad.shape == x.shape
+
+
+# ---- around a model ------------------------------------------------------------------
+
+OPTIMIZERS = (
+    *("SGD", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "ASGD"),
+    *("Adadelta", "Adagrad", "Adafactor", "Lion"),
+)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_parameters_without_elements_are_optimised(name):
+    none, some = nn.Parameter(ac.zeros(0, 3)), nn.Parameter(ac.ones(2, 2))
+    for parameters in ([none, some], [none]):
+        optimizer = getattr(optim, name)(parameters, lr=0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            sum(p.sum() for p in parameters).backward()
+            optimizer.step()
+        optimizer.load_state_dict(optimizer.state_dict())
+    assert none.shape == (0, 3)
+    assert some.isfinite().all()
+    assert (some != 1).all()
+
+
+@pytest.mark.parametrize("order", [1, 2, math.inf])
+def test_the_norm_of_gradients_without_elements_is_0(order):
+    none, some = nn.Parameter(ac.zeros(0, 3)), nn.Parameter(ac.ones(1))
+    (none.sum() + 3 * some.sum()).backward()
+    assert nn.utils.clip_grad_norm_([none], 1.0, order).item() == 0
+    assert nn.utils.clip_grad_norm_([none, some], 1.0, order).item() == 3
+    assert some.grad.item() == pytest.approx(1)
+
+
+def test_a_loader_of_nothing_and_of_samples_without_elements():
+    assert list(data.DataLoader(data.TensorDataset(ac.zeros(0, 3)), 2)) == []
+    (batch,), *_ = data.DataLoader(data.TensorDataset(ac.zeros(4, 0)), 2)
+    assert batch.shape == (2, 0)
+
+
+def model():
+    ac.manual_seed(0)
+    return nn.Sequential(
+        nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(64, 2),
+    )  # fmt: skip
+
+
+def trained(sizes, how):
+    """Return losses, parameters and statistics of steps with batches of these sizes."""
+    net = model()
+    optimizer = optim.Adam(net.parameters(), lr=0.01)
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(net(x), y, reduction="sum")
+        loss.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+        return loss
+
+    run, losses = how(step), []
+    for seed, n in enumerate(sizes):
+        generator = ac.Generator().manual_seed(seed)
+        x = ac.randn(n, 3, 8, 8, generator=generator)
+        losses.append(run(x, ac.arange(n) % 2).item())
+    return losses, [x.tolist() for x in net.state_dict().values()]
+
+
+@pytest.mark.parametrize("sizes", [(4, 4, 4, 0, 0, 0, 4, 0), (0, 0, 0, 4, 4, 4, 0, 4)])
+def test_compiled_steps_take_empty_batches(kernels, sizes):
+    losses, state = trained(sizes, ac.compile)
+    expected, expected_state = trained(sizes, lambda step: step)
+    assert losses == pytest.approx(expected, rel=1e-4)
+    for found, wanted in zip(state, expected_state, strict=True):
+        assert ac.allclose(ac.tensor(found), ac.tensor(wanted), rtol=1e-3, atol=1e-5)
+    assert all(math.isfinite(loss) for loss in losses)
