@@ -13,10 +13,11 @@ import warnings
 from pathlib import Path
 
 from tests.core.empty_calls import FUNCTIONS
+from tests.core.empty_dims import DIMS
 from tests.core.empty_layers import LAYERS, MODULES
 
 #: By kind, what is compared with PyTorch.
-CALLS = {"functions": FUNCTIONS, "layers": LAYERS, "modules": MODULES}
+CALLS = {"functions": FUNCTIONS, "dims": DIMS, "layers": LAYERS, "modules": MODULES}
 
 
 class Operands:
@@ -62,6 +63,7 @@ class Operands:
         calls = {
             "sample": lambda d: values,
             "two": lambda d: d.sample((2,)),
+            "none": lambda d: d.log_prob(d.sample((0, 3))),
             "rsample": lambda d: d.rsample(),
             "log_prob": lambda d: d.log_prob(values),
             "entropy": lambda d: d.entropy(),
