@@ -196,6 +196,9 @@ def training(rank):
     dist.all_gather(gathered, norm.running_mean)
     assert (gathered[0] == gathered[2]).all()
     assert not (gathered[0] == gathered[1]).all()
+    kept = norm.running_var.clone()
+    assert norm(ac.zeros(0, 4)).shape == (0, 4)  # of no rank
+    assert (norm.running_var == kept).all()
     optimizer.consolidate_state_dict(to=1)
     if rank == ranks[1]:
         assert len(optimizer.state_dict()["state"]) == len(list(model.parameters()))

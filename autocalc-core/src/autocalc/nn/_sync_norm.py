@@ -7,6 +7,7 @@ from typing import Any
 
 from autocalc import distributed
 from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.batch_norm import batch_norm
 from autocalc._ops.filled import full
 from autocalc._ops.joining import cat
 from autocalc._tensor import Tensor
@@ -61,6 +62,8 @@ def sync_batch_norm(
     )
     sums = SumOverRanks.apply(cat([x.sum(others), elements]), group)
     count = sums[channels].detach()
+    if not input.numel() and count.item() == 0:  # no rank has anything
+        return batch_norm(input, None, None, weight, bias, True, momentum, eps)
     _check_count(input, count, group)
     mean = sums[:channels] / count
     centered = x - mean.reshape(shape)
