@@ -96,5 +96,6 @@ _CALLS = """
     linalg.matrix_norm(x(3,0),m.inf)  linalg.matrix_norm(x(3,0),1)
     linalg.matrix_norm(x(3,0),-m.inf)  linalg.matrix_norm(x(2,0,3))
     linalg.matrix_norm(x(3,0),2)
+    m.scatter_add(c(2)[0],0,i(0),x(1))  m.scatter_reduce(x(1)[0],0,i(0),x(1),'prod')
 """
 DIMS = list(dict.fromkeys(with_variants(re.split(r"\s\s+", _CALLS.strip()))))

@@ -455,6 +455,8 @@ def along(
     axis = axis_of(where, dim, ndim)
     places = indexing.as_positions(where, index)
     same_dtype(where, x, src)
+    if places._array.size == 0:
+        return _nowhere(operator, x, places, src)
     if ndim == 0:
         line = (view.reshape_op(t, (-1,)) for t in (places, src))
         return _on_a_line(operator, x, *line)
@@ -462,8 +464,6 @@ def along(
     if not sizes or not given:
         sizes, given = sizes or (1,), given or (1,)
         places, src = view.reshape_op(places, sizes), view.reshape_op(src, given)
-    if places._array.size == 0:
-        return _nowhere(operator, x, places, src)
     part = indexing.window(where, x, sizes, axis)
     if given != sizes:
         src = _leading_part(where, src, sizes)
