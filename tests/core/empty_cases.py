@@ -31,16 +31,16 @@ class Operands:
         return self.m.full(shape, 0.25, dtype=self.dtype)
 
     def x(self, *shape):
-        self.leaves.append(self.c(*shape).requires_grad_())
-        return self.leaves[-1]
+        made = self.c(*shape)
+        if self.dtype.is_floating_point:
+            self.leaves.append(made.requires_grad_())
+        return made
 
     def v(self, *shape):
         return self.x(*shape) * 1
 
     def last(self, *shape):
-        made = self.c(*shape).to(memory_format=self.m.channels_last)
-        self.leaves.append(made.requires_grad_())
-        return made
+        return self.x(*shape).to(memory_format=self.m.channels_last)
 
     def i(self, *shape):
         return self.m.zeros(shape, dtype=self.m.int64)

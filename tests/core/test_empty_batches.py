@@ -106,7 +106,7 @@ def test_places_of_extrema(kernels, name):
     assert function(ac.zeros(2, 0, 4), -1, keepdim=True).shape == (2, 0, 1)
     with pytest.raises(ShapeError, match=rf"{name}: .*\(2, 0, 4\) has no elements"):
         function(ac.zeros(2, 0, 4), 1)
-    with pytest.raises(ShapeError, match=rf"{name}: .*\(0,\) has no elements"):
+    with pytest.raises(ShapeError, match=rf"{name}: .*\(0, 3\) has no elements"):
         function(ac.zeros(0, 3))
 
 
@@ -239,6 +239,22 @@ def test_weights_of_no_keys():
     assert (out == layer.out_proj.bias).all()
 
 
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_a_mask_of_no_keys(need_weights):
+    layer = nn.MultiheadAttention(4, 2, batch_first=True)
+    q, kv, mask = ac.ones(2, 3, 4), ac.ones(2, 0, 4), ac.zeros(2, 0, dtype=ac.bool)
+    out, _ = layer(q, kv, kv, key_padding_mask=mask, need_weights=need_weights)
+    assert (out == layer.out_proj.bias).all()
+
+
+def test_integers_are_convolved_and_pooled():
+    x = index(0, 4, 5, 5)
+    assert F.conv2d(x, index(6, 2, 3, 3), index(6), groups=2).shape == (0, 6, 3, 3)
+    assert F.conv_transpose2d(x, index(4, 3, 3, 3)).shape == (0, 3, 7, 7)
+    out, places = F.max_pool2d(x, 2, return_indices=True)
+    assert out.shape == places.shape == (0, 4, 2, 2)
+
+
 def test_volumes(kernels):
     for layer in (nn.Conv3d(2, 4, 2), nn.ConvTranspose3d(2, 4, 2)):
         layer(ac.zeros(0, 2, 4, 4, 4)).sum().backward()
@@ -306,6 +322,16 @@ def test_a_loader_of_nothing_and_of_samples_without_elements():
     assert list(data.DataLoader(data.TensorDataset(ac.zeros(0, 3)), 2)) == []
     (batch,), *_ = data.DataLoader(data.TensorDataset(ac.zeros(4, 0)), 2)
     assert batch.shape == (2, 0)
+
+
+def test_weights_without_rows_have_a_spectral_norm():
+    layer = nn.utils.parametrizations.spectral_norm(nn.Linear(3, 0))
+    assert layer(ac.ones(2, 3)).shape == (2, 0)
+
+
+def test_texts_of_no_prompts_are_generated():
+    model = ac.models.Decoder(9, d_model=8, heads=2, layers=1)
+    assert ac.models.generate(model, index(0, 5), 3).shape == (0, 8)
 
 
 def model():

@@ -431,8 +431,8 @@ def _place(where: str, a: Any, dim: int | None, keepdim: bool) -> Tensor:
         return make(arrays.argmax(a, axis, keepdim), None)
     if dim is not None:
         axis_of(where, dim, 0)
-    line = a if a.ndim == 1 else arrays.reshape(a, (a.size,))
-    check_line(where, line, 0)
+    check_line(where, a, *range(a.ndim))
+    line = a if a.ndim == 1 else arrays.reshape(a, (-1,))
     found = arrays.argmax(line, 0, False)
     return make(arrays.reshape(found, (1,) * a.ndim) if keepdim else found, None)
 

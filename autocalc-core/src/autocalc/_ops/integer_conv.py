@@ -92,7 +92,7 @@ def _conv(
     sizes = seen.shape[2 : 2 + dims]
     inner = math.prod(weight.shape[1:])
     # (N, C, *sizes, *kernel) -> (N, groups, places, inner)
-    rows = view.reshape(seen, (batch, groups, -1, *seen.shape[2:]))
+    rows = view.reshape(seen, (batch, groups, weight.shape[1], *seen.shape[2:]))
     places = range(3, 3 + dims)
     order = (0, 1, *places, 2, *range(3 + dims, 3 + 2 * dims))
     rows = view.reshape(

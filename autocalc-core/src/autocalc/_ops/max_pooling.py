@@ -339,7 +339,9 @@ def _max_of_integers(
     """Find the largest elements by floats that order them, and take them from `x`."""
     exact = x if x.itemsize < 8 else searching.ranks(x)
     found = places(max_pool_op, cast(exact, dtypes.float64), *attributes)
-    lines = (view.reshape(t, (*x.shape[:2], -1)) for t in (x, found))
+    lines = (
+        view.reshape(t, (*x.shape[:2], math.prod(t.shape[2:]))) for t in (x, found)
+    )
     out = view.reshape(indexing.gather(next(lines), 2, next(lines)), found.shape)
     out = _spatial.unbatched(out, had_batch)
     return (out, _spatial.unbatched(found, had_batch)) if return_indices else out

@@ -431,10 +431,11 @@ def _median_of_all(where: str, x: Tensor, places: Callable[[Any, int], Any]) -> 
 
     Of nothing it is NaN, as the mean is; integers have no NaN.
     """
-    a = arrays.reshape(x._array, (x._array.size,))
+    a = x._array
     if a.size == 0 and a.dtype.kind in FLOAT_KINDS:
         return reduction.mean(x)
-    extrema.check_line(where, a, 0, what="median")
+    extrema.check_line(where, a, *range(a.ndim), what="median")
+    a = arrays.reshape(a, (a.size,))
     found = arrays.gather(a, places(a, 0), 0)
     if not x.requires_grad:
         return make(found.reshape(()), None)

@@ -193,7 +193,7 @@ class _Place:
         attention, x = block.attention, reader._h
         heads, kv_heads = attention.heads, attention.kv_heads
         every = room(heads + 2 * kv_heads, attention.features)
-        flat = every.reshape(*x.shape[:2], -1)
+        flat = every.reshape(*x.shape[:2], math.prod(every.shape[2:]))
         self.before = [
             reader.norm(block.norm_1),
             linear(attention.qkv, x, flat),
@@ -205,7 +205,7 @@ class _Place:
         self.raw = every[:, :, : heads + kv_heads]
         self.kv_heads = kv_heads
         self.copy, _ = _calls["copy"].decided(self.new, into=self.rows[:, :1])
-        y = reader._y.reshape(*x.shape[:2], -1)
+        y = reader._y.reshape(*x.shape[:2], math.prod(reader._y.shape[2:]))
         self.after = [
             linear(attention.out, y, reader._out),
             reader.added(),

@@ -152,7 +152,7 @@ def padding(where: str, mask: Tensor | None, batch: int, keys: int) -> Tensor | 
             f"be ({batch}, {keys}), batch and keys."
         )
         raise ShapeError(message)
-    return view.reshape(mask, (-1, 1, 1, keys))
+    return view.reshape(mask, (batch if mask.ndim == 2 else 1, 1, 1, keys))
 
 
 def scores_mask(

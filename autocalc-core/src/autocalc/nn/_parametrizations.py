@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar
 
 from autocalc._graph._grad_mode import no_grad
@@ -114,7 +115,7 @@ def rows_along(weight: Tensor, dim: int) -> Tensor:
     """Return a weight as a matrix whose rows are the outputs, its dimension `dim`."""
     order = [dim, *(i for i in range(weight.ndim) if i != dim)]
     rows = view.permute_op(weight, tuple(order))
-    return view.reshape(rows, (rows.shape[0], -1))
+    return view.reshape(rows, (rows.shape[0], math.prod(rows.shape[1:])))
 
 
 def spectral_arguments(
