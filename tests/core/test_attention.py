@@ -156,6 +156,7 @@ def test_dropout_drops_the_same_weights_in_backward():
         return attend(*operands, dropout_p=0.4)
 
     assert gradcheck(run, (q, k, v))
+    assert gradgradcheck(run, (q, k, v))
 
 
 @pytest.mark.parametrize(

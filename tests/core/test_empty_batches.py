@@ -7,6 +7,7 @@ stands around a model.
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -219,17 +220,41 @@ def test_a_mean_of_nothing_gives_parameters_gradients_of_0(kernels, loss):
 # ---- attention, convolutions ---------------------------------------------------------
 
 
-@pytest.mark.parametrize(("queries", "keys"), [(0, 5), (3, 0), (0, 0)])
-def test_attention_without_queries_or_keys_to_the_second_order(kernels, queries, keys):
-    q, k, v = (
-        ac.ones(2, n, 4, requires_grad=True) for n in (queries, keys, keys)
-    )  # fmt: skip
-    out = F.scaled_dot_product_attention(q, k, v)
-    assert out.shape == (2, queries, 4)
-    assert (out == 0).all()
-    first = ac.autograd.grad(out.sum(), (q, k, v), create_graph=True)
-    assert all((g == 0).all() for g in first)
-    assert [g.shape for g in first] == [x.shape for x in (q, k, v)]
+#: Batch, queries, keys, features of keys and of values, of which one at least is 0.
+SIZES = [
+    sizes for sizes in itertools.product((0, 2), (0, 3), (0, 5), (0, 4), (0, 4))
+    if 0 in sizes
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5])
+@pytest.mark.parametrize("groups", [4, 2])
+@pytest.mark.parametrize("seen", ["all", "causal", "mask", "numbers"])
+def test_attention_of_nothing_to_the_second_order(kernels, seen, groups, p):
+    for batch, queries, keys, features, values in SIZES:
+        shapes = (
+            (4, queries, features),
+            (groups, keys, features),
+            (groups, keys, values),
+        )
+        operands = [ac.ones(batch, *s, requires_grad=True) for s in shapes]
+        mask = {
+            "mask": ac.zeros(queries, keys, dtype=ac.bool),
+            "numbers": ac.zeros(queries, keys),
+        }.get(seen)
+        rest = mask, p, seen == "causal"
+        out = F.scaled_dot_product_attention(*operands, *rest, enable_gqa=groups != 4)
+        assert out.shape == (batch, 4, queries, values)
+        out.sum().backward(retain_graph=True)
+        found = ac.autograd.grad(out.sum(), operands, create_graph=True)
+        for x, g in zip(operands, found, strict=True):
+            assert x.grad.shape == g.shape == x.shape
+            assert ac.allclose(x.grad, g)
+            assert g.isfinite().all()
+        squares = sum((g * g).sum() for g in found)
+        if squares.requires_grad:
+            for g in ac.autograd.grad(squares, operands, allow_unused=True):
+                assert g is None or g.isfinite().all()
 
 
 def test_weights_of_no_keys():

@@ -79,6 +79,12 @@ class Tensors:
         """Return the integers 0 to n - 1, where `like` is."""
         return make(arrays.arange(n, like._array), None)
 
+    @staticmethod
+    def random_bits(seed: Tensor, offset: Tensor, *bits: int, **free: Any) -> Tensor:
+        """Return the words of a stream, which have no derivative."""
+        words = arrays.random_bits(seed._array, offset._array, *bits, **free)
+        return make(words, None)
+
     def cast(self, a: Tensor, dtype: DType) -> Tensor:
         """Return `a` with another dtype."""
         return astype(a, dtypes.of(dtype))
