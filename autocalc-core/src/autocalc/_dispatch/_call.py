@@ -33,6 +33,11 @@ Metas = tuple[Any, ...]
 Plan = tuple[Entry, Metas, tuple[Any, ...], LayoutPlan | None]
 
 
+#: Kernels whose results rules need as float32 has them.  An eager runtime, which looks
+#: under the dtype alone, finds no decision for halves, and leaves them to Python.
+KEPT_WIDE: set[int] = set()
+
+
 class KernelCall:
     """Calls a kernel with ``inputs..., attributes...`` by position.
 
@@ -43,8 +48,8 @@ class KernelCall:
     `dtype` of the result where the spec is `free`.
     """
 
-    __slots__ = ("_keeps_layout", "_mandatory", "_n_attributes", "_n_operands",
-                 "_plain", "_single", "index", "spec")  # fmt: skip
+    __slots__ = ("_inner", "_keeps_layout", "_mandatory", "_n_attributes",
+                 "_n_operands", "_plain", "_single", "index", "spec")  # fmt: skip
 
     def __init__(self, spec: KernelSpec) -> None:
         self.spec = spec
@@ -57,6 +62,9 @@ class KernelCall:
         self._mandatory = sum(
             1 << i for i, output in enumerate(spec.outputs) if not output.optional
         )
+        #: Outputs that rules alone read; of half precision they stay float32.
+        optional = {i for i, output in enumerate(spec.outputs) if output.optional}
+        self._inner = frozenset(optional if self._mandatory else ())
 
     def __repr__(self) -> str:
         return f"<kernel {self.spec.name}: {self.spec.signature}>"
@@ -196,8 +204,14 @@ class KernelCall:
         attributes: tuple[Any, ...] = (),
     ) -> Entry:
         """Decide for a wrapper which keeps decisions under keys of its own."""
+        halves = half_of(*operands) is not None
+        if halves and self.index in KEPT_WIDE:
+            cache_key = "halves", cache_key
+            known: Entry | None = selection.tables[self.index].get(cache_key)
+            if known is not None:
+                return known
         metas = self._metas(operands, attributes, None)
-        if half_of(*operands) is not None:
+        if halves:
             kernel: Entry = self._widened(selection)
         else:
             key = self._dispatch_key(operands, attributes, metas, self._mandatory, 0)
@@ -314,7 +328,10 @@ class KernelCall:
         metas = self.spec.rule(*given, *attributes, **keywords)
         metas = (metas,) if isinstance(metas, Meta) else tuple(metas)
         if half is not None:
-            metas = tuple([narrow_meta(meta, half) for meta in metas])
+            metas = tuple(
+                meta if i in self._inner else narrow_meta(meta, half)
+                for i, meta in enumerate(metas)
+            )
         if place is not None:
             metas = tuple([meta_on(place, meta) for meta in metas])
         return metas

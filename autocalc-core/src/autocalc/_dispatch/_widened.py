@@ -22,6 +22,11 @@ FLOAT_KINDS = "fV"
 HALVES = frozenset({np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)})
 
 
+def computed_in(dtype: Any) -> Any:
+    """Return the dtype in which kernels compute on elements of this one."""
+    return FLOAT32 if dtype in HALVES else dtype
+
+
 def half_of(*metas: Any) -> DType | None:
     """Return the dtype of the first operand that is float16 or bfloat16, if any is."""
     for meta in metas:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
+from autocalc._dispatch._widened import HALVES
+from autocalc._graph._halves import rule_in_float32
 from autocalc._graph._lines import written_at
 from autocalc._graph._node import FREED, Edge, Leaf, Node, Output, Partial
 from autocalc.errors import GradError
@@ -179,7 +181,10 @@ class Walk:
             n = NodeView(node, saved, needed)
         single = len(arrived) == 3
         g = arrived[1] if single else tuple(arrived[1::2])
-        results = node.op.rule(self.k, n, g)
+        if node.dtype in HALVES:
+            results = rule_in_float32(self.k, n, g)
+        else:
+            results = node.op.rule(self.k, n, g)
         if results.__class__ is not tuple:
             results = (results,)
         edges = node.edges

@@ -10,7 +10,7 @@ import numpy as np
 
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._device import DeviceDType, host_dtype, place_of
-from autocalc._dispatch._widened import FLOAT_KINDS
+from autocalc._dispatch._widened import FLOAT_KINDS, HALVES
 from autocalc._ops._cast import astype, move
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.dtypes import DType
@@ -115,8 +115,22 @@ def usual_number(x: Any, y: Any) -> Tensor | None:
     if kind is float or (kind is int and -_EXACT < y < _EXACT):
         array = getattr(x, "_array", None)
         if array is not None and array.dtype.kind in FLOAT_KINDS:
-            return make(constant(y, array.dtype), None)
+            number = constant(y, array.dtype)
+            if array.dtype not in HALVES or float(number) == y:
+                return make(number, None)
     return None
+
+
+def is_beside_half(x: Any, y: Any) -> bool:
+    """Return whether a number stands beside a tensor of half precision that rounds it.
+
+    Such a pair is computed in float32.
+    """
+    tensor, value = (x, y) if isinstance(x, Tensor) else (y, x)
+    if not isinstance(tensor, Tensor) or tensor._array.dtype not in HALVES:
+        return False
+    is_number = isinstance(value, Number) and not isinstance(value, (bool, np.bool_))
+    return is_number and float(constant(value, tensor._array.dtype)) != value
 
 
 def array_beside(a: Any, y: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._eager import accelerate, accelerated
 from autocalc._dispatch._select import KERNEL_INDEX
-from autocalc._dispatch._widened import FLOAT_KINDS
+from autocalc._dispatch._widened import FLOAT_KINDS, computed_in
 from autocalc._kernels.table import TABLE
 from autocalc._ops import (
     arithmetic,
@@ -74,7 +74,7 @@ def _direct(x: Tensor, other: Any) -> Any:
     if a.dtype.kind not in FLOAT_KINDS:
         return None
     if other.__class__ is float or other.__class__ is int:
-        return constant(other, a.dtype)
+        return constant(other, computed_in(a.dtype))
     if not isinstance(other, Tensor) or other._array.dtype is not a.dtype:
         return None
     b = other._array
@@ -99,7 +99,8 @@ def _multiple_added(x: Tensor, other: Any, alpha: Any, name: str) -> Tensor:
         recorded = check_writable(f"{name}_", x, other)
         operand = None if recorded else _direct(x, other)
         if operand is not None and alpha.__class__ in {int, float}:
-            factor = constant(-alpha if name == "sub" else alpha, x._array.dtype)
+            kind = computed_in(x._array.dtype)
+            factor = constant(-alpha if name == "sub" else alpha, kind)
             arrays.axpy(x._array, factor, operand)
             x._bump()
             return x
@@ -411,7 +412,7 @@ def exponential_(
     if not number("exponential_", "lambd", lambd) > 0:
         message = f"exponential_: `lambd` is {lambd}; it must be positive."
         raise ArgumentError(message)
-    u = rand_like(check_tensor("exponential_", x).detach(), generator=generator)
+    u = _evenly_drawn(check_tensor("exponential_", x), generator)
     drawn = arithmetic.div(exponential.log(arithmetic.sub(1, u)), -lambd)
     return _drawn_into("exponential_", x, drawn)
 
@@ -439,7 +440,8 @@ def log_normal_(
         message = f"{where}: `std` is {std}; it must be positive."
         raise ArgumentError(message)
     _check_floats(where, x)
-    drawn = normal_(ones_like(x.detach()), middle, spread, generator=generator)
+    like = ones_like(x.detach(), dtype=_drawn_in(x))
+    drawn = normal_(like, middle, spread, generator=generator)
     return _drawn_into(where, x, exponential.exp(drawn))
 
 
@@ -466,7 +468,7 @@ def cauchy_(
         message = f"{where}: `sigma` is {sigma}; it must be positive."
         raise ArgumentError(message)
     _check_floats(where, x)
-    u = rand_like(x.detach(), generator=generator)
+    u = _evenly_drawn(x, generator)
     slope = trigonometric.tan(arithmetic.mul(arithmetic.sub(u, 0.5), math.pi))
     return _drawn_into(where, x, arithmetic.add(arithmetic.mul(slope, width), middle))
 
@@ -491,6 +493,15 @@ def geometric_(x: Tensor, p: float, *, generator: Generator | None = None) -> Te
     tries = arithmetic.div(exponential.log1p(arithmetic.neg(u)), math.log1p(-p))
     drawn = clamping.clamp_min(rounding.ceil(tries), 1.0)
     return _drawn_into(where, x, drawn)
+
+
+def _drawn_in(x: Tensor) -> dtypes.DType:
+    """Return the dtype in which numbers are drawn that are computed with."""
+    return dtypes.float32 if x.dtype.is_half else x.dtype
+
+
+def _evenly_drawn(x: Tensor, generator: Generator | None) -> Tensor:
+    return rand_like(x.detach(), dtype=_drawn_in(x), generator=generator)
 
 
 def _check_floats(where: str, x: Tensor) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._state import current
-from autocalc._dispatch._widened import FLOAT_KINDS
+from autocalc._dispatch._widened import FLOAT_KINDS, HALVES
 from autocalc._ops import clamping, weighted
 from autocalc._ops._arguments import Operand
 from autocalc._ops._inplace import apply_
@@ -39,7 +39,12 @@ def _plainly(where: str, *tensors: Any) -> bool:
                 return False
     except AttributeError:
         return False
-    return a.dtype.kind in FLOAT_KINDS and not check_writable(where, tensors[0])
+    several = where != "clamp_" and a.dtype in HALVES  # kernels, each of which rounds
+    return (
+        a.dtype.kind in FLOAT_KINDS
+        and not several
+        and not check_writable(where, tensors[0])
+    )
 
 
 @method("clamp_ clip_")

@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias, cast
 
-from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._call import KEPT_WIDE, KernelCall
 from autocalc._dispatch._eager import accelerated
 from autocalc._dispatch._layout import empty_as
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed
 from autocalc._dispatch._state import current
-from autocalc._dispatch._widened import FLOAT_KINDS
+from autocalc._dispatch._widened import FLOAT_KINDS, HALVES, half_of
 from autocalc._graph._node import Node, Output, Version
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._kernels.table import TABLE
@@ -29,12 +29,14 @@ from autocalc._ops import _composite_recipes
 from autocalc._ops._coerce import (
     both_tensors,
     coerce_pair,
+    is_beside_half,
     is_stranger,
     not_a_tensor,
     promote_pair,
     to_float,
     usual_number,
 )
+from autocalc._ops._halves import in_float32
 from autocalc._ops._method import method
 from autocalc._ops._out import copy_to_out
 from autocalc._ops._rule import Op, Rule, Saves
@@ -144,6 +146,8 @@ def unary(
     general = KernelCall(spec)
     op = Op(name, saves)
     saves_input, saves_output = "a" in saves.split(), "out" in saves.split()
+    saves_rounded = op.saves_rounded
+    KEPT_WIDE.update({index} if saves_rounded else ())
 
     def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         if out is not None:
@@ -156,6 +160,8 @@ def unary(
         state = current()
         selection = state.selection
         dtype = a.dtype
+        if saves_rounded and x._edge is not None and dtype in HALVES and state.grad:
+            return in_float32(call, (x,))
         kernel = selection.tables[index].get(dtype)
         if kernel is None:
             if floats and dtype.kind not in FLOAT_KINDS:
@@ -254,6 +260,8 @@ def binary(  # noqa: C901
     saver = Saves(saves, spec)
     saves_nothing = not saver.places
     saves_other = saves == "a:b b:a"
+    saves_rounded = op.saves_rounded
+    KEPT_WIDE.update({index} if saves_rounded else ())
     if not numbers:
         mixed, usual = both_tensors(name), False
     if number_first is None:
@@ -280,6 +288,8 @@ def binary(  # noqa: C901
                         return NotImplemented  # type: ignore[no-any-return]
                     if mixed is not None and (result := mixed(x, other)) is not None:
                         return result
+                    if is_beside_half(x, other):
+                        return in_float32(call, (x, other))
                     return call(*coerce_pair(name, x, other))
                 a, b = x._array, y._array
             state = current()
@@ -288,7 +298,16 @@ def binary(  # noqa: C901
             if b.dtype is not dtype:
                 if mixed is not None and (result := mixed(x, y)) is not None:
                     return result
+                if dtype in HALVES or b.dtype in HALVES:
+                    return in_float32(call, (x, y), promotes=True)
                 return call(*promote_pair(x, y))
+            if (
+                saves_rounded
+                and dtype in HALVES
+                and state.grad
+                and (x._edge or y._edge)
+            ):
+                return in_float32(call, (x, y))
             kernel = selection.tables[index].get(dtype)
             if kernel is None:
                 if floats and dtype.kind not in FLOAT_KINDS:
@@ -354,7 +373,8 @@ def reflected_name(operator: str) -> str:
     return f"__r{operator[2:]}"
 
 
-def nary(
+# One frame, as in `binary`.
+def nary(  # noqa: C901
     name: str, saves: str = "", *, differentiable: bool = True, main: bool = True
 ) -> Operator:
     """Make the operator of any kernel: ``call(*tensors, *attributes)``.
@@ -372,6 +392,7 @@ def nary(
     single = len(spec.outputs) == 1
     kept, saved_outputs = op.kept, saver.outputs
     only = kept[0] if len(kept) == 1 else None
+    saves_rounded = op.saves_rounded
 
     def call(*args: Any) -> Any:
         tensors, attributes = args[:n_inputs], args[n_inputs:]
@@ -396,6 +417,8 @@ def nary(
                 leads_back = edge
         state = current()
         record = differentiable and leads_back is not None and state.grad
+        if record and saves_rounded and half_of(*operands) is not None:
+            return in_float32(call, args)
         want = saved_outputs if record else 0
         selection = state.selection
         key = want, attributes, selection.key_of(*operands)
@@ -432,6 +455,7 @@ def _of_one_input(
 ) -> Callable[..., Any]:
     """Make the call of a kernel of one input and one output: a sum, a softmax."""
     name, index = op.name, general.index
+    saves_rounded = differentiable and op.saves_rounded
 
     def call(x: Any, *attributes: Any) -> Any:
         try:
@@ -439,6 +463,8 @@ def _of_one_input(
         except AttributeError:
             raise not_a_tensor(name, x) from None
         state = current()
+        if saves_rounded and edge is not None and a.dtype in HALVES and state.grad:
+            return in_float32(call, (x, *attributes))
         selection = state.selection
         key = 0, attributes, selection.key_of(a)
         plan = selection.tables[index].get(key)

@@ -11,6 +11,12 @@ from autocalc._kernels.table import TABLE
 
 Rule = Callable[[Any, Any, Any], Any]
 
+#: Kernels whose results are elements of their operands, or are saved to tell which
+#: elements passed: rounded, they tell a rule the same.
+_SELECTING = frozenset({"max", "min", "relu", "hardtanh", "max_pool", "scatter_amax",
+                        "scatter_amin", "adaptive_max_pool",
+                        "batch_norm_running"})  # fmt: skip
+
 #: Every operator that was made, for those who look at all rules: `ac.profiler`.
 OPS: list[Op] = []
 
@@ -44,6 +50,13 @@ class Op:
             self.kept = tuple(i for i, out in outputs if not out.optional) or (0,)
         self.n_outputs = len(self.kept)
         OPS.append(self)
+
+    @property
+    def saves_rounded(self) -> bool:
+        """Whether the rule needs results as float32 has them, not rounded to halves."""
+        if self.saves is None or self.name in _SELECTING:
+            return False
+        return any(self.saves.outputs >> i & 1 for i in self.kept)
 
     @property
     def reads_itself(self) -> bool:

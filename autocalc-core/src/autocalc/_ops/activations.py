@@ -9,6 +9,7 @@ from typing import Any
 from autocalc._ops import _writing, arithmetic, slicing, trigonometric
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._checks import check_approximate, check_float
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import binary, nary, unary
 from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor
@@ -243,6 +244,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return _writing.maybe_into(input, _mish, inplace, "mish_")
 
 
+@rounded_once
 def _mish(x: Tensor) -> Tensor:
     return arithmetic.mul(x, trigonometric.tanh(_log_of_one_and_exp(x)))
 
@@ -253,6 +255,7 @@ def _log_of_one_and_exp(x: Tensor) -> Tensor:
 
 
 @replayed
+@rounded_once
 def logsigmoid(input: Tensor) -> Tensor:
     """Return log(1 / (1 + exp(-input))).
 
@@ -272,6 +275,7 @@ def logsigmoid(input: Tensor) -> Tensor:
 
 
 @replayed
+@rounded_once
 def softsign(input: Tensor) -> Tensor:
     """Return input / (1 + abs(input)).
 
@@ -291,6 +295,7 @@ def softsign(input: Tensor) -> Tensor:
 
 
 @replayed
+@rounded_once
 def tanhshrink(input: Tensor) -> Tensor:
     """Return input - tanh(input).
 
@@ -310,6 +315,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 
 @replayed
+@rounded_once
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """Return a * sigmoid(b), a and b the halves of `input` along `dim`.
 

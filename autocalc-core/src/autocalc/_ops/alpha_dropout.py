@@ -8,6 +8,7 @@ import math
 from autocalc._ops import _writing, arithmetic
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_probability
+from autocalc._ops._halves import rounded_once
 from autocalc._ops.distributions import bernoulli
 from autocalc._ops.filled import full
 from autocalc._ops.rectifiers import SELU_ALPHA, SELU_SCALE
@@ -118,6 +119,7 @@ def feature_alpha_dropout(
     return _writing.into(input, dropped, f"{where}_") if inplace else dropped
 
 
+@rounded_once
 def _dropped(
     x: Tensor, shape: tuple[int, ...], p: float, generator: Generator | None
 ) -> Tensor:

@@ -20,6 +20,7 @@ from autocalc._ops._coerce import (
     tensor_first,
     usual_number,
 )
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._old_forms import factor_first
 from autocalc._ops._op import Binary, Unary, binary, unary
@@ -80,6 +81,7 @@ def add(
 
 
 @remembered
+@rounded_once(promotes=True)
 def _sum_of_multiple(input: Operand, other: Operand, alpha: Any) -> Tensor:
     return add_op(input, multiplied("add", input, other, alpha))
 
@@ -147,8 +149,9 @@ def sub(
         other, alpha = tensor, factor_first("sub", "alpha", other, tensor, alpha)
     if alpha != 1 or alpha.__class__ in {float, bool}:
         _no_booleans(input, other)
-        other = multiplied("sub", input, other, alpha)
-    result = sub_op(input, other)
+        result = _without_multiple("sub", input, other, alpha)
+    else:
+        result = sub_op(input, other)
     return result if out is None else copy_to_out("sub", result, out)
 
 
@@ -173,8 +176,13 @@ def rsub(input: Tensor, other: Operand, *, alpha: float = 1) -> Tensor:
     check_tensor("rsub", input)
     if alpha != 1 or alpha.__class__ in {float, bool}:
         _no_booleans(other, input)
-        input = multiplied("rsub", other, input, alpha)
+        return _without_multiple("rsub", other, input, alpha)
     return sub_op(other, input)
+
+
+@rounded_once(promotes=True)
+def _without_multiple(where: str, input: Operand, other: Operand, alpha: Any) -> Tensor:
+    return sub_op(input, multiplied(where, input, other, alpha))
 
 
 def multiplied(where: str, input: Operand, other: Operand, alpha: Any) -> Tensor:
@@ -272,7 +280,7 @@ def div(
     elif rounding_mode == "floor":
         result = _floor_div(input, other)
     elif rounding_mode == "trunc":
-        result = _trunc_divide(*coerce("div", input, other))
+        result = _trunc_divide(input, other)
     else:
         message = (
             f'div: `rounding_mode` is {rounding_mode!r}; it must be None, "floor" or '
@@ -282,7 +290,9 @@ def div(
     return result if out is None else copy_to_out("div", result, out)
 
 
-def _trunc_divide(a: Tensor, b: Tensor) -> Tensor:
+@rounded_once(promotes=True)
+def _trunc_divide(input: Operand, other: Operand) -> Tensor:
+    a, b = coerce("div", input, other)
     if a.is_floating_point():
         return rounding.round_op(div_op(a, b), "trunc")
     return _floor_div(sub_op(a, fmod(a, b)), b)
@@ -395,9 +405,9 @@ def float_power(
     >>> ac.float_power(ac.tensor([1, 2, 3]), 2)
     tensor([1., 4., 9.], dtype=autocalc.float64)
     """
-    x, y = coerce("float_power", input, exponent)
-    result = pow_op(cast(x, dtypes.float64), cast(y, dtypes.float64))
-    return apply_out("float_power", result, out)
+    coerce("float_power", input, exponent)  # for its errors: a number stays as it is
+    x, y = (as_operand(a, dtypes.float64) for a in (input, exponent))
+    return apply_out("float_power", pow_op(x, y), out)
 
 
 neg = unary(

@@ -16,6 +16,7 @@ from autocalc._kernels.spec import Array
 from autocalc._kernels.table import TABLE
 from autocalc._ops import broadcasting, view
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
 from autocalc._ops._remembered import replayed
 from autocalc._ops._rule import Op
@@ -138,6 +139,7 @@ _NAME = "scaled_dot_product_attention"
 
 
 @replayed
+@rounded_once
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,

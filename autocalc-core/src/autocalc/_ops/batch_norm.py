@@ -11,12 +11,14 @@ from autocalc._kernels.norm._channels import count, over
 from autocalc._ops import arithmetic, broadcasting, layer_norm, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import same_dtype
+from autocalc._ops._coerce import cast, same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import multi
 from autocalc._ops._remembered import replayed
 from autocalc._ops.batch_norm_running import Statistics, by_running
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.dtypes import float32
 from autocalc.errors import ArgumentError, ShapeError
 
 # The results are (out, mean, var); the statistics are for those who keep running ones.
@@ -173,9 +175,7 @@ def instance_norm(
         )
         raise ShapeError(message)
     x = view.reshape_op(input, (1, batch * channels, n))
-    out, mean, var = _normalised(
-        x, _repeated(weight, batch), _repeated(bias, batch), eps
-    )
+    out, mean, var = with_statistics(_of_examples, (x, weight, bias), (batch, eps))
     if batch and (running_mean is not None or running_var is not None):
         with no_grad():
             each = (view.reshape_op(a, (batch, channels)).mean(0) for a in (mean, var))
@@ -184,6 +184,7 @@ def instance_norm(
 
 
 @replayed
+@rounded_once
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -316,8 +317,23 @@ def _normalised(
     x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the result, and mean and variance without a history."""
-    out, mean, var = batch_norm_op(x, weight, bias, float(eps))
-    return out, mean.detach(), var.detach()
+    return with_statistics(batch_norm_op, (x, weight, bias), (float(eps),))
+
+
+def with_statistics(
+    op: Any, tensors: tuple[Tensor | None, ...], attributes: tuple[Any, ...]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the result of an operator, and mean and variance without a history.
+
+    Those of halves stay float32: rounded, they would overflow where running statistics
+    do not.
+    """
+    x: Any = tensors[0]
+    half = x.dtype if x.dtype.is_half else None
+    if half is not None:
+        tensors = tuple([None if a is None else cast(a, float32) for a in tensors])
+    out, mean, var = op(*tensors, *attributes)
+    return out if half is None else cast(out, half), mean.detach(), var.detach()
 
 
 def move(
@@ -329,10 +345,27 @@ def move(
     with no_grad():
         mean, var = statistics
         if mean is not None:
-            mean.mul_(1 - momentum).add_(now[0], alpha=momentum)
+            _move(mean, now[0], momentum, momentum)
         if var is not None:
-            share = momentum * n / max(n - 1, 1)
-            var.mul_(1 - momentum).add_(now[1], alpha=share)
+            _move(var, now[1], momentum, momentum * n / max(n - 1, 1))
+
+
+def _move(kept: Tensor, now: Tensor, momentum: float, share: float) -> None:
+    """Write (1 - momentum) * kept + share * now, of halves rounded once."""
+    if kept.dtype.is_half:
+        kept.copy_(kept.float().mul_(1 - momentum).add_(now, alpha=share))
+    else:
+        kept.mul_(1 - momentum).add_(now, alpha=share)
+
+
+def _of_examples(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, batch: int, eps: float
+) -> tuple[Tensor, ...]:
+    """Normalise each channel of each example, of x [1, batch * channels, positions]."""
+    found: tuple[Tensor, ...] = batch_norm_op(
+        x, _repeated(weight, batch), _repeated(bias, batch), float(eps)
+    )
+    return found
 
 
 def _repeated(a: Tensor | None, times: int) -> Tensor | None:

@@ -8,7 +8,13 @@ from typing import Any
 from autocalc._kernels.norm._activated import BY_INPUT
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._op import multi
-from autocalc._ops.batch_norm import batch_statistics, checked, move, values
+from autocalc._ops.batch_norm import (
+    batch_statistics,
+    checked,
+    move,
+    values,
+    with_statistics,
+)
 from autocalc._ops.batch_norm_running import RELU, Activation, by_running
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag
@@ -134,6 +140,7 @@ def batch_norm_activation(
         )
     n = values(where, input)
     op = activation_by_input_op if activation.name in BY_INPUT else activation_op
-    out, mean, var = op(input, weight, bias, residual, eps, *activation)
-    move(statistics, (mean.detach(), var.detach()), n, momentum)
+    tensors = input, weight, bias, residual
+    out, mean, var = with_statistics(op, tensors, (eps, *activation))
+    move(statistics, (mean, var), n, momentum)
     return out

@@ -7,7 +7,6 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._state import recorder
-from autocalc._dispatch._widened import HALVES
 from autocalc._ops import (
     _loss_reduction,
     activations,
@@ -18,7 +17,8 @@ from autocalc._ops import (
     masking,
 )
 from autocalc._ops._checks import check_float, refuse_booleans
-from autocalc._ops._coerce import cast, in_float32, same_dtype
+from autocalc._ops._coerce import cast, same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._remembered import replayed
 from autocalc._ops.extrema import ends
@@ -26,6 +26,7 @@ from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 
 
+@rounded_once
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -69,12 +70,6 @@ def binary_cross_entropy(
     same_dtype(where, input, target)
     _check_probabilities(where, "input", input)
     _check_probabilities(where, "target", target)
-    if input._array.dtype in HALVES:
-
-        def of_wide(p: Tensor, t: Tensor) -> Tensor:
-            return binary_cross_entropy(p, t, weight, reduction=reduction)
-
-        return in_float32(of_wide, input, target)
     return _mean_entropy(input, target, weight, reduction)
 
 
@@ -160,6 +155,7 @@ def _limited_log(p: Tensor) -> Tensor:
 
 
 @replayed
+@rounded_once(promotes=True)
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,

@@ -11,6 +11,7 @@ from autocalc._graph._grad_mode import no_grad
 from autocalc._ops import comparison, view
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._out import apply_out
 from autocalc._ops.creation import tensor
 from autocalc._ops.factorizations import cholesky
@@ -44,6 +45,7 @@ class CholeskyExResult(NamedTuple):
     info: Tensor
 
 
+@rounded_once
 def inv_ex(
     A: Tensor,
     *,
@@ -89,6 +91,7 @@ def inv_ex(
     return apply_out("inv_ex", InvExResult(found, info), out)
 
 
+@rounded_once
 def solve_ex(
     A: Tensor,
     B: Tensor,
@@ -137,6 +140,7 @@ def solve_ex(
     return apply_out("solve_ex", SolveExResult(found, info), out)
 
 
+@rounded_once
 def cholesky_ex(
     A: Tensor,
     *,

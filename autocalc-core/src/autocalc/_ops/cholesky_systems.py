@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._ops import diagonal, linear_systems, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._ops.made_like import ones_like
@@ -17,6 +18,7 @@ __all__ = ["cholesky_inverse", "cholesky_solve"]
 
 
 @method("cholesky_solve")
+@rounded_once
 def cholesky_solve(
     B: Tensor, L: Tensor, upper: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -63,6 +65,7 @@ def cholesky_solve(
 
 
 @method("cholesky_inverse")
+@rounded_once
 def cholesky_inverse(
     L: Tensor, upper: bool = False, *, out: Tensor | None = None
 ) -> Tensor:

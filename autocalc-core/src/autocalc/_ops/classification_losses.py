@@ -20,6 +20,7 @@ from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes
@@ -151,6 +152,7 @@ def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tenso
 
 
 @remembered
+@rounded_once
 def cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -253,6 +255,7 @@ def _check_weight(where: str, weight: Tensor, classes: int) -> None:
 
 
 @replayed
+@rounded_once
 def nll_loss(
     input: Tensor,
     target: Tensor,

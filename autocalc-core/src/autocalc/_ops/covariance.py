@@ -15,6 +15,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import as_int, check_tensor
 from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import cast, to_float
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops.matmul import matmul
 from autocalc._tensor import Tensor
@@ -24,6 +25,7 @@ __all__ = ["corrcoef", "cov"]
 
 
 @method("cov")
+@rounded_once
 def cov(
     input: Tensor,
     *,
@@ -139,6 +141,7 @@ def _check_weights(name: str, given: Tensor, count: int) -> None:
 
 
 @method("corrcoef")
+@rounded_once
 def corrcoef(input: Tensor) -> Tensor:
     """Return Pearson's correlations of variables, from -1 to 1.
 

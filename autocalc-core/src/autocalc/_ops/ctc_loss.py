@@ -27,7 +27,8 @@ from autocalc._ops import reduction as reduction_ops
 from autocalc._ops import softmax as softmax_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_reduction
-from autocalc._ops._coerce import cast, in_float32
+from autocalc._ops._coerce import cast
+from autocalc._ops._halves import rounded_once
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full
 from autocalc._ops.ranges import arange
@@ -48,6 +49,7 @@ class _Texts(NamedTuple):
     may_skip: Tensor  # [N, 2 S + 1]: whether the blank before need not be there
 
 
+@rounded_once
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -109,9 +111,6 @@ def ctc_loss(
         zero_infinity = check_flag(where, "zero_infinity", zero_infinity)
     check_reduction(where, reduction)
     steps, had_batch = _steps(where, log_probs)
-    if steps.dtype.is_half:
-        rest = targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-        return in_float32(lambda wide: ctc_loss(wide, *rest), log_probs)
     blank = _class(where, blank, steps.shape[2])
     last = _lengths(where, "input_lengths", input_lengths, *steps.shape[1::-1])
     texts = _texts(where, targets, target_lengths, steps.shape[1], blank)

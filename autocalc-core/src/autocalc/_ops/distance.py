@@ -21,7 +21,8 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import in_float32, same_dtype
+from autocalc._ops._coerce import same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._matrix_rules import mm
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
@@ -41,6 +42,7 @@ def length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
 
 
 @replayed
+@rounded_once(promotes=True)
 def cosine_similarity(
     x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08, *, axis: Any = None
 ) -> Tensor:
@@ -81,6 +83,7 @@ def cosine_similarity(
 
 
 @replayed
+@rounded_once(promotes=True)
 def pairwise_distance(
     x1: Tensor,
     x2: Tensor,
@@ -115,6 +118,7 @@ def pairwise_distance(
 
 
 @replayed
+@rounded_once
 def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
 ) -> Tensor:
@@ -138,13 +142,12 @@ def normalize(
     tensor([[0.6000, 0.8000]])
     """
     check_float("normalize", input)
-    if input.dtype.is_half:
-        return in_float32(lambda wide: normalize(wide, p, dim, eps), input)
     return input / clamping.clamp(length(input, p, dim, True), min=eps)
 
 
 @method("dist")
 @replayed
+@rounded_once(promotes=True)
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the `p`-norm of the difference of two tensors.
 
@@ -180,6 +183,7 @@ _FEW_ROWS = 25
 
 
 @replayed
+@rounded_once
 def cdist(
     x1: Tensor,
     x2: Tensor,
@@ -277,6 +281,7 @@ def _pulled(k: Any, pull: Any, a: Any, b: Any) -> Any:
     return k.sub(k.mul(a, total), mm(k, pull, b))
 
 
+@rounded_once
 def pdist(input: Tensor, p: float = 2) -> Tensor:
     """Return the distances of all pairs of rows, each pair once.
 

@@ -340,12 +340,14 @@ def normal(
     else:
         message = f"normal: mean={mean}, std={std}: numbers need a `size`."
         raise ArgumentError(message)
-    center, spread = (as_operand(x, kind)._array for x in (mean, std))
+    wide = dtypes.float32 if kind.is_half else kind
+    center, spread = (as_operand(x, wide)._array for x in (mean, std))
     axes = tuple(range(spread.ndim))
     if spread.size and not float(arrays.min(spread, axes)) >= 0:
         least = float(arrays.min(spread, axes))
         message = f"normal: `std` holds {least:g}; a deviation is not negative."
         raise ArgumentError(message)
-    drawn = drawn_floats("normal", "normal", shape, kind, generator)
+    drawn = drawn_floats("normal", "normal", shape, wide, generator)
     array = arrays.add(arrays.mul(drawn, spread), center)
+    array = array if wide is kind else arrays.cast(array, kind.numpy)
     return finished("normal", placed(array, device), out, requires_grad)

@@ -8,6 +8,7 @@ from typing import Any
 from autocalc._ops import _writing, arithmetic
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_probability
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import multi, nary
 from autocalc._ops.filled import ones
 from autocalc._tensor import Tensor, make
@@ -230,6 +231,7 @@ def dropout3d(
     return _writing.into(input, dropped, "dropout3d_") if inplace else dropped
 
 
+@rounded_once
 def _channels(
     x: Tensor, shape: tuple[int, ...], p: float, generator: Generator | None
 ) -> Tensor:

@@ -10,6 +10,7 @@ from typing import Any
 
 from autocalc._ops import broadcasting, matmul, reduction, slicing, view
 from autocalc._ops._arguments import axis_of, check_tensor
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._out import apply_out
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
@@ -21,6 +22,7 @@ Label = Any
 
 
 @replayed
+@rounded_once
 def einsum(equation: str, *operands: Any) -> Tensor:
     """Return sums of products of operands, as an equation of letters says.
 
@@ -228,6 +230,7 @@ def _dims(where: str, **wanted: tuple[Tensor, int]) -> None:
 
 
 @remembered
+@rounded_once
 def tensordot(
     a: Tensor,
     b: Tensor,

@@ -164,7 +164,8 @@ def _shorten(weight: Tensor, numbers: Tensor, most: float, p: float) -> None:
         )
         one = ones(numbers.shape[0], dtype=dtypes.int64, device=place_of_tensor(weight))
         named = comparison.gt(scattering.index_add_op(times, numbers, one, 0), 0)
-        length = vector_norms.vector_norm(weight, p, 1)
+        wide = dtypes.float32 if weight.dtype.is_half else None  # rounded once, below
+        length = vector_norms.vector_norm(weight, p, 1, dtype=wide)
         scale = masking.where(
             named, masking.where(length > most, most / (length + _SMALL), 1.0), 1.0
         )

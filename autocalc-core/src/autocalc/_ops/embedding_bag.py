@@ -23,6 +23,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast
+from autocalc._ops._halves import rounded_once
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full, ones, zeros
 from autocalc._ops.ranges import arange
@@ -107,8 +108,27 @@ def embedding_bag(
     if scale_grad_by_freq and mode == "max":
         message = f"{_NAME}: `scale_grad_by_freq` is for modes 'sum' and 'mean'."
         raise ArgumentError(message)
+    if max_norm is not None:  # the table itself is written
+        embedding._shorten(weight, numbers, max_norm, norm_type)
+    table = weight, per_sample_weights
+    return _of_bags(
+        *table, numbers, input.shape, bags, mode, padding, scale_grad_by_freq
+    )
+
+
+@rounded_once
+def _of_bags(
+    weight: Tensor,
+    per_sample_weights: Tensor | None,
+    numbers: Tensor,
+    shape: tuple[int, ...],
+    bags: _Bags | None,
+    mode: str,
+    padding: int | None,
+    scale_grad_by_freq: bool,
+) -> Tensor:
     rows = embedding.embedding(
-        numbers, weight, padding, max_norm, norm_type, scale_grad_by_freq
+        numbers, weight, padding, scale_grad_by_freq=scale_grad_by_freq
     )
     if per_sample_weights is not None:
         rows = rows * view.reshape(per_sample_weights, (-1, 1))
@@ -116,7 +136,7 @@ def embedding_bag(
     if padding is not None:
         counted = view.unsqueeze(numbers != padding, 1)
     if bags is None:
-        return _summed(rows, counted, input.shape, mode)
+        return _summed(rows, counted, shape, mode)
     return _reduced(rows, counted, bags, mode)
 
 

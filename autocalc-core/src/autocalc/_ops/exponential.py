@@ -8,6 +8,7 @@ from typing import Any
 
 from autocalc._ops import arithmetic, clamping, comparison
 from autocalc._ops._arguments import Operand
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary, unary
 from autocalc._ops._out import apply_out
@@ -190,6 +191,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("logit", inplace="logit_")
 @replayed
+@rounded_once
 def logit(
     input: Tensor, eps: float | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -281,6 +283,7 @@ logaddexp2_op = _of_two_logarithms("logaddexp2", "log2(2^x + 2^y)", 2.0)
 
 @method("xlogy", inplace="xlogy_")
 @remembered
+@rounded_once(promotes=True)
 def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return x log(y), which is 0 where x is 0 (and NaN where y is).
 

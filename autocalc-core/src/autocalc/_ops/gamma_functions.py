@@ -8,6 +8,7 @@ from typing import Any
 
 from autocalc._ops import arithmetic, comparison
 from autocalc._ops._arguments import as_int
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary, nary, unary
 from autocalc._ops._out import apply_out
@@ -103,6 +104,7 @@ def _polygamma_method(input: Tensor, n: int) -> Tensor:
 
 
 @method("mvlgamma", inplace="mvlgamma_")
+@rounded_once
 def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     """Return the logarithm of the multivariate Gamma function, element by element.
 

@@ -13,7 +13,7 @@ from typing import Any
 from autocalc._ops import arithmetic, broadcasting, joining, matmul, view
 from autocalc._ops._arguments import integers
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import in_float32
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
 from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import ones
@@ -35,6 +35,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.grid_sample_backward(g, x, grid, *n.attributes, want=want)
 
 
+@rounded_once
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
     """Return the grid that an affine map reads images at, for `grid_sample`.
 
@@ -103,6 +104,7 @@ def _pixels(planes: tuple[int, ...], align_corners: bool, like: Tensor) -> Tenso
 
 
 @remembered
+@rounded_once
 def grid_sample(
     input: Tensor,
     grid: Tensor,
@@ -157,9 +159,6 @@ def grid_sample(
     one_of(where, "padding_mode", padding_mode, ("zeros", "border", "reflection"))
     check_float(where, input, grid)
     _check_shapes(where, input, grid, mode)
-    if input.dtype.is_half:
-        options = mode, padding_mode, align_corners
-        return in_float32(lambda x, at: grid_sample(x, at, *options), input, grid)
     return grid_sample_op(input, grid, mode, padding_mode, bool(align_corners))
 
 

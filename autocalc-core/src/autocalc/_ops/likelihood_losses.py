@@ -19,6 +19,7 @@ from autocalc._ops import (
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_reduction, refuse_booleans
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._remembered import replayed
 from autocalc._ops.filled import full as full_of
 from autocalc._tensor import Tensor, dtypes
@@ -27,6 +28,7 @@ from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, ShapeError
 
 
+@rounded_once(promotes=True)
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -89,6 +91,7 @@ def _stirling(t: Tensor) -> Tensor:
     return masking.where(large, value, 0.0)
 
 
+@rounded_once(promotes=True)
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor | float,
@@ -183,6 +186,7 @@ def _at_least(var: Tensor, eps: float) -> Tensor:
 
 
 @replayed
+@rounded_once(promotes=True)
 def kl_div(
     input: Tensor,
     target: Tensor,

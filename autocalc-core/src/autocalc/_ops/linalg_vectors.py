@@ -22,6 +22,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out
 from autocalc._ops._remembered import remembered
@@ -73,6 +74,7 @@ def cross(
 
 
 @remembered
+@rounded_once
 def vecdot(
     x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None, axis: Any = None
 ) -> Tensor:
@@ -132,6 +134,7 @@ def diagonal_of(
     return diagonal.diagonal(A, offset, dim1, dim2)
 
 
+@rounded_once
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """Return the rising powers 1, x, x^2, ... x^(N - 1) of each element, in a row.
 
@@ -176,6 +179,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
 # ---- the condition -------------------------------------------------------------------
 
 
+@rounded_once
 def cond(
     A: Tensor, p: float | str | None = None, *, out: Tensor | None = None
 ) -> Tensor:

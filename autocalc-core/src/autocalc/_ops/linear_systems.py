@@ -19,6 +19,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import multi, nary
 from autocalc._ops._out import apply_out
@@ -239,6 +240,7 @@ def slogdet(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> SlogdetRe
 
 
 @method("logdet")
+@rounded_once
 def logdet(input: Tensor) -> Tensor:
     """Return log(det) of each matrix: NaN where the determinant is negative.
 
@@ -258,6 +260,7 @@ def logdet(input: Tensor) -> Tensor:
 
 
 @method("matrix_power")
+@rounded_once
 def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """Return A @ A @ ... of `n` factors; of the inverse where `n` is negative.
 
@@ -315,6 +318,7 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
 
 
 @remembered
+@rounded_once
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Return the product of two or more matrices, in the order that costs least.
 
@@ -358,6 +362,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     return apply_out("multi_dot", view.detach_from_base(found), out)
 
 
+@rounded_once
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Return the product of matrices, in the cheapest order.
 

@@ -7,12 +7,13 @@ import math
 
 from autocalc._ops import arithmetic, avg_pooling, padding, view
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import in_float32
+from autocalc._ops._halves import rounded_once
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int, number
 from autocalc.errors import ArgumentError, ShapeError
 
 
+@rounded_once
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
@@ -58,9 +59,6 @@ def local_response_norm(
     )
     if not input.numel():
         return input
-    if input.dtype.is_half:
-        options = count, alpha, beta, k
-        return in_float32(lambda wide: local_response_norm(wide, *options), input)
     mean = _mean_over_channels(arithmetic.mul(input, input), count)
     return arithmetic.div(input, arithmetic.pow(mean * alpha + k, beta))
 

@@ -23,6 +23,7 @@ from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops.classification_losses import class_rows
@@ -32,6 +33,7 @@ from autocalc.errors import ArgumentError, ShapeError
 
 
 @replayed
+@rounded_once(promotes=True)
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -84,6 +86,7 @@ def margin_ranking_loss(
 
 
 @replayed
+@rounded_once(promotes=True)
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -126,6 +129,7 @@ def hinge_embedding_loss(
 
 
 @replayed
+@rounded_once(promotes=True)
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -162,6 +166,7 @@ def soft_margin_loss(
 
 
 @remembered
+@rounded_once
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,

@@ -17,6 +17,7 @@ from autocalc._ops import arithmetic, reduction, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import is_stranger, same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
@@ -397,6 +398,7 @@ def _linear_of_integers(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tenso
 
 
 @remembered
+@rounded_once
 def bilinear(
     input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None
 ) -> Tensor:

@@ -10,6 +10,7 @@ from autocalc._ops import arithmetic, broadcasting, extrema, matmul, reduction, 
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops.filled import eye
 from autocalc._tensor import Tensor, dtypes
@@ -22,6 +23,7 @@ _LARGEST = 0.5
 
 
 @method("matrix_exp")
+@rounded_once
 def matrix_exp(A: Tensor) -> Tensor:
     """Return I + A + A^2 / 2! + A^3 / 3! + ... of each matrix of `A` [..., n, n].
 

@@ -18,6 +18,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import as_int, axis_of, integers
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast, same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import eye, zeros
 from autocalc._tensor import Tensor, dtypes
@@ -26,6 +27,7 @@ from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 
+@rounded_once
 def solve_triangular(
     A: Tensor,
     B: Tensor,
@@ -98,6 +100,7 @@ def _triangle(a: Tensor, upper: bool, unit: bool) -> Tensor:
     )
 
 
+@rounded_once
 def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     """Return the inverse of `A` as a mapping of tensors by `tensordot`.
 
@@ -153,6 +156,7 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     return apply_out(where, view.reshape(found, (*columns, *rows)), out)
 
 
+@rounded_once
 def tensorsolve(
     A: Tensor,
     B: Tensor,
@@ -204,6 +208,7 @@ def tensorsolve(
     return apply_out(where, view.reshape(found, shape), out)
 
 
+@rounded_once
 def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the first n columns of a product of reflections, H_1 H_2 ... H_k.
 

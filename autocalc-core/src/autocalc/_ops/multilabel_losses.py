@@ -19,6 +19,7 @@ from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import Operand
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import as_operand, cast
+from autocalc._ops._halves import rounded_once
 from autocalc._ops.margin_losses import check_rows
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
@@ -27,6 +28,7 @@ from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ShapeError
 
 
+@rounded_once(promotes=True)
 def multilabel_soft_margin_loss(
     input: Tensor,
     target: Operand,
@@ -93,6 +95,7 @@ def _fewer_dimensions(where: str, name: str, given: Operand, input: Tensor) -> N
     number(where, name, given)
 
 
+@rounded_once
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,

@@ -12,6 +12,7 @@ from autocalc._ops import arithmetic, comparison
 from autocalc._ops._arguments import Dims
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import check_and_cast
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
@@ -23,6 +24,7 @@ from autocalc._tensor.dtypes import DType
 
 @method("nansum")
 @replayed
+@rounded_once
 def nansum(
     input: Tensor,
     dim: Dims = None,
@@ -61,6 +63,8 @@ def nansum(
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("nansum", keepdim, keepdims)
     x = check_and_cast("nansum", input, dtype)
+    if x.dtype.is_half:  # of another dtype, as `dtype` says
+        return nansum(x, dim, keepdim, out=out)
     if x._array.dtype.kind not in FLOAT_KINDS:
         return apply_out("nansum", sum(x, dim, keepdim, dtype=dtype), out)
     a = x._array
@@ -77,6 +81,7 @@ def nansum(
 
 @method("nanmean")
 @replayed
+@rounded_once
 def nanmean(
     input: Tensor,
     dim: Dims = None,
@@ -121,6 +126,8 @@ def nanmean(
         keepdim = keepdim_or_keepdims("nanmean", keepdim, keepdims)
     check_float("nanmean", input)
     x = check_and_cast("nanmean", input, dtype)
+    if x.dtype.is_half:  # of another dtype, as `dtype` says
+        return nanmean(x, dim, keepdim, out=out)
     a = x._array
     kept = make(arrays.compare(a, a, "eq"), None)
     total = nansum(x, dim, keepdim)

@@ -10,6 +10,7 @@ from autocalc._ops import arithmetic, joining, scans, splitting, view
 from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
 from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import cast, to_float
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops.ranges import arange
 from autocalc._ops.rearranging import flip
@@ -21,6 +22,7 @@ from autocalc.errors import ArgumentError, ShapeError
 __all__ = ["cumulative_trapezoid", "gradient", "vander"]
 
 
+@rounded_once
 def cumulative_trapezoid(
     y: Tensor,
     x: Tensor | None = None,
@@ -68,6 +70,7 @@ def cumulative_trapezoid(
     return arithmetic.mul(scans.cumsum(areas, dim), 0.5)
 
 
+@rounded_once
 def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tensor:
     """Return the matrix of Vandermonde: the powers of each element, in a row.
 
@@ -114,6 +117,7 @@ def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tens
     return powers if increasing else flip(powers, (1,))
 
 
+@rounded_once
 def gradient(
     input: Tensor,
     *,

@@ -11,6 +11,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._ops import indexing, view
 from autocalc._ops._arguments import check_tensor, integers, min_of
 from autocalc._ops._checks import refuse_booleans
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._inplace_indices import setitem
 from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._remembered import remembered
@@ -179,6 +180,7 @@ _BORDERS: dict[str, tuple[Callable[[int, int], int], Callable[[int], int]]] = {
 }
 
 
+@rounded_once
 def bordered(where: str, x: Tensor, both: tuple[tuple[int, int], ...], mode: str,
              ) -> Tensor:  # fmt: skip
     """Return `x` with (before, after) elements around each of its last dimensions.

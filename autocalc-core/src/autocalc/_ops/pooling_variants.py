@@ -17,7 +17,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import in_float32
+from autocalc._ops._halves import rounded_once
 from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, number
@@ -146,6 +146,7 @@ def check_norm_type(where: str, norm_type: Any) -> float:
     return p
 
 
+@rounded_once
 def _lp_pool(
     where: str,
     dims: int,
@@ -157,9 +158,6 @@ def _lp_pool(
 ) -> Tensor:
     check_float(where, input)
     p = check_norm_type(where, norm_type)
-    if input.dtype.is_half:
-        options = p, kernel_size, stride, ceil_mode
-        return in_float32(lambda wide: _lp_pool(where, dims, wide, *options), input)
     count = math.prod(_spatial.sizes_of(where, "kernel_size", kernel_size, dims))
     powers = arithmetic.pow(input, p)
     mean = avg_pooling.avg_pool(where, dims, powers, kernel_size, stride, ceil_mode)

@@ -10,6 +10,7 @@ from autocalc._ops import arithmetic, clamping, comparison, exponential, roundin
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, to_float
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
@@ -26,6 +27,7 @@ class Parts(NamedTuple):
 
 
 @method("ldexp", inplace="ldexp_")
+@rounded_once
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return input * 2^other.
 
@@ -71,6 +73,7 @@ def _scaled(x: Tensor, power: Tensor) -> Tensor:
 
 
 @method("frexp")
+@rounded_once
 def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> Parts:
     """Return (mantissa, exponent): input = mantissa * 2^exponent, exactly.
 

@@ -20,6 +20,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out
@@ -111,6 +112,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("inner")
 @remembered
+@rounded_once
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sums of products over the last dimension of both.
 
@@ -191,6 +193,7 @@ def _cross(k: Any, n: Any, g: Any) -> Any:
 
 @method("cross")
 @remembered
+@rounded_once
 def cross(
     input: Tensor,
     other: Tensor,
@@ -346,6 +349,7 @@ def _sum_with(
 
 @method("addmm", inplace="addmm_")
 @replayed
+@rounded_once
 def addmm(
     input: Tensor,
     mat1: Tensor,
@@ -389,6 +393,7 @@ def addmm(
 
 @method("addmv", inplace="addmv_")
 @remembered
+@rounded_once
 def addmv(
     input: Tensor,
     mat: Tensor,
@@ -432,6 +437,7 @@ def addmv(
 
 @method("addr", inplace="addr_")
 @remembered
+@rounded_once
 def addr(
     input: Tensor,
     vec1: Tensor,
@@ -475,6 +481,7 @@ def addr(
 
 @method("baddbmm", inplace="baddbmm_")
 @remembered
+@rounded_once
 def baddbmm(
     input: Tensor,
     batch1: Tensor,
@@ -518,6 +525,7 @@ def baddbmm(
 
 @method("addbmm", inplace="addbmm_")
 @remembered
+@rounded_once
 def addbmm(
     input: Tensor,
     batch1: Tensor,

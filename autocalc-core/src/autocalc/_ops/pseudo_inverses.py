@@ -19,6 +19,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast, same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
@@ -52,6 +53,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return da, None, None
 
 
+@rounded_once
 def pinv(
     A: Tensor,
     rcond: float | Tensor | None = None,
@@ -123,6 +125,7 @@ def pinv(
 
 
 @method("pinverse")
+@rounded_once
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return the pseudoinverse of each matrix; see `linalg.pinv`.
 
@@ -264,6 +267,7 @@ class LstsqResult(NamedTuple):
     singular_values: Tensor
 
 
+@rounded_once
 def lstsq(
     A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None
 ) -> LstsqResult:

@@ -15,6 +15,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import axis_of
 from autocalc._ops._checks import check_float
+from autocalc._ops._halves import rounded_once
 from autocalc._ops.clamping import clamp
 from autocalc._ops.made_like import zeros_like
 from autocalc._ops.random_draws import rand_like
@@ -70,14 +71,15 @@ def rrelu(
     if not training:
         slope = float(low + high) / 2
         return _writing.kernel_into(leaky_relu_op, input, (slope,), inplace, "rrelu_")
-    drawn = rand_like(input.detach())
-    slopes = low + (high - low) * drawn
     return _writing.maybe_into(
-        input,
-        lambda x: masking.where(comparison.gt(x, 0.0), x, arithmetic.mul(x, slopes)),
-        inplace,
-        "rrelu_",
+        input, lambda x: _randomly_sloped(x, low, high), inplace, "rrelu_"
     )
+
+
+@rounded_once
+def _randomly_sloped(x: Tensor, low: float, high: float) -> Tensor:
+    slopes = low + (high - low) * rand_like(x.detach())
+    return masking.where(comparison.gt(x, 0.0), x, arithmetic.mul(x, slopes))
 
 
 def check_slopes(where: str, lower: float, upper: float) -> tuple[float, float]:
@@ -116,6 +118,7 @@ def rrelu_(
     return rrelu(input, lower, upper, training, True)
 
 
+@rounded_once
 def gumbel_softmax(
     logits: Tensor,
     tau: float = 1,

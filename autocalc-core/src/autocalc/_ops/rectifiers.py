@@ -15,6 +15,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
 from autocalc._ops._recorded import composed, one_node
@@ -222,6 +223,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     return _writing.maybe_into(input, _hardsigmoid, inplace, "hardsigmoid_")
 
 
+@rounded_once
 def _hardsigmoid(x: Tensor) -> Tensor:
     return one_node(_slope_of_hardsigmoid, _hardsigmoids, (x,))
 
@@ -300,6 +302,7 @@ def _sloped(x: Tensor, slope: Tensor | float) -> Tensor:
 
 @method("prelu")
 @replayed
+@rounded_once
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Return input where it is above 0, else weight * input.
 

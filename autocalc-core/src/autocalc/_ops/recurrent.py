@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from autocalc._ops import joining, matmul, view
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import multi, nary
 from autocalc._tensor import Tensor
 
@@ -101,6 +102,7 @@ def layer(
     return out, (_last(out, reverse),)
 
 
+@rounded_once
 def packed_layer(
     kind: str,
     data: Tensor,
@@ -159,6 +161,7 @@ def _last(out: Tensor, reverse: bool) -> Tensor:
     return out[0] if reverse else out[-1]
 
 
+@rounded_once
 def _projecting(
     x: Tensor, weights: Weights, first: States, reverse: bool
 ) -> tuple[Tensor, States]:

@@ -9,6 +9,7 @@ from typing import Any
 from autocalc._ops import _loss_reduction, arithmetic, clamping
 from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, coerce
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._recorded import composed, one_node
 from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor
@@ -17,6 +18,7 @@ from autocalc.errors import ArgumentError
 
 
 @replayed
+@rounded_once(promotes=True)
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -84,6 +86,7 @@ def _slopes(k: Any, n: Any, g: Any) -> Any:
 
 
 @replayed
+@rounded_once(promotes=True)
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -119,6 +122,7 @@ def l1_loss(
 
 
 @replayed
+@rounded_once(promotes=True)
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -170,6 +174,7 @@ def smooth_l1_loss(
 
 
 @replayed
+@rounded_once(promotes=True)
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
 ) -> Tensor:

@@ -12,13 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from autocalc._ops import arithmetic, clamping, comparison, indexing, masking, view
-from autocalc._ops._coerce import cast, in_float32
+from autocalc._ops._coerce import cast
 from autocalc._ops.cubic import cubic_weights, far, near
 from autocalc._ops.ranges import arange
 from autocalc._ops.rounding import floor
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import place_of_tensor
-from autocalc._tensor.dtypes import DType
 
 
 def nearest_exact(x: Tensor, axis: int, size: int, scale: float) -> Tensor:
@@ -31,7 +30,7 @@ def nearest_exact(x: Tensor, axis: int, size: int, scale: float) -> Tensor:
 
 def cubic(x: Tensor, axis: int, size: int, scale: float, align_corners: bool) -> Tensor:
     """Sum four pixels by cubic convolution."""
-    steps = arange(size, dtype=_wide(x), device=place_of_tensor(x))
+    steps = arange(size, dtype=x.dtype, device=place_of_tensor(x))
     places = steps * scale if align_corners else (steps + 0.5) * scale - 0.5
     low = floor(places)
     taps = enumerate(cubic_weights(places - low), -1)
@@ -58,13 +57,8 @@ def smoothed(x: Tensor, axis: int, size: int, scale: float, kind: str) -> Tensor
         for place in places
     ]
     total: Any = sum(weights)
-    parts = [cast(weight / total, _wide(x)) for weight in weights]
+    parts = [cast(weight / total, x.dtype) for weight in weights]
     return _sum(x, axis, list(zip(places, parts, strict=True)))
-
-
-def _wide(x: Tensor) -> DType:
-    """Return the dtype to compute weights in."""
-    return dtypes.float32 if x.dtype.is_half else x.dtype
 
 
 def _until(
@@ -85,8 +79,6 @@ def _sharp(d: Tensor) -> Tensor:
 
 def _sum(x: Tensor, axis: int, taps: list[tuple[Tensor, Tensor]]) -> Tensor:
     """Return the sum of pixels at places, each times its weight."""
-    if x.dtype.is_half:
-        return in_float32(lambda wide: _sum(wide, axis, taps), x)
     shape = [-1 if i == axis else 1 for i in range(x.ndim)]
     total: Any = 0
     for places, weights in taps:

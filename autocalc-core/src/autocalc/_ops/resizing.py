@@ -11,6 +11,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._ops import _spatial, avg_pooling, resampling, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, make
@@ -52,6 +53,7 @@ _LINES = ("linear", "bilinear", "trilinear", "bicubic")
 
 
 @replayed
+@rounded_once
 def interpolate(
     input: Tensor,
     size: Any = None,

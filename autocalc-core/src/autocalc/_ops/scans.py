@@ -19,7 +19,8 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
-from autocalc._ops._coerce import cast, check_and_cast, in_float32
+from autocalc._ops._coerce import cast, check_and_cast
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import Operator, nary
@@ -316,6 +317,7 @@ def _log_of_two(k: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
 
 @method("logcumsumexp")
 @accelerate("along", logcumsumexp_op, True, False, ())
+@rounded_once
 def logcumsumexp(
     input: Tensor,
     dim: int | None = None,
@@ -352,9 +354,6 @@ def logcumsumexp(
     x = check_tensor("logcumsumexp", input)
     check_float("logcumsumexp", x)
     axis = axis_of("logcumsumexp", dim, x.ndim)
-    if x.dtype.is_half:
-        found = in_float32(lambda wide: logcumsumexp(wide, axis), x)
-        return apply_out("logcumsumexp", found, out)
     if x.ndim == 0:
         return apply_out("logcumsumexp", view.clone(x), out)
     result = logcumsumexp_op(x, axis)
@@ -363,6 +362,7 @@ def logcumsumexp(
 
 @method("diff")
 @remembered
+@rounded_once
 def diff(
     input: Tensor,
     n: int = 1,
@@ -429,6 +429,7 @@ def diff(
 
 
 @replayed
+@rounded_once
 def trapezoid(
     y: Tensor,
     x: Tensor | None = None,

@@ -24,6 +24,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import as_operand, cast
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
@@ -65,6 +66,7 @@ scatter_amin_op.vjp(_shares)
 
 @method("scatter_reduce", inplace="scatter_reduce_")
 @remembered
+@rounded_once
 def scatter_reduce(
     input: Tensor,
     dim: int | None = None,
@@ -123,6 +125,7 @@ def scatter_reduce(
 
 
 @method("index_reduce", inplace="index_reduce_")
+@rounded_once
 def index_reduce(
     input: Tensor,
     dim: int | None = None,

@@ -19,6 +19,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import cast, checked_number, same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
@@ -196,6 +197,7 @@ def scaled_by(alpha: Any, source: Any) -> Any:
 
 @method("index_add")
 @replayed
+@rounded_once
 def index_add(
     input: Tensor,
     dim: int | None = None,

@@ -17,12 +17,14 @@ from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_reduction
 from autocalc._ops._coerce import cast
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, ShapeError
 
 
+@rounded_once(promotes=True)
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -85,6 +87,7 @@ def _cosine(a: Tensor, b: Tensor) -> Tensor:
 
 
 @replayed
+@rounded_once(promotes=True)
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -172,6 +175,7 @@ def _lead(
     return clamping.clamp(near - far + margin, min=0.0)
 
 
+@rounded_once
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,

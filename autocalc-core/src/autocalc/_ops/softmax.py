@@ -10,6 +10,7 @@ from autocalc._dispatch._eager import accelerate
 from autocalc._ops import arithmetic, reduction, view
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._coerce import check_and_cast, to_float
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import Operator, nary
@@ -116,6 +117,7 @@ def log_softmax(
     )
 
 
+@rounded_once
 def softmin(
     input: Tensor, dim: int | None = None, *, dtype: DType | None = None
 ) -> Tensor:

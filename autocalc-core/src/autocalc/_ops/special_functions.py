@@ -8,6 +8,7 @@ from typing import Any
 
 from autocalc._ops import arithmetic, comparison
 from autocalc._ops._arguments import Operand
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import OfOne, binary, documented, nary, unary
 from autocalc._ops._out import apply_out
@@ -145,6 +146,7 @@ i1e = _bessel_function(
 )
 
 
+@rounded_once
 def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the distribution function of the standard normal, erfc(-x / sqrt(2)) / 2.
 
@@ -215,6 +217,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @remembered
+@rounded_once
 def xlog1py(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return x log(1 + y), which is 0 where x is 0 (and NaN where y is).
 

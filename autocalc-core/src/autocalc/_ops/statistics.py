@@ -24,6 +24,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import cast
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
@@ -34,6 +35,7 @@ from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
 @method("quantile")
+@rounded_once
 def quantile(
     input: Tensor,
     q: Any,
@@ -82,6 +84,7 @@ def quantile(
 
 
 @method("nanquantile")
+@rounded_once
 def nanquantile(
     input: Tensor,
     q: Any,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._ops import _writing, arithmetic, clamping, comparison, masking
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
@@ -100,6 +101,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 @replayed
+@rounded_once
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return input moved by `lambd` towards 0, where smaller numbers end.
 

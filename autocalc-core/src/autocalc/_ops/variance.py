@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from autocalc._ops._arguments import Dims, axes_of, check_tensor
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
@@ -156,6 +157,7 @@ def std(
 
 
 @replayed
+@rounded_once
 def var_mean(
     input: Tensor,
     dim: Dims = None,
@@ -198,6 +200,7 @@ def var_mean(
 
 
 @replayed
+@rounded_once
 def std_mean(
     input: Tensor,
     dim: Dims = None,

@@ -20,6 +20,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import check_and_cast, in_float32
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import unary
@@ -164,6 +165,7 @@ def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
 
 
 @remembered
+@rounded_once
 def matrix_norm(
     A: Tensor,
     ord: float | str = "fro",
@@ -392,6 +394,7 @@ def norm(
 
 @method("renorm", inplace="renorm_")
 @remembered
+@rounded_once
 def renorm(
     input: Tensor,
     p: float,

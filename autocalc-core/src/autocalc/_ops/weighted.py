@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import coerce, same_dtype
+from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._old_forms import factor_first
 from autocalc._ops._out import apply_out
@@ -27,6 +28,7 @@ def _one_float(where: str, *tensors: Tensor) -> None:
 
 @method("lerp")
 @replayed
+@rounded_once
 def lerp(
     input: Tensor, end: Tensor, weight: Operand, *, out: Tensor | None = None
 ) -> Tensor:
@@ -64,6 +66,7 @@ def lerp(
 
 @method("addcmul")
 @remembered
+@rounded_once(promotes=True)
 def addcmul(
     input: Tensor,
     tensor1: Tensor,
@@ -116,6 +119,7 @@ def addcmul(
 
 @method("addcdiv", inplace="addcdiv_")
 @remembered
+@rounded_once(promotes=True)
 def addcdiv(
     input: Tensor,
     tensor1: Tensor,

@@ -11,6 +11,7 @@ from autocalc._dispatch._eager import accelerated
 from autocalc._dispatch._state import enter, leave
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._anomaly import AnomalyWalk
+from autocalc._graph._halves import rule_in_float32
 from autocalc._graph._node import FREED, Leaf, Node, Output, Partial
 from autocalc._graph._walk import Walk, check_saved, reaching, target
 from autocalc._kernels.table import TABLE
@@ -270,7 +271,9 @@ def _found(walk: Walk, x: Tensor, i: int, allow_unused: bool) -> Tensor | None:
     return None if value is None else _as_tensor(value)
 
 
-run = accelerated("walk", Walk.run, Walk, Partial, FREED, check_saved, arrays)
+run = accelerated(
+    "walk", Walk.run, Walk, Partial, FREED, check_saved, arrays, rule_in_float32
+)
 
 
 def plain_walk() -> Walk:

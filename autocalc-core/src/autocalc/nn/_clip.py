@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._widened import computed_in
 from autocalc._ops._checks import check_float
 from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, make
@@ -87,13 +88,8 @@ def clip_grad_norm_(
         )
         raise GradError(message)
     for grads in batches:
-        dtype = grads[0]._array.dtype
-        factor = _factor(
-            norm if norm.dtype == dtype else arrays.cast(norm, dtype), limit
-        )
-        arrays.scale([g._array for g in grads], factor)
-        _count_writes(grads)
-    return make(norm, None)
+        _scale(grads, norm, limit)
+    return make(_rounded(norm, [g._array for grads in batches for g in grads]), None)
 
 
 def get_total_norm(
@@ -153,7 +149,7 @@ def get_total_norm(
             f"them so, or pass error_if_nonfinite=False."
         )
         raise GradError(message)
-    return make(norm, None)
+    return make(_rounded(norm, [a for group in batches.values() for a in group]), None)
 
 
 def clip_grads_with_norm_(
@@ -199,10 +195,7 @@ def clip_grads_with_norm_(
         raise ArgumentError(message)
     norm = arrays.reshape(total_norm._array, ())
     for grads in _by_dtype(where, parameters):
-        dtype = grads[0]._array.dtype
-        same = norm if norm.dtype == dtype else arrays.cast(norm, dtype)
-        arrays.scale([g._array for g in grads], _factor(same, limit))
-        _count_writes(grads)
+        _scale(grads, norm, limit)
 
 
 def clip_grad_value_(
@@ -280,8 +273,26 @@ def _by_dtype(where: str, parameters: Tensor | Iterable[Tensor]) -> list[list[Te
     return [list(batch.values()) for batch in batches.values()]
 
 
+def _scale(grads: list[Tensor], norm: Any, limit: float) -> None:
+    """Scale gradients of one dtype, whose halves are computed in float32."""
+    dtype = computed_in(grads[0]._array.dtype)
+    factor = _factor(norm if norm.dtype == dtype else arrays.cast(norm, dtype), limit)
+    arrays.scale([g._array for g in grads], factor)
+    _count_writes(grads)
+
+
+def _rounded(norm: Any, elements: list[Any]) -> Any:
+    """Return the norm of arrays in their dtype, if they have one."""
+    kinds = {a.dtype for a in elements}
+    dtype = kinds.pop() if len(kinds) == 1 else norm.dtype
+    return norm if norm.dtype == dtype else arrays.cast(norm, dtype)
+
+
 def _norm(grads: list[Any], p: float) -> Any:
-    """Return the p-norm of all elements as a 0-d array."""
+    """Return the p-norm of all elements as a 0-d array, of halves in float32."""
+    dtype = computed_in(grads[0].dtype)
+    if grads[0].dtype != dtype:
+        grads = [arrays.cast(g, dtype) for g in grads]
     if p == 2:
         return arrays.grad_norm(grads)
     flat = [arrays.reshape(arrays.abs(g), (g.size,)) for g in grads]

@@ -17,6 +17,7 @@ from autocalc._ops import indexing, masking, matmul, view
 from autocalc._ops import reduction as reductions
 from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import check_tensor
+from autocalc._ops._halves import rounded_once
 from autocalc._ops.classification_losses import cross_entropy
 from autocalc._ops.joining import cat
 from autocalc._tensor import Tensor, dtypes
@@ -112,6 +113,7 @@ def _factor(options: LinearCrossEntropyOptions) -> int:
     return int(factor) if name == "aspect_ratio" and factor.isdecimal() else 0
 
 
+@rounded_once
 def linear_cross_entropy(
     input: Tensor,
     linear_weight: Tensor,

@@ -8,6 +8,7 @@ from typing import Any
 from autocalc._ops import view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_probability, check_sizes
+from autocalc._ops._halves import rounded_once
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag
 from autocalc.errors import ArgumentError, ShapeError
@@ -17,6 +18,7 @@ from autocalc.nn._multihead import Projections
 _WHERE = "multi_head_attention_forward"
 
 
+@rounded_once
 def multi_head_attention_forward(
     query: Tensor,
     key: Tensor,

@@ -7,7 +7,8 @@ import math
 from typing import Any, TypeVar
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops import arithmetic, matmul, view
+from autocalc._ops import matmul, view
+from autocalc._ops._halves import rounded_once
 from autocalc._ops.distance import normalize
 from autocalc._ops.random_draws import randn
 from autocalc._tensor import Tensor
@@ -17,7 +18,7 @@ from autocalc.errors import ArgumentError, DimensionError, DTypeError, ModuleErr
 from autocalc.nn._conv import ConvBase
 from autocalc.nn._module import Module
 from autocalc.nn._parametrize import register_parametrization
-from autocalc.nn._weight_norm import length_except
+from autocalc.nn._weight_norm import length_except, lengthened
 
 M = TypeVar("M", bound=Module)
 
@@ -42,8 +43,7 @@ class _WeightNorm(Module):
         self.dim = dim
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
-        length = length_except(weight_v, self.dim)
-        return arithmetic.mul(weight_v, arithmetic.div_op(weight_g, length))
+        return lengthened(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
         """Return length and weight."""
@@ -111,6 +111,18 @@ class _OldNames:
                 state[new] = state.pop(key)
 
 
+@rounded_once
+def direction(a: Tensor, b: Tensor, eps: float) -> Tensor:
+    """Return the product of a matrix and a vector, with the length 1."""
+    return normalize(matmul.matmul(a, b), dim=0, eps=eps)
+
+
+@rounded_once
+def by_largest(weight: Tensor, matrix: Tensor, u: Tensor, v: Tensor) -> Tensor:
+    """Return W / (u^T W v), of a matrix with the same elements as W."""
+    return weight / matmul.matmul(u, matmul.matmul(matrix, v))
+
+
 def rows_along(weight: Tensor, dim: int) -> Tensor:
     """Return a weight as a matrix whose rows are the outputs, its dimension `dim`."""
     order = [dim, *(i for i in range(weight.ndim) if i != dim)]
@@ -164,10 +176,8 @@ class _SpectralNorm(Module):
         with no_grad():
             matrix = matrix.detach()
             for _ in range(count):
-                u = matmul.matmul(matrix, self._v)
-                self._u.copy_(normalize(u, dim=0, eps=self.eps))
-                v = matmul.matmul(self._u, matrix)
-                self._v.copy_(normalize(v, dim=0, eps=self.eps))
+                self._u.copy_(direction(matrix, self._v, self.eps))
+                self._v.copy_(direction(self._u, matrix, self.eps))
 
     def forward(self, weight: Tensor) -> Tensor:
         if weight.ndim == 1:
@@ -176,7 +186,7 @@ class _SpectralNorm(Module):
         if self.training:
             self._iterate(matrix, self.n_power_iterations)
         u, v = self._u.clone(), self._v.clone()
-        return weight / matmul.matmul(u, matmul.matmul(matrix, v))
+        return by_largest(weight, matrix, u, v)
 
     def right_inverse(self, value: Tensor) -> Tensor:
         """Return the value: a weight of norm 1 stays as it is."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops import matmul
 from autocalc._ops.distance import normalize
 from autocalc._ops.random_draws import randn
 from autocalc._tensor import RemovableHandle, Tensor
@@ -15,7 +14,12 @@ from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ModuleError
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter
-from autocalc.nn._parametrizations import rows_along, spectral_arguments
+from autocalc.nn._parametrizations import (
+    by_largest,
+    direction,
+    rows_along,
+    spectral_arguments,
+)
 
 M = TypeVar("M", bound=Module)
 
@@ -50,15 +54,15 @@ class _SpectralNorm:
         if turn:
             self.turn(matrix, u, v)
         u, v = u.clone(), v.clone()  # the next forward writes to them
-        return weight / matmul.matmul(u, matmul.matmul(matrix, v))
+        return by_largest(weight, matrix, u, v)
 
     def turn(self, matrix: Tensor, u: Tensor, v: Tensor) -> None:
         """Turn v and u towards the singular vectors of the largest value."""
         with no_grad():
             matrix = matrix.detach()
             for _ in range(self.n_power_iterations):
-                v.copy_(normalize(matmul.matmul(u, matrix), dim=0, eps=self.eps))
-                u.copy_(normalize(matmul.matmul(matrix, v), dim=0, eps=self.eps))
+                v.copy_(direction(u, matrix, self.eps))
+                u.copy_(direction(matrix, v, self.eps))
 
     def __call__(self, module: Module, args: Any) -> None:
         """Set the weight: the hook."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from autocalc._ops import arithmetic, reduction
+from autocalc._ops._halves import rounded_once
 from autocalc._tensor import RemovableHandle, Tensor
 from autocalc._tensor.checks import as_int, short
 from autocalc.errors import DimensionError, ModuleError
@@ -18,6 +19,13 @@ M = TypeVar("M", bound=Module)
 _PLACE = "_weight_norms"
 
 
+@rounded_once
+def lengthened(v: Tensor, g: Tensor, dim: int | None) -> Tensor:
+    """Return g * v / |v|."""
+    return arithmetic.mul(v, arithmetic.div_op(g, length_except(v, dim)))
+
+
+@rounded_once
 def length_except(v: Tensor, dim: int | None) -> Tensor:
     """Return the length of v, over all dimensions but `dim`."""
     axes = tuple(i for i in range(v.ndim) if i != dim)
@@ -38,7 +46,7 @@ class _WeightNorm:
     def weight(self, module: Module) -> Tensor:
         """Return g * v / |v|."""
         g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
-        return arithmetic.mul(v, arithmetic.div_op(g, length_except(v, self.dim)))
+        return lengthened(v, g, self.dim)
 
     def __call__(self, module: Module, args: Any) -> None:
         """Set the weight: the hook."""

@@ -102,7 +102,7 @@ class Adafactor(ParameterOptimizer):
         self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
     ) -> None:
         least, smallest = group["eps"]
-        least = finfo(param.dtype).eps if least is None else least
+        least = finfo(group.get("dtype", param.dtype)).eps if least is None else least
         size = max(smallest, _rms(param)) * min(rate_of(group), t**-0.5)
         decayed(param, grad, {**group, "decoupled_weight_decay": True})
         square = _square(state, grad, t ** group["beta2_decay"], least)

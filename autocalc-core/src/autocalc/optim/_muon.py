@@ -11,7 +11,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag, check_switches
 from autocalc.errors import ShapeError
 from autocalc.optim._optimizer import Group, Optimizer, Params, is_number
-from autocalc.optim._per_parameter import kept
+from autocalc.optim._per_parameter import kept, updated
 from autocalc.optim._rates import rate_of
 
 
@@ -130,16 +130,16 @@ class Muon(Optimizer):
         with no_grad():
             for batch in self._batches(group):
                 for param, state in zip(batch.tensors, batch.states, strict=True):
-                    _update(param, state, group)
+                    assert param.grad is not None  # as the batch has it
+                    updated(_update, param, param.grad, state, group)
 
     def _step_key(self, state: dict[str, Any]) -> None:
         """Return None: a first step is as any other, so all go together."""
 
 
-def _update(param: Tensor, state: dict[str, Any], group: Group) -> None:
+def _update(param: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
     """Move one parameter along its orthogonal direction."""
-    grad, momentum = param.grad, group["momentum"]
-    assert grad is not None  # as the batch has it
+    momentum = group["momentum"]
     mean = kept(state, "momentum_buffer", grad).lerp_(grad, 1 - momentum)
     update = grad.lerp(mean, momentum) if group["nesterov"] else mean
     update = _orthogonal(update, group)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._device import host_dtype
 from autocalc._dispatch._state import on_host
+from autocalc._dispatch._widened import computed_in
 from autocalc._graph._grad_mode import enable_grad
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import all_of, check_switches, sequence
@@ -303,7 +304,8 @@ class Optimizer:
         """
         cell = self._cells.get((i, dtype))
         if cell is None:
-            cell = self._cells[i, dtype] = [arrays.full((), 0, host_dtype(dtype)), None]
+            kind = computed_in(host_dtype(dtype))  # a rate is never rounded to halves
+            cell = self._cells[i, dtype] = [arrays.full((), 0, kind), None]
 
         def refresh() -> None:
             lr = rate_of(group)

@@ -31,13 +31,41 @@ class ParameterOptimizer(CountingOptimizer):
                     grad = param.grad
                     assert grad is not None  # as the batch has it
                     grad = -grad if group["maximize"] else grad
-                    self._update(param, grad, state, group, t)
+                    updated(self._update, param, grad, state, group, t)
 
     def _update(
         self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
     ) -> None:
         """Change `param` and `state`; `t` counts the steps from 1."""
         raise NotImplementedError
+
+
+def updated(
+    update: Any, param: Tensor, grad: Tensor, state: State, group: Group, *rest: Any
+) -> None:
+    """Run ``update(param, grad, state, group, ...)`` on a parameter and its state.
+
+    Of half precision it is computed in float32, and each of them is rounded once.
+    """
+    dtype = param.dtype
+    if not dtype.is_half:
+        update(param, grad, state, group, *rest)
+        return
+    moved, wide = param.float(), {name: _wide(x) for name, x in state.items()}
+    update(moved, grad.float(), wide, {**group, "dtype": dtype}, *rest)
+    param.copy_(moved)
+    for name, x in wide.items():
+        if not isinstance(x, Tensor) or x is state.get(name):
+            state[name] = x
+        elif name in state:
+            state[name].copy_(x)
+        else:
+            state[name] = x.to(dtype)
+
+
+def _wide(x: Any) -> Any:
+    """Return what a state holds, in float32 if it is of half precision."""
+    return x.float() if isinstance(x, Tensor) and x.dtype.is_half else x
 
 
 def kept(state: State, name: str, like: Tensor, value: float = 0.0) -> Tensor:

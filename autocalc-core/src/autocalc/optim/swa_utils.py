@@ -9,6 +9,7 @@ from itertools import chain, islice
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
+from autocalc._ops import _halves
 from autocalc._ops.creation import tensor as new_tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
@@ -51,6 +52,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     """
     _check_decay("get_ema_avg_fn", decay)
 
+    @_halves.rounded_once(promotes=True)
     def average(averaged: Tensor, current: Tensor, num_averaged: Any) -> Tensor:
         del num_averaged
         return averaged * decay + current * (1 - decay)
@@ -69,6 +71,7 @@ def get_swa_avg_fn() -> Average:
     tensor([5.])
     """
 
+    @_halves.rounded_once(promotes=True)
     def average(averaged: Tensor, current: Tensor, num_averaged: Any) -> Tensor:
         return averaged + (current - averaged) / (int(num_averaged) + 1)
 

@@ -45,7 +45,7 @@ struct Plain : Kind {
 };
 
 extern PyMethodDef along_calls[], bookkeeping_calls[], creation_calls[],
-    elementwise_calls[], in_place_calls[], kernel_calls[], moving_calls[],
+    elementwise_calls[], half_calls[], in_place_calls[], kernel_calls[], moving_calls[],
     remembered_calls[], tensor_calls[], unchanged_calls[], view_calls[], walk_calls[];
 
 }  // namespace autocalc::python::eager

@@ -36,7 +36,8 @@ bool add_calls(PyObject* module) {
     PyMethodDef* const all[] = {along_calls,       bookkeeping_calls, creation_calls,
                                 elementwise_calls, in_place_calls,    remembered_calls,
                                 kernel_calls,      moving_calls,      tensor_calls,
-                                unchanged_calls,   view_calls,        walk_calls};
+                                unchanged_calls,   view_calls,        walk_calls,
+                                half_calls};
     return std::all_of(std::begin(all), std::end(all), [module](PyMethodDef* calls) {
         return PyModule_AddFunctions(module, calls) == 0;
     });

@@ -147,6 +147,11 @@ inline bool is_wide_float(const Array* a) {
     return a->descr->type_num == NPY_FLOAT || a->descr->type_num == NPY_DOUBLE;
 }
 
+// float16 and bfloat16: NumPy knows the latter as a dtype of an extension.
+inline bool is_half(const Array* a) {
+    return a->descr->type_num == NPY_HALF || a->descr->kind == 'V';
+}
+
 inline PyObject* dtype_of(const Array* a) {
     return reinterpret_cast<PyObject*>(a->descr);
 }

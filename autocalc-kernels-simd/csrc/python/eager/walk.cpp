@@ -30,7 +30,8 @@ struct Names {
 // What core hands over once: classes, the functions of `heapq`, and constants.
 struct WalkKind : Kind {
     Ref walk_class, partial, freed, check_saved, arrays;
-    Ref add, add_into;  // of arrays
+    Ref rule_in_float32;  // of cotangents in half precision
+    Ref add, add_into;    // of arrays
     Ref heappush, heappop;
     Ref memory[4];
     Names names;
@@ -38,7 +39,8 @@ struct WalkKind : Kind {
     bool read(PyObject* args) {
         const Ref heapq(PyImport_ImportModule("heapq"));
         if (!heapq || !names.make() ||
-            !read_fields(args, walk_class, partial, freed, check_saved, arrays)) {
+            !read_fields(args, walk_class, partial, freed, check_saved, arrays,
+                         rule_in_float32)) {
             return false;
         }
         add = Ref(PyObject_GetAttrString(arrays.get(), "add"));
@@ -178,14 +180,26 @@ class Walking {
         return all;
     }
 
+    // Whether a cotangent, or the first of several, is of half precision.
+    static bool has_halves(PyObject* g) {
+        for (Py_ssize_t i = 0; PyTuple_CheckExact(g) && i < PyTuple_GET_SIZE(g); ++i) {
+            PyObject* one = PyTuple_GET_ITEM(g, i);
+            if (one != Py_None) return has_halves(one);
+        }
+        return Py_TYPE(g) == bound.ndarray && is_half(fields(g));
+    }
+
     bool visit(PyObject* node, PyObject* arrived) {
         PyObject* saved = slot(node, bound.saved);
         const bool has_saved = saved != bound.nothing && (!PyTuple_CheckExact(saved) ||
                                                           PyTuple_GET_SIZE(saved) > 0);
         if (has_saved && !check_saved(node)) return false;
         Ref g = cotangent_of(arrived);
-        Ref rule(PyObject_GetAttr(slot(node, bound.op), k_.names.rule));
-        if (!g || !rule) return false;
+        if (!g) return false;
+        Ref rule = has_halves(g.get())
+                       ? Ref::borrow(k_.rule_in_float32.get())
+                       : Ref(PyObject_GetAttr(slot(node, bound.op), k_.names.rule));
+        if (!rule) return false;
         PyObject* args[] = {k_.arrays.get(), node, g.get()};
         Ref results(PyObject_Vectorcall(rule.get(), args, 3, nullptr));
         if (!results) return false;

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Backward rules of float16 and bfloat16: computed in float32, rounded once.
+
+A rule of several kernels would round after each of them.  It is given what arrived, and
+what its operator saved, in float32, and its gradients are rounded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch._widened import FLOAT32, HALVES
+from autocalc._graph._node import Node, Partial
+
+
+class WideNode:
+    """A node as a rule sees it that computes in float32."""
+
+    __slots__ = ("attributes", "dtype", "needs", "node", "saved", "shapes")
+
+    def __init__(self, k: Any, n: Any) -> None:
+        self.node = n if n.__class__ is Node else n.node
+        self.needs = n.needs
+        self.saved = _widened(k, n.saved)
+        self.shapes = n.shapes
+        self.dtype = FLOAT32 if n.dtype in HALVES else n.dtype
+        self.attributes = n.attributes
+
+
+def rule_in_float32(k: Any, n: Any, g: Any) -> Any:
+    """Apply the rule of a node of half precision.
+
+    Views and casts, which have no kernel, and users' functions run as they are.
+    """
+    node = n if n.__class__ is Node else n.node
+    rule = node.op.rule
+    if node.op.spec is None:
+        return rule(k, n, g)
+    several = g if g.__class__ is tuple else (g,)
+    half = next(k.dtype(one) for one in several if one is not None)
+    wide = [None if one is None else k.cast(one, FLOAT32) for one in several]
+    found = rule(k, WideNode(k, n), tuple(wide) if g.__class__ is tuple else wide[0])
+
+    def rounded(x: Any) -> Any:
+        if x is None or x.__class__ is Partial or k.dtype(x) != FLOAT32:
+            return x
+        handed = [given for given, one in zip(several, wide, strict=True) if one is x]
+        return handed[0] if handed else k.cast(x, half)
+
+    return tuple(map(rounded, found)) if found.__class__ is tuple else rounded(found)
+
+
+def _widened(k: Any, x: Any) -> Any:
+    """Return what was saved in float32 where it was narrower."""
+    if x.__class__ is tuple or x.__class__ is list:
+        return tuple([_widened(k, one) for one in x])
+    narrow = getattr(x, "dtype", None) is not None and k.dtype(x) in HALVES
+    return k.cast(x, FLOAT32) if narrow else x
