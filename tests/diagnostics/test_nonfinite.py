@@ -167,15 +167,16 @@ def test_halves_are_looked_at_after_they_are_rounded(dtype):
     with find_nonfinite(stop=False) as found:
         y = x.exp() * 2
     large = dtype is ac.float16  # the largest is 65504
-    assert [one.operator for one in found.findings] == (["exp"] if large else [])
+    # The exponential is computed in float32, which the gradient needs, and rounded.
+    assert [one.operator for one in found.findings] == (["copy"] if large else [])
     if large:
         assert found.first.outputs[0].dtype == "float16"
         assert found.first.outputs[0].inf == 1
     with find_nonfinite(inf=False, stop=False) as found:
         (y - y).sum().backward()
-    # Infinity minus itself, and then 0 times infinity.
+    # Infinity minus itself; the gradient is that of the numbers before the rounding.
     made = [(one.phase, one.operator) for one in found.findings]
-    assert made == ([("forward", "sub"), ("backward", "exp")] if large else [])
+    assert made == ([("forward", "sub")] if large else [])
 
 
 def test_a_cast_that_overflows_is_named():
