@@ -31,6 +31,7 @@ WITHOUT = frozenset(
         "bitwise_right_shift",
         "cholesky",
         "cofactor",
+        "cofactor_derivative",
         "copysign",
         "cumargmax",
         "cumprod",

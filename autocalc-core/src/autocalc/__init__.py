@@ -105,6 +105,7 @@ from autocalc._ops.creation import (
     scalar_tensor,
     tensor,
 )
+from autocalc._ops.determinants import det, logdet, slogdet
 from autocalc._ops.diagonal import (
     diag,
     diag_embed,
@@ -172,14 +173,7 @@ from autocalc._ops.joining import (
 from autocalc._ops.joining import cat as concat
 from autocalc._ops.joining import cat as concatenate
 from autocalc._ops.joining import vstack as row_stack
-from autocalc._ops.linear_systems import (
-    chain_matmul,
-    det,
-    inverse,
-    logdet,
-    matrix_power,
-    slogdet,
-)
+from autocalc._ops.linear_systems import chain_matmul, inverse, matrix_power
 from autocalc._ops.logical import (
     allclose,
     equal,

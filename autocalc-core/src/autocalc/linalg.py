@@ -10,17 +10,11 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._absent import lookup as _lookup
 from autocalc._ops.checked_factors import cholesky_ex, inv_ex, solve_ex
+from autocalc._ops.determinants import det, slogdet
 from autocalc._ops.factorizations import cholesky, eigh, eigvalsh, qr, svd, svdvals
 from autocalc._ops.linalg_vectors import cond, cross, vander, vecdot
 from autocalc._ops.linalg_vectors import diagonal_of as diagonal
-from autocalc._ops.linear_systems import (
-    det,
-    inv,
-    matrix_power,
-    multi_dot,
-    slogdet,
-    solve,
-)
+from autocalc._ops.linear_systems import inv, matrix_power, multi_dot, solve
 from autocalc._ops.matmul import matmul
 from autocalc._ops.matrix_exponential import matrix_exp
 from autocalc._ops.matrix_systems import (

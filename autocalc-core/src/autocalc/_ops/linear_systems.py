@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Inverses, solutions, determinants, powers and chains of matrices."""
+"""Inverses, solutions, powers and chains of matrices."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
 from operator import index
-from typing import Any, NamedTuple
+from typing import Any
 
 from autocalc._ops import (
     _matrix_rules,
-    arithmetic,
     broadcasting,
     comparison,
-    exponential,
     matmul,
     view,
 )
@@ -21,7 +19,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
-from autocalc._ops._op import multi, nary
+from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import eye, zeros
@@ -152,111 +150,6 @@ def solve(
 
 def _turned(x: Tensor) -> Tensor:
     return view.transpose(x, -1, -2) if x.ndim > 1 else x
-
-
-det_op = nary("det", saves="a")
-
-
-@det_op.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    """DA = g C with the cofactors C, which a singular matrix has as well."""
-    return k.mul(_matrix_rules.matrix(k, g), k.cofactor(*n.saved))
-
-
-@method("det")
-def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the determinant of each matrix of `A` [..., n, n].
-
-    It has a gradient where the matrix is singular, too; a second one it has not there.
-
-    Parameters
-    ----------
-    A
-        [..., n, n].
-    out
-        A tensor that takes the result, converted to its dtype.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.linalg.det(ac.tensor([[2.0, 0.0], [0.0, 4.0]])).item()
-    8.0
-    """
-    return apply_out("det", det_op(check_tensor("det", A)), out)
-
-
-cofactor = nary("cofactor", saves="a out")
-
-
-@cofactor.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    """DA = (sum(g C) C - C g' C) / det(A): NaN at a singular matrix."""
-    a, c = n.saved
-    axes = len(k.shape(a)) - 2, len(k.shape(a)) - 1
-    along = k.mul(k.sum(k.mul(g, c), axes, True), c)
-    across = _matrix_rules.mm(k, c, matmul.transposed(k, g), c)
-    return k.div(k.sub(along, across), _matrix_rules.matrix(k, k.det(a)))
-
-
-slogdet_op = multi("slogdet", saves="a")
-
-
-@slogdet_op.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    """DA = g A'^-1 for log abs(det); the sign is constant."""
-    (a,), (_, g_log) = n.saved, g
-    if g_log is None:
-        return k.zeros(n.shapes[0], n.dtype)
-    return k.mul(_matrix_rules.matrix(k, g_log), matmul.transposed(k, k.inv(a)))
-
-
-class SlogdetResult(NamedTuple):
-    """What `slogdet` returns."""
-
-    sign: Tensor
-    logabsdet: Tensor
-
-
-@method("slogdet")
-def slogdet(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> SlogdetResult:
-    """Return the sign of the determinant and the log of its size: 0 and -inf at 0.
-
-    Parameters
-    ----------
-    A
-        [..., n, n].
-    out
-        Tensors that take the results, converted to their dtypes.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> sign, logabs = ac.slogdet(ac.tensor([[2.0, 0.0], [0.0, 0.5]]))
-    >>> sign.item(), logabs.item()
-    (1.0, 0.0)
-    """
-    found = SlogdetResult(*slogdet_op(check_tensor("slogdet", A)))
-    return apply_out("slogdet", found, out)
-
-
-@method("logdet")
-@rounded_once
-def logdet(input: Tensor) -> Tensor:
-    """Return log(det) of each matrix: NaN where the determinant is negative.
-
-    Parameters
-    ----------
-    input
-        [..., n, n].
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.logdet(ac.tensor([[2.0, 0.0], [0.0, 0.5]]))
-    tensor(0.)
-    """
-    sign, log = slogdet(input)
-    return arithmetic.add_op(arithmetic.mul(exponential.log(sign), 0.0), log)
 
 
 @method("matrix_power")

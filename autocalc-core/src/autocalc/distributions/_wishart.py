@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops.broadcasting import broadcast_to
 from autocalc._ops.creation import tensor
+from autocalc._ops.determinants import slogdet
 from autocalc._ops.diagonal import diag_embed
-from autocalc._ops.linear_systems import slogdet, solve
+from autocalc._ops.linear_systems import solve
 from autocalc._ops.made_like import full_like
 from autocalc._ops.masking import where as choose
 from autocalc._ops.random_draws import randn

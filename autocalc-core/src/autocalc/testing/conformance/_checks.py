@@ -52,7 +52,7 @@ INDICES: dict[str, tuple[str, Callable[[Sample], int]]] = {
 #: factors are then not unique.
 OF_MATRICES = frozenset(
     {"inv", "solve", "det", "slogdet", "cofactor", "cholesky", "qr", "svd", "eigh"}
-    | {"pinv"}
+    | {"pinv", "cofactor_derivative"}
 )
 
 #: Where operands lie in memory, by turns: the first for output and first input.
