@@ -24,10 +24,12 @@ from autocalc._ops import (
 )
 from autocalc._ops._op import OPERATORS
 from autocalc._ops.activations import gelu_backward, silu_backward, softplus_backward
+from autocalc._ops.binary_losses import of_logits
 from autocalc._ops.classification_losses import _of_labels as cross_entropy
 from autocalc._ops.classification_losses import nll_loss
 from autocalc._ops.embedding import embedding_op as embedding
 from autocalc._ops.matmul import linear
+from autocalc._ops.weighing import weigh_op
 from autocalc.testing import gradcheck, gradgradcheck
 
 F = ac.nn.functional
@@ -186,6 +188,12 @@ CASES = {
     "linear without bias": (linear, lambda: (leaf(2, 3), leaf(4, 3))),
     "linear of 3-d": (linear, lambda: (leaf(2, 2, 3), leaf(1, 3), leaf(1))),
     "linear of 1-d": (linear, lambda: (leaf(3), leaf(2, 3), leaf(2))),
+    "weigh": (weigh_op, lambda: (leaf(2, 3), leaf(3, seed=1))),
+    "logistic_loss": (of_logits, lambda: (leaf(2, 3), leaf(2, 3, seed=1))),
+    "logistic_loss weighted": (
+        of_logits,
+        lambda: (leaf(2, 3), leaf(2, 3, seed=1), leaf(3, seed=2)),
+    ),
     "cross_entropy": (
         lambda x: cross_entropy(x, index(0, 2, 1)),
         lambda: (leaf(3, 4),),

@@ -9,7 +9,6 @@ from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._state import recorder
 from autocalc._ops import (
     _loss_reduction,
-    activations,
     arithmetic,
     clamping,
     comparison,
@@ -17,11 +16,13 @@ from autocalc._ops import (
     masking,
 )
 from autocalc._ops._checks import check_float, refuse_booleans
-from autocalc._ops._coerce import cast, same_dtype
+from autocalc._ops._coerce import cast, coerce, same_dtype
 from autocalc._ops._halves import rounded_once
+from autocalc._ops._op import nary
 from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._remembered import replayed
 from autocalc._ops.extrema import ends
+from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 
@@ -119,7 +120,7 @@ def _weighted(where: str, loss: Tensor, weight: Tensor | None) -> Tensor:
     if weight is None:
         return loss
     _loss_reduction.fits(where, loss, weight=weight)
-    return arithmetic.mul(loss, cast(weight, loss.dtype))
+    return weigh_op(cast(weight, loss.dtype), loss)
 
 
 def _check_probabilities(where: str, name: str, p: Tensor) -> None:
@@ -167,8 +168,8 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """Return -(w t log(s) + (1 - t) log(1 - s)), s = sigmoid(input), w = pos_weight.
 
-    Computed as (1 - t) x + (1 + (w - 1) t) log(1 + exp(-x)), which neither overflows
-    nor cancels.
+    Computed as w t log(1 + exp(-x)) + (1 - t) log(1 + exp(x)), which neither overflows
+    nor cancels; a term with a factor of 0 is 0, where x is infinite as well.
 
     Parameters
     ----------
@@ -206,8 +207,25 @@ def binary_cross_entropy_with_logits(
 
 def of_logits(x: Tensor, t: Tensor, pos_weight: Tensor | None = None) -> Tensor:
     """Return -(w t log(s) + (1 - t) log(1 - s)) for each element, s = sigmoid(x)."""
-    rest = activations.softplus_op(arithmetic.neg(x), 1.0, 1e30)
-    if pos_weight is not None:
-        factor = arithmetic.mul(arithmetic.sub_op(pos_weight, 1.0), t)
-        rest = arithmetic.mul(rest, arithmetic.add_op(factor, 1.0))
-    return arithmetic.mul(arithmetic.sub_op(1.0, t), x) + rest
+    x, t = coerce("binary_cross_entropy_with_logits", x, t)
+    share = t if pos_weight is None else arithmetic.mul(pos_weight, t)
+    return logistic_loss_op(x, share, arithmetic.sub_op(1.0, t))
+
+
+logistic_loss_op = nary("logistic_loss", saves="a yes no")
+
+
+@logistic_loss_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    a, yes, no = n.saved
+    slopes: list[Any] = [None, None, None]
+    if n.needs(0):
+        slopes[0] = k.mul(g, k.logistic_slope(a, yes, no))
+    if n.needs(1):
+        slopes[1] = k.weigh(g, k.softplus(k.neg(a), 1.0, 1e30))
+    if n.needs(2):
+        slopes[2] = k.weigh(g, k.softplus(a, 1.0, 1e30))
+    return tuple(
+        None if slope is None else k.sum_to(slope, shape)
+        for slope, shape in zip(slopes, n.shapes, strict=True)
+    )

@@ -23,6 +23,7 @@ from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
 from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import as_int, number
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
@@ -235,7 +236,7 @@ def _of_distributions(
         _check_weight(where, weight, classes)
         q = q * view.reshape(weight, (classes, *[1] * (input.ndim - 1 - axis)))
     log_p = softmax.log_softmax(input, axis)
-    loss = arithmetic.neg(reduction_ops.sum(q * log_p, axis))
+    loss = arithmetic.neg(reduction_ops.sum(weigh_op(q, log_p), axis))
     return _loss_reduction.reduced(loss, reduction)
 
 
@@ -311,7 +312,7 @@ def nll_loss(
     labels = masking.where(ignored, 0, labels)
     picked = indexing.gather_op(rows, view.reshape(labels, (-1, 1)), 1)
     shares = indexing.index_select_op(weight, labels, 0)
-    loss = arithmetic.mul(arithmetic.neg(view.reshape(picked, (-1,))), shares)
+    loss = weigh_op(shares, arithmetic.neg(view.reshape(picked, (-1,))))
     loss = masking.where(ignored, 0.0, loss)
     if reduction == "none":
         return view.reshape(loss, target.shape)

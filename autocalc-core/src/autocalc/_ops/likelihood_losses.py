@@ -22,9 +22,11 @@ from autocalc._ops._checks import check_float, check_reduction, refuse_booleans
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._remembered import replayed
 from autocalc._ops.filled import full as full_of
+from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc._tensor.dtypes import DType
+from autocalc._tensor.limits import finfo
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -74,7 +76,10 @@ def poisson_nll_loss(
     check_tensor(where, input), check_tensor(where, target)
     eps = number(where, "eps", eps)
     if log_input:
-        loss = exponential.exp(input) - arithmetic.mul(target, input)
+        product = weigh_op if input.is_floating_point() else arithmetic.mul
+        loss = exponential.exp(input) - product(target, input)
+    elif eps == 0:
+        loss = input - exponential.xlogy(target, input)
     else:
         loss = input - target * exponential.log(arithmetic.add_op(input, eps))
     if full:
@@ -226,11 +231,12 @@ def kl_div(
         log_target = check_flag("kl_div", "log_target", log_target)
     check_float(where, input, target)
     if log_target:
-        loss = exponential.exp(target) * arithmetic.sub_op(target, input)
+        finite = clamping.clamp_min(target, finfo(target.dtype).min)  # exp(-inf) is 0
+        loss = weigh_op(exponential.exp(finite), arithmetic.sub_op(finite, input))
     else:
         empty = comparison.eq(target, 0.0)  # 0 log 0 is 0
         log_t = exponential.log(masking.where(empty, 1.0, target))
-        loss = target * log_t - target * input
+        loss = weigh_op(target, arithmetic.sub_op(log_t, input))
     if reduction != "batchmean":
         return _loss_reduction.reduced(loss, reduction)
     total = reduction_ops.sum(loss)

@@ -9,6 +9,7 @@ from typing import Any
 from autocalc._ops import (
     arithmetic,
     comparison,
+    determinants,
     diagonal,
     extrema,
     joining,
@@ -247,7 +248,7 @@ def _spectral(A: Tensor, p: float | str) -> Tensor:
 
 
 def _by_norm(A: Tensor, p: float | str) -> Tensor:
-    singular = comparison.eq(linear_systems.slogdet(A.detach()).sign, 0)
+    singular = comparison.eq(determinants.slogdet(A.detach()).sign, 0)
     whole = view.reshape(singular, (*singular.shape, 1, 1))
     a = comparison.choose(
         whole, eye(A.shape[-1], dtype=A.dtype, device=place_of_tensor(A)), A

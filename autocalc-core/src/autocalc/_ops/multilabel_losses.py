@@ -17,11 +17,12 @@ from autocalc._ops import (
 )
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import Operand
-from autocalc._ops._checks import check_float
+from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import as_operand, cast
 from autocalc._ops._halves import rounded_once
 from autocalc._ops.margin_losses import check_rows
 from autocalc._ops.ranges import arange
+from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 from autocalc._tensor.device import place_of_tensor
@@ -74,11 +75,13 @@ def multilabel_soft_margin_loss(
         message = f"{where}: `input` is 0-d; it needs a dimension of classes."
         raise ShapeError(message)
     _fewer_dimensions(where, "target", target, input)
+    if isinstance(target, Tensor):
+        refuse_booleans(where, target)
     dtype = target.dtype if isinstance(target, Tensor) else input.dtype
     loss = binary_losses.of_logits(input, as_operand(target, dtype))
     if weight is not None:
         _fewer_dimensions(where, "weight", weight, input)
-        loss = arithmetic.mul(loss, weight)
+        loss = weigh_op(weight, loss)
     return _loss_reduction.reduced(reduction_ops.mean(loss, -1), reduction)
 
 

@@ -6,12 +6,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._ops import arithmetic, joining, scans, splitting, view
+from autocalc._ops import (
+    arithmetic,
+    comparison,
+    joining,
+    masking,
+    scans,
+    splitting,
+    view,
+)
 from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
 from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import cast, to_float
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._numpy_names import dim_or_axis
+from autocalc._ops.filled import ones
 from autocalc._ops.ranges import arange
 from autocalc._ops.rearranging import flip
 from autocalc._tensor import Tensor, dtypes
@@ -173,12 +182,13 @@ def gradient(
     if edge_order not in (1, 2):
         message = f"gradient: `edge_order` is {edge_order!r}; it must be 1 or 2."
         raise ArgumentError(message)
-    places = [
-        _places(x, axis, one)
+    widths = [
+        _widths(x, axis, one)
         for axis, one in zip(axes, _spacings(spacing, len(axes)), strict=True)
     ]
     return tuple(
-        _slopes(x, axis, at, edge_order) for axis, at in zip(axes, places, strict=True)
+        _slopes(x, axis, one, edge_order)
+        for axis, one in zip(axes, widths, strict=True)
     )
 
 
@@ -195,8 +205,8 @@ def _spacings(spacing: Any, count: int) -> list[Any]:
     return list(spacing)
 
 
-def _places(x: Tensor, axis: int, spacing: Any) -> Tensor:
-    """Return the places of the values along a dimension, a vector."""
+def _widths(x: Tensor, axis: int, spacing: Any) -> Tensor:
+    """Return how far apart the values along a dimension are, a vector."""
     count = x.shape[axis] if x.ndim else 0
     if isinstance(spacing, Tensor) and spacing.ndim:
         if spacing.shape != (count,):
@@ -206,16 +216,18 @@ def _places(x: Tensor, axis: int, spacing: Any) -> Tensor:
             )
             raise ShapeError(message)
         refuse_booleans("gradient", spacing)
-        return spacing if spacing.is_floating_point() else cast(spacing, x.dtype)
+        known = spacing if spacing.is_floating_point() else cast(spacing, x.dtype)
+        return scans.diff(known)
     step = (
         spacing
         if isinstance(spacing, Tensor)
         else number("gradient", "spacing", spacing)
     )
-    return arithmetic.mul(arange(count, dtype=x.dtype, device=place_of_tensor(x)), step)
+    each = ones(max(count - 1, 0), dtype=x.dtype, device=place_of_tensor(x))
+    return arithmetic.mul(each, step)
 
 
-def _slopes(x: Tensor, axis: int, places: Tensor, edge_order: int) -> Tensor:
+def _slopes(x: Tensor, axis: int, widths: Tensor, edge_order: int) -> Tensor:
     """Return the derivatives along one dimension."""
     count = x.shape[axis] if x.ndim else 0
     if count <= edge_order:
@@ -225,13 +237,12 @@ def _slopes(x: Tensor, axis: int, places: Tensor, edge_order: int) -> Tensor:
         )
         raise ShapeError(message)
     rows = view.movedim(x, axis, -1)
-    widths = scans.diff(places)
     lines = arithmetic.div(scans.diff(rows), widths)
     n = count - 1  # lines
     first, last = _one(lines, 0), _one(lines, n - 1)
     parts = [first, last]
     if n > 1:
-        inner, bend = _inner(lines, widths)
+        inner, bend = _inner(rows, lines, widths)
         if edge_order == 2:
             first = first - _one(bend, 0) * _one(widths, 0)
             last = last + _one(bend, n - 2) * _one(widths, n - 1)
@@ -239,17 +250,22 @@ def _slopes(x: Tensor, axis: int, places: Tensor, edge_order: int) -> Tensor:
     return view.movedim(joining.cat(parts, -1), -1, axis)
 
 
-def _inner(lines: Tensor, widths: Tensor) -> tuple[Tensor, Tensor]:
-    """Return slopes and half the second derivatives of the parabolas inside."""
+def _inner(rows: Tensor, lines: Tensor, widths: Tensor) -> tuple[Tensor, Tensor]:
+    """Return slopes and half the second derivatives of the parabolas inside.
+
+    Between equal widths a slope is that from neighbour to neighbour, whatever the value
+    between them is, be it infinite.
+    """
     n = widths.shape[0]
     left, right = (splitting.narrow(lines, -1, at, n - 1) for at in (0, 1))
     before, after = (splitting.narrow(widths, 0, at, n - 1) for at in (0, 1))
+    low, high = (splitting.narrow(rows, -1, at, n - 1) for at in (0, 2))
     both = arithmetic.add_op(before, after)
-    slopes = arithmetic.add_op(
-        arithmetic.mul(left, after), arithmetic.mul(right, before)
-    )
     bend = arithmetic.div(arithmetic.sub_op(right, left), both)
-    return arithmetic.div(slopes, both), bend
+    more = arithmetic.sub_op(after, before)
+    across = arithmetic.div(arithmetic.sub_op(high, low), both)
+    turn = masking.where(comparison.eq(more, 0), 0.0, arithmetic.mul(bend, more))
+    return arithmetic.sub_op(across, turn), bend
 
 
 def _one(x: Tensor, index: int) -> Tensor:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from typing import Any
 
 from autocalc._dispatch._eager import accelerate
@@ -15,9 +16,10 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.dtypes import DType
+from autocalc._tensor.limits import finfo
 
 softmax_op = nary("softmax", saves="out")
 
@@ -158,11 +160,20 @@ def _class_dim(where: str, dim: int | None, x: Tensor) -> int:
 logsumexp_op = nary("logsumexp", saves="out a")
 
 
+@cache
+def _least(dtype: Any) -> float:
+    """Return the lowest finite number of a NumPy dtype."""
+    return finfo(dtypes.of(dtype)).min
+
+
 @logsumexp_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     y, a = n.saved
     axes, keepdim = n.attributes
     shape = n.shapes[0]
+    y = k.maximum(
+        y, k.constant(_least(k.dtype(y)), y)
+    )  # of minus infinity slopes are 0
     y = reduction.spread(k, y, shape, axes, keepdim)
     return k.mul(reduction.spread(k, g, shape, axes, keepdim), k.exp(k.sub(a, y)))
 

@@ -29,6 +29,35 @@ AC_SLOPE(GeluBackward, gelu_slope)
 AC_SLOPE(GeluTanhBackward, gelu_tanh_slope)
 #undef AC_SLOPE
 
+// ---- the loss of logits of two classes: yes log(1 + e^-a) + no log(1 + e^a)
+struct LogisticLoss {
+    static constexpr Ints ints = Ints::no;
+    static constexpr Cost cost = Cost::costly;
+    template <class T>
+    static AC_INLINE vec<T> apply(vec<T> a, vec<T> yes, vec<T> no) {
+        const vec<T> size = abs(a), share = select(gt(a, zero<T>()), no, yes);
+        const vec<T> line = keep(~le(abs(share), zero<T>()) | is_nan(a), share * size);
+        return fma(yes + no, log_one_plus(exp(-size)), line);
+    }
+};
+
+struct LogisticSlope {
+    static constexpr Ints ints = Ints::no;
+    static constexpr Cost cost = Cost::costly;
+    template <class T>
+    static AC_INLINE vec<T> apply(vec<T> a, vec<T> yes, vec<T> no) {
+        vec<T> s, other;
+        both_sigmoids(a, s, other);
+        return no * s - yes * other;
+    }
+};
+
+template <class Op>
+void ternary_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const RunKernel kernel = ternary_for<Op>(operand(call, 0)->dtype);
+    call_elementwise(call, context, status, 4, kernel, Op::cost);
+}
+
 enum Approximate { approximate_none, approximate_tanh };
 
 void gelu_kernel(const ac_call* call, ac_context* context, ac_status* status) {
@@ -279,6 +308,10 @@ const ac_kernel_entry entries[] = {
      float_dtypes, nullptr},
     {"gelu_backward", "~ out ; g a ; approximate:none,tanh", gelu_backward_kernel,
      nullptr, nullptr, 1.0, float_dtypes, nullptr},
+    {"logistic_loss", "~ out ; a yes no", ternary_kernel<LogisticLoss>, nullptr,
+     nullptr, 1.0, float_dtypes, nullptr},
+    {"logistic_slope", "~ out ; a yes no", ternary_kernel<LogisticSlope>, nullptr,
+     nullptr, 0.8, float_dtypes, nullptr},
     {"softplus", "~ out ; a ; beta:float threshold:float", softplus_kernel, nullptr,
      nullptr, 1.0, float_dtypes, nullptr},
     {"softplus_backward", "~ out ; g a ; beta:float threshold:float",

@@ -57,6 +57,16 @@ struct Mul {
     }
 };
 
+// A weight of 0 counts for nothing, of infinities as well.
+struct Weigh {
+    static constexpr Ints ints = Ints::no;
+    static constexpr Cost cost = Cost::cheap;
+    template <class T>
+    static AC_INLINE vec<T> apply(vec<T> a, vec<T> b) {
+        return keep(~le(abs(a), zero<T>()) | is_nan(b), a * b);
+    }
+};
+
 struct Div {
     static constexpr Ints ints = Ints::no;
     static constexpr Cost cost = Cost::cheap;
@@ -350,6 +360,8 @@ const ac_kernel_entry entries[] = {
     {"sub", "~ out ; a b", binary_kernel<Sub>, nullptr, nullptr, 0.2, number_dtypes,
      nullptr},
     {"mul", "~ out ; a b", binary_kernel<Mul>, nullptr, nullptr, 0.2, all_dtypes,
+     nullptr},
+    {"weigh", "~ out ; a b", binary_kernel<Weigh>, nullptr, nullptr, 0.2, float_dtypes,
      nullptr},
     {"div", "~ out ; a b", binary_kernel<Div>, nullptr, nullptr, 0.3, float_dtypes,
      nullptr},

@@ -99,6 +99,25 @@ def absolute_in_primitives(k: Any, a: Array) -> Array:
     return k.add(k.maximum(a, k.neg(a)), k.constant(0, a))  # |-0| is 0
 
 
+@elementwise(
+    "weigh",
+    "a b",
+    "a * b, and 0 where the weight a is 0, of infinite b as well (NaN where b is).",
+    kind="composite",
+    benchmarks=mebi(floats, positive),
+)
+def weigh(xp: Any, a: Array, b: Array) -> Array:
+    known = ~xp.isnan(b)
+    return xp.where((a == 0) & known, xp.zeros((), a.dtype), a * b)
+
+
+@weigh.decomposition(lead="mul")
+def _(k: Any, a: Array, b: Array) -> Array:
+    zero, product = k.constant(0, a), k.mul(a, b)
+    of_nothing = k.where(k.compare(b, b, "eq"), zero, product)
+    return k.where(k.compare(a, zero, "eq"), of_nothing, product)
+
+
 FOUR = ulps(4)
 
 

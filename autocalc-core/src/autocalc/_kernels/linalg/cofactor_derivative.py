@@ -113,11 +113,11 @@ def _products_before(xp: Any, s: Array) -> Array:
     return xp.cumprod(xp.concatenate([xp.ones_like(s[..., :1]), s[..., :-1]], -1), -1)
 
 
-def _work(a: Meta, d: Meta, out: Meta) -> Work:
+def _work(a: Meta, d: Meta) -> Work:
     """Count 30 n^3 operations for each matrix and each set of nodes."""
     n = a.shape[-1]
     calls = prod(2 * max((n - m + 1) // 2, 0) for m in range(2, d.shape[0] + 1))
-    return Work(30.0 * size(a) * n * calls, nbytes(a, d, out))
+    return Work(30.0 * size(a) * n * calls, nbytes(a, d, a))
 
 
 @cofactor_derivative.budget("8 n^3 eps |a|^(n - 1 - m) |d_1| ... |d_m|")
