@@ -209,10 +209,10 @@ def _(k: Any, n: Any, g: Any) -> Any:
     safe = k.where(nothing, zero, b)
     da = db = None
     if n.needs(0):
-        da = k.sum_to(k.mul(g, k.log1p(safe)), n.shapes[0])
+        da = k.sum_to(k.weigh(g, k.log1p(safe)), n.shapes[0])
     if n.needs(1):
         slope = k.where(nothing, zero, k.div(a, k.add(one, safe)))
-        db = k.sum_to(k.mul(g, slope), n.shapes[1])
+        db = k.sum_to(k.weigh(g, slope), n.shapes[1])
     return da, db
 
 

@@ -10,7 +10,9 @@ from autocalc._ops.masking import where
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
 from autocalc.distributions._by_quantiles import _EULER, _ByQuantiles
+from autocalc.distributions._counted import finite
 from autocalc.distributions._distribution import Constraints
+from autocalc.distributions._draws import bounded_exp, inside_ends, inside_unit
 from autocalc.distributions._from_gamma import if_above
 from autocalc.distributions._special import digamma, lbeta, lgamma
 
@@ -78,6 +80,9 @@ class Pareto(_ByQuantiles):
 
     def _quantile(self, u: Any) -> Any:
         return self.scale * (-(-u).log1p() / self.alpha).exp()
+
+    def _drawn(self, u: Any) -> Any:
+        return inside_ends(self.scale * bounded_exp(-(-u).log1p() / self.alpha))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
@@ -175,6 +180,9 @@ class GeneralizedPareto(_ByQuantiles):
 
     def _quantile(self, u: Any) -> Any:
         return self.loc + self.scale * expm1_over(self.concentration, -(-u).log1p())
+
+    def _drawn(self, u: Any) -> Any:
+        return finite(self._quantile(u))
 
     def _exponent(self, where: str, value: Any) -> Any:
         """Return log(1 + c z) / c, the value of an exponential distribution."""
@@ -297,6 +305,10 @@ class Weibull(_ByQuantiles):
     def _quantile(self, u: Any) -> Any:
         return self.scale * (-(-u).log1p()) ** (1 / self.concentration)
 
+    def _drawn(self, u: Any) -> Any:
+        log = (-(-u).log1p()).log() / self.concentration
+        return inside_ends(self.scale * bounded_exp(log))
+
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         x, k = self._checked("log_prob", value), self.concentration
@@ -389,11 +401,15 @@ class Kumaraswamy(_ByQuantiles):
         share = -((-u).log1p() / self.concentration0).expm1()
         return share ** (1 / self.concentration1)
 
+    def _drawn(self, u: Any) -> Any:
+        return inside_unit(self._quantile(u))
+
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         x = self._checked("log_prob", value)
         a, b = self.concentration1, self.concentration0
-        result: Tensor = (a * b).log() + (a - 1).xlogy(x) + (b - 1).xlogy(1 - x**a)
+        rest = -(a * x.log()).expm1()  # 1 - x^a, which x near 1 would lose
+        result: Tensor = (a * b).log() + (a - 1).xlogy(x) + (b - 1).xlogy(rest)
         return result
 
     def cdf(self, value: Tensor) -> Tensor:

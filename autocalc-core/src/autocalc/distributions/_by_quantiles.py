@@ -30,8 +30,12 @@ class _ByQuantiles(Distribution):
         dtype = getattr(self, name).dtype
         wide = dtype if dtype in _TINY else dtypes.float32  # halves have too few u
         u = rand(shape, dtype=wide).clamp(min=_TINY[wide])
-        result: Tensor = self._quantile(u).to(dtype)
+        result: Tensor = self._drawn(u).to(dtype)
         return result
+
+    def _drawn(self, u: Any) -> Any:
+        """Return the draws that uniform numbers become."""
+        return self._quantile(u)
 
     def _quantile(self, u: Any) -> Any:
         self._refuse("icdf")

@@ -12,9 +12,8 @@ from autocalc._ops.filled import eye
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag
-from autocalc._tensor.limits import finfo
 from autocalc.distributions import constraints
-from autocalc.distributions._counted import enumerated, inside
+from autocalc.distributions._counted import enumerated, logarithms, weighed
 from autocalc.distributions._distribution import (
     Constraints,
     Distribution,
@@ -59,7 +58,7 @@ class OfKinds(Distribution):
 
     def __getattr__(self, name: str) -> Any:
         if name == "logits" and "probs" in self.__dict__:
-            return inside(self.__dict__["probs"]).log()
+            return logarithms(self.__dict__["probs"])
         if name == "probs" and "logits" in self.__dict__:
             return self.__dict__["logits"].softmax(-1)
         message = f"{type(self).__name__} has no attribute {name!r}"
@@ -160,8 +159,7 @@ class Categorical(OfKinds):
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
-        logits = self.logits.clamp(min=finfo(self.logits.dtype).min)
-        result: Tensor = -(logits * self.probs).sum(-1)
+        result: Tensor = -weighed(self.probs, self.logits).sum(-1)
         return result
 
     def enumerate_support(self, expand: bool = True) -> Tensor:

@@ -11,6 +11,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number, sequence
 from autocalc.distributions import constraints
 from autocalc.distributions._by_quantiles import _ByQuantiles
+from autocalc.distributions._counted import finite
 from autocalc.distributions._exponential_family import ExponentialFamily
 from autocalc.distributions._yes_or_no import _YesOrNo
 from autocalc.errors import ArgumentError
@@ -72,7 +73,7 @@ class ContinuousBernoulli(_YesOrNo, _ByQuantiles, ExponentialFamily):
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        result: Tensor = _variance(self.logits)
+        result: Tensor = _variance(finite(self.logits))
         return result
 
     def _quantile(self, u: Any) -> Any:
@@ -80,8 +81,11 @@ class ContinuousBernoulli(_YesOrNo, _ByQuantiles, ExponentialFamily):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
-        value = self._checked("log_prob", value)
-        result: Tensor = value * self.logits - log_normalizer(self.logits)
+        value = self._as_given(self._checked("log_prob", value))
+        logits = finite(self.logits)
+        usual = value * logits - log_normalizer(logits)
+        endless = where(value == self.probs, math.inf, -math.inf).to(usual.dtype)
+        result: Tensor = where(self.logits.isinf(), endless, usual)
         return result
 
     def cdf(self, value: Tensor) -> Tensor:
@@ -91,7 +95,9 @@ class ContinuousBernoulli(_YesOrNo, _ByQuantiles, ExponentialFamily):
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
-        result: Tensor = log_normalizer(self.logits) - self.logits * self.mean
+        less = -finite(self.logits).abs()  # that of 1 - p is the same
+        usual = log_normalizer(less) - less * _mean(less)
+        result: Tensor = where(self.logits.isinf(), -math.inf, usual)
         return result
 
     @property
@@ -136,7 +142,7 @@ def _variance(logits: Any) -> Any:
     """Return the slope of the mean."""
     l, small, s = _split(logits, _SMALL)  # noqa: E741
     series = _series(l, lambda k: 2.0 * k - 1, 2)
-    closed = 1 / s**2 - (-s).exp() / (-s).expm1() ** 2
+    closed = (1 / s) ** 2 - (-s).exp() / (-s).expm1() ** 2
     return where(small, series, closed).to(logits.dtype)
 
 

@@ -3,17 +3,42 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from autocalc._ops.masking import where
 from autocalc._ops.ranges import arange
 from autocalc._tensor.checks import check_flag
 from autocalc._tensor.limits import finfo
 
 
-def inside(probs: Any) -> Any:
-    """Return probabilities moved off 0 and 1, whose logarithms are none."""
-    eps = finfo(probs.dtype).eps
-    return probs.clamp(eps, 1 - eps)
+def inside(shares: Any) -> Any:
+    """Return uniform numbers moved off 0 and 1, whose logarithms are none."""
+    eps = finfo(shares.dtype).eps
+    return shares.clamp(eps, 1 - eps)
+
+
+def logarithms(probs: Any) -> Any:
+    """Return log(p): minus infinity, with a slope of 0, where p is 0."""
+    nothing = probs == 0
+    return where(nothing, -math.inf, where(nothing, 1.0, probs).log())
+
+
+def logarithms_of_rest(probs: Any) -> Any:
+    """Return log(1 - p): minus infinity, with a slope of 0, where p is 1."""
+    nothing = probs == 1
+    return where(nothing, -math.inf, (-where(nothing, 0.0, probs)).log1p())
+
+
+def weighed(shares: Any, logs: Any) -> Any:
+    """Return shares of logarithms; one of 0 counts for nothing, as do its slopes."""
+    nothing = (shares == 0) & logs.isinf()
+    return shares * where(nothing, 0.0, logs)
+
+
+def finite(logits: Any) -> Any:
+    """Return logits limited to finite numbers."""
+    return logits.clamp(finfo(logits.dtype).min, finfo(logits.dtype).max)
 
 
 def enumerated(d: Any, count: int, expand: Any, dtype: Any) -> Any:

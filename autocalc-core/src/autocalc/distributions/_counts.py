@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from autocalc._ops.activations import logsigmoid
 from autocalc._ops.clamping import minimum
 from autocalc._ops.count_draws import arrivals, successes
 from autocalc._ops.masking import where
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
 from autocalc.distributions import constraints
-from autocalc.distributions._counted import enumerated
+from autocalc.distributions._counted import enumerated, weighed
 from autocalc.distributions._distribution import (
     Constraints,
     Distribution,
@@ -175,7 +174,7 @@ class Binomial(_CountOfYes):
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        result: Tensor = self.total_count * self.probs * (1 - self.probs)
+        result: Tensor = self.total_count * self.probs * self._rest
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
@@ -192,7 +191,7 @@ class Binomial(_CountOfYes):
         return result
 
     def _log_prob(self, k: Any) -> Any:
-        chances = k * self.logits + self.total_count * logsigmoid(-self.logits)
+        chances = self._log_of(k, self.total_count - k)
         return log_choose(self.total_count, k) + chances
 
     def entropy(self) -> Tensor:
@@ -205,7 +204,7 @@ class Binomial(_CountOfYes):
         every = self._values(self._most() + 1)
         possible = every <= self.total_count
         k = minimum(every, self.total_count)
-        terms = self._log_prob(k).exp() * function(k)
+        terms = weighed(self._log_prob(k).exp(), function(k))
         return where(possible, terms, terms * 0).sum(0)
 
     def _values(self, count: int) -> Any:
@@ -274,20 +273,26 @@ class NegativeBinomial(_CountOfYes):
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        result: Tensor = self.total_count * self.logits.exp()
+        result: Tensor = self.total_count * self._odds
         return result
+
+    @property
+    def _odds(self) -> Any:
+        if "probs" in self.__dict__:
+            return self.__dict__["probs"] / self._rest
+        return self.__dict__["logits"].exp()
 
     @property
     def mode(self) -> Tensor:
         """The most probable value, the larger one of two."""
-        most = ((self.total_count - 1) * self.logits.exp()).floor()
+        most = ((self.total_count - 1) * self._odds).floor()
         result: Tensor = most.clamp(min=0)
         return result
 
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        result: Tensor = self.mean / (-self.logits).sigmoid()
+        result: Tensor = self.mean / self._rest
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
@@ -301,7 +306,7 @@ class NegativeBinomial(_CountOfYes):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of `value`."""
         k, r = self._checked("log_prob", value).to(self._given.dtype), self.total_count
-        chances = r * logsigmoid(-self.logits) + k * logsigmoid(self.logits)
+        chances = self._log_of(k, r)
         empty = r + k == 0
         least = where(empty, r * 0 + 1, r)
         ways = lgamma(least + k) - lgamma(k + 1) - lgamma(least)

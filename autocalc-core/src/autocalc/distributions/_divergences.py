@@ -6,10 +6,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops.activations import softplus
 from autocalc._ops.broadcasting import broadcast_tensors, broadcast_to
 from autocalc._ops.linear_systems import solve
-from autocalc._ops.made_like import full_like, zeros_like
+from autocalc._ops.made_like import full_like, ones_like
 from autocalc._ops.masking import where
 from autocalc.distributions._by_powers import Pareto
 from autocalc.distributions._by_quantiles import (
@@ -20,6 +19,7 @@ from autocalc.distributions._by_quantiles import (
     Uniform,
 )
 from autocalc.distributions._categorical import Categorical
+from autocalc.distributions._counted import weighed
 from autocalc.distributions._exponential_family import (
     ExponentialFamily,
     bregman_divergence,
@@ -156,23 +156,17 @@ def _(p: Any, q: Any) -> Any:
 
 @register_kl(Bernoulli, Bernoulli)
 def _(p: Any, q: Any) -> Any:
-    on = p.probs * (softplus(-q.logits) - softplus(-p.logits))
-    off = (1 - p.probs) * (softplus(q.logits) - softplus(p.logits))
-    possible = (p.probs == 0) | (q.probs > 0)
-    possible = possible & ((p.probs == 1) | (q.probs < 1))
-    return _unless(~possible, on + off)
+    return -p.entropy() - q._log_of(p.probs, p._rest)
 
 
 @register_kl(Geometric, Geometric)
 def _(p: Any, q: Any) -> Any:
-    return -p.entropy() - (-q.probs).log1p() * p.mean - q.probs.log()
+    return -p.entropy() - q._log_of(ones_like(p.mean), p.mean)
 
 
 @register_kl(Categorical, Categorical)
 def _(p: Any, q: Any) -> Any:
-    terms = p.probs * (p.logits - q.logits)
-    terms = where(q.probs == 0, full_like(terms, math.inf), terms)
-    return where(p.probs == 0, zeros_like(terms), terms).sum(-1)
+    return -p.entropy() - weighed(p.probs, q.logits).sum(-1)
 
 
 @register_kl(MultivariateNormal, MultivariateNormal)

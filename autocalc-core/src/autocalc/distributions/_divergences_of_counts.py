@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops.activations import logsigmoid
 from autocalc._ops.clamping import minimum
 from autocalc.distributions._counts import Binomial, Poisson, log_choose
 from autocalc.distributions._divergences import _infinite, _unless
@@ -31,8 +30,7 @@ def _(p: Any, q: Any) -> Any:
 def _(p: Any, q: Any) -> Any:
     """Return n KL(Bernoulli) and, where q counts more, the mean of log C(n) / C(m)."""
     n, m = p.total_count, q.total_count
-    both = p.probs * (p.logits - q.logits) + logsigmoid(-p.logits)
-    value = n * both - m * logsigmoid(-q.logits)
+    value = -n * p._entropy_of_one() - q._log_of(n * p.probs, m - n * p.probs)
     if not (n == m).all():
         most = minimum(n, m)
 

@@ -22,6 +22,7 @@ from autocalc.distributions._continuous_bernoulli import (
     ContinuousBernoulli,
     log_normalizer,
 )
+from autocalc.distributions._counted import weighed
 from autocalc.distributions._divergences import (
     _cross,
     _infinite,
@@ -68,7 +69,7 @@ def _(p: Any, q: Any) -> Any:
 @register_kl(Beta, ContinuousBernoulli)
 @register_kl(Uniform, ContinuousBernoulli)
 def _(p: Any, q: Any) -> Any:
-    value = _cross(p, log_normalizer(q.logits) - q.logits * p.mean)
+    value = _cross(p, log_normalizer(q.logits) - weighed(p.mean, q.logits))
     if isinstance(p, Uniform):
         return _unless((p.low < 0) | (p.high > 1), value)
     return value

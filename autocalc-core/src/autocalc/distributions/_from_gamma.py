@@ -6,13 +6,15 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+from autocalc._ops.activations import softplus
 from autocalc._ops.made_like import full_like
 from autocalc._ops.masking import where
 from autocalc._ops.random_draws import randn
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
+from autocalc.distributions._counted import finite
 from autocalc.distributions._distribution import Constraints, Distribution
-from autocalc.distributions._draws import log_standard_gamma
+from autocalc.distributions._draws import bounded_exp, inside_ends, log_standard_gamma
 from autocalc.distributions._gamma import Gamma
 from autocalc.distributions._incomplete_gamma import gammaincc
 from autocalc.distributions._special import digamma, lbeta, lgamma
@@ -21,6 +23,14 @@ from autocalc.distributions._special import digamma, lbeta, lgamma
 def if_above(limit: float, x: Any, value: Any, otherwise: float = math.nan) -> Any:
     """Return `value` where x is above `limit`: a moment that exists only there."""
     return where(x > limit, value, full_like(value, otherwise))
+
+
+def _log_of_one_and_square(x: Any, width: Any) -> Any:
+    """Return log(1 + (x / width)^2), whose square may overflow."""
+    large = x.abs() > 1e8 * width
+    near = where(large, 0.0, x) / width
+    far = 2 * (where(large, x, width).abs().log() - width.log())
+    return where(large, far, (near * near).log1p())
 
 
 class Chi2(Gamma):
@@ -126,7 +136,7 @@ class InverseGamma(Distribution):
         """Return values drawn that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         log = log_standard_gamma(self.concentration.expand(shape))
-        result: Tensor = self.rate * (-log).exp()
+        result: Tensor = inside_ends(self.rate * bounded_exp(-log))
         return result
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -211,14 +221,16 @@ class FisherSnedecor(Distribution):
         shape = self._extended_shape(sample_shape)
         above = log_standard_gamma((self.df1 / 2).expand(shape))
         below = log_standard_gamma((self.df2 / 2).expand(shape))
-        result: Tensor = (above - below).exp() * (self.df2 / self.df1)
+        ratio = bounded_exp(above - below) * (self.df2 / self.df1)
+        result: Tensor = inside_ends(ratio)
         return result
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         x = self._checked("log_prob", value)
         a, b, ratio = self.df1 / 2, self.df2 / 2, self.df1 / self.df2
-        top = a * ratio.log() + (a - 1).xlogy(x) - (a + b) * (ratio * x).log1p()
+        more = softplus(ratio.log() + x.log())  # log(1 + ratio x) without overflow
+        top = a * ratio.log() + (a - 1).xlogy(x) - (a + b) * more
         result: Tensor = top - lbeta(a, b)
         return result
 
@@ -292,14 +304,16 @@ class StudentT(Distribution):
         """Return values drawn that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         half = self.df / 2
-        spread = (0.5 * (half.log() - log_standard_gamma(half.expand(shape)))).exp()
-        result: Tensor = self.loc + self.scale * spread * randn(shape, dtype=half.dtype)
+        log = 0.5 * (half.log() - log_standard_gamma(half.expand(shape)))
+        away = bounded_exp(log) * randn(shape, dtype=half.dtype)
+        result: Tensor = finite(self.loc + self.scale * away)
         return result
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
-        z = (self._checked("log_prob", value) - self.loc) / self.scale
-        tail = (self.df + 1) / 2 * (z * z / self.df).log1p()
+        away = self._checked("log_prob", value) - self.loc
+        width = self.scale * self.df.sqrt()
+        tail = (self.df + 1) / 2 * _log_of_one_and_square(away, width)
         result: Tensor = -tail - self._log_normalizer()
         return result
 

@@ -7,13 +7,19 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from autocalc._ops.joining import stack
+from autocalc._ops.special_functions import xlog1py
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
 from autocalc.distributions._distribution import (
     Constraints,
     broadcast_values,
 )
-from autocalc.distributions._draws import log_standard_gamma
+from autocalc.distributions._draws import (
+    bounded_exp,
+    inside_ends,
+    inside_unit,
+    log_standard_gamma,
+)
 from autocalc.distributions._exponential_family import ExponentialFamily
 from autocalc.distributions._incomplete_gamma import gammainc
 from autocalc.distributions._special import digamma, lbeta, lgamma
@@ -81,7 +87,7 @@ class Gamma(ExponentialFamily):
         """Return values drawn that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         log = log_standard_gamma(self.concentration.expand(shape))
-        result: Tensor = log.exp() / self.rate
+        result: Tensor = inside_ends(bounded_exp(log) / self.rate)
         return result
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -187,14 +193,14 @@ class Beta(ExponentialFamily):
         shape = self._extended_shape(sample_shape)
         a = log_standard_gamma(self.concentration1.expand(shape))
         b = log_standard_gamma(self.concentration0.expand(shape))
-        result: Tensor = (a - b).sigmoid()
+        result: Tensor = inside_unit((a - b).sigmoid())
         return result
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         x = self._checked("log_prob", value)
         a, b = self.concentration1, self.concentration0
-        result: Tensor = (a - 1).xlogy(x) + (b - 1).xlogy(1 - x) - lbeta(a, b)
+        result: Tensor = (a - 1).xlogy(x) + xlog1py(b - 1, -x) - lbeta(a, b)
         return result
 
     def entropy(self) -> Tensor:
@@ -292,7 +298,7 @@ class Dirichlet(ExponentialFamily):
         """Return values drawn that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         log = log_standard_gamma(self.concentration.expand(shape))
-        result: Tensor = log.softmax(-1)
+        result: Tensor = inside_unit(log.softmax(-1))
         return result
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops.made_like import ones_like, zeros_like
-from autocalc._ops.masking import where
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int
 from autocalc.distributions import constraints
 from autocalc.distributions._categorical import Categorical, OfKinds
+from autocalc.distributions._counted import weighed
 from autocalc.distributions._counts import Binomial
 from autocalc.distributions._special import lgamma
 from autocalc.errors import ArgumentError
@@ -93,8 +93,7 @@ class Multinomial(OfKinds):
         """Return the logarithm of the probability of `value`."""
         k = self._checked("log_prob", value).to(self.logits.dtype)
         ways = lgamma(k.sum(-1) + 1) - lgamma(k + 1).sum(-1)
-        terms = where(k == 0, k * 0, k) * where(k == 0, self.logits * 0, self.logits)
-        result: Tensor = ways + terms.sum(-1)
+        result: Tensor = ways + weighed(k, self.logits).sum(-1)
         return result
 
     def entropy(self) -> Tensor:

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops.activations import softplus
+from autocalc._ops.binary_losses import logistic_loss_op
 from autocalc._ops.creation import tensor
+from autocalc._ops.made_like import ones_like
 from autocalc._ops.random_draws import rand
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
@@ -169,7 +170,8 @@ class LogitRelaxedBernoulli(_Relaxed):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         away: Any = self.logits - self._checked("log_prob", value) * self.temperature
-        result: Tensor = self.temperature.log() + away - 2 * softplus(away)
+        ones = ones_like(away)
+        result: Tensor = self.temperature.log() - logistic_loss_op(away, ones, ones)
         return result
 
 

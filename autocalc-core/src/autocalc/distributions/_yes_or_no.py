@@ -6,18 +6,27 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from autocalc._ops import distributions as draws
+from autocalc._ops._coerce import coerce
 from autocalc._ops.activations import softplus
+from autocalc._ops.binary_losses import logistic_loss_op
+from autocalc._ops.made_like import ones_like
+from autocalc._ops.masking import where
 from autocalc._ops.random_draws import rand
+from autocalc._ops.special_functions import xlog1py
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
-from autocalc.distributions._counted import enumerated, inside
+from autocalc.distributions._counted import (
+    enumerated,
+    finite,
+    logarithms,
+    logarithms_of_rest,
+)
 from autocalc.distributions._distribution import (
     Constraints,
     Distribution,
     one_of_two,
 )
 from autocalc.distributions._exponential_family import ExponentialFamily
-from autocalc.distributions._special import xlogx
 
 
 class _YesOrNo(Distribution):
@@ -46,12 +55,40 @@ class _YesOrNo(Distribution):
 
     def __getattr__(self, name: str) -> Any:
         if name == "logits" and "probs" in self.__dict__:
-            p = inside(self.__dict__["probs"])
-            return p.log() - (-p).log1p()
+            p = self.__dict__["probs"]
+            return logarithms(p) - logarithms_of_rest(p)
         if name == "probs" and "logits" in self.__dict__:
             return self.__dict__["logits"].sigmoid()
         message = f"{type(self).__name__} has no attribute {name!r}"
         raise AttributeError(message)
+
+    @property
+    def _rest(self) -> Any:
+        """The probability of 0."""
+        if "probs" in self.__dict__:
+            return 1 - self.__dict__["probs"]
+        return (-self.__dict__["logits"]).sigmoid()
+
+    def _as_given(self, value: Any) -> Any:
+        """Return integers and truth values in the parameters' dtype."""
+        return value if value.is_floating_point() else value.to(self._given.dtype)
+
+    def _log_of(self, yes: Any, no: Any) -> Any:
+        """Return yes * log(p) + no * log(1 - p); a factor of 0 counts for nothing."""
+        if "probs" in self.__dict__:
+            p = self.__dict__["probs"]
+            return yes.xlogy(p) + xlog1py(no, -p)
+        logits = self.__dict__["logits"]
+        return -logistic_loss_op(*coerce(type(self).__name__, logits, yes, no))
+
+    def _entropy_of_one(self) -> Any:
+        """Return the entropy of one question."""
+        if "probs" in self.__dict__:
+            p = self.__dict__["probs"]
+            less = where(p > 0.5, 1 - p, p)
+            return -(less.xlogy(less) + xlog1py(1 - less, -less))
+        logits = finite(self.__dict__["logits"])
+        return logistic_loss_op(logits, self.probs, self._rest)
 
     @property
     def param_shape(self) -> tuple[int, ...]:
@@ -103,7 +140,7 @@ class Bernoulli(_YesOrNo, ExponentialFamily):
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        result: Tensor = self.probs * (1 - self.probs)
+        result: Tensor = self.probs * self._rest
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
@@ -113,13 +150,13 @@ class Bernoulli(_YesOrNo, ExponentialFamily):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of `value`."""
-        value = self._checked("log_prob", value)
-        result: Tensor = value * self.logits - softplus(self.logits)
+        value = self._as_given(self._checked("log_prob", value))
+        result: Tensor = self._log_of(value, 1 - value)
         return result
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
-        result: Tensor = softplus(self.logits) - self.probs * self.logits
+        result: Tensor = self._entropy_of_one()
         return result
 
     @property
@@ -196,12 +233,11 @@ class Geometric(_YesOrNo):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of `value`."""
-        value = self._checked("log_prob", value)
-        result: Tensor = value.xlogy(1 - self.probs) + self.probs.log()
+        value = self._as_given(self._checked("log_prob", value))
+        result: Tensor = self._log_of(ones_like(value), value)
         return result
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
-        p = self.probs
-        result: Tensor = -(xlogx(p) + xlogx(1 - p)) / p
+        result: Tensor = self._entropy_of_one() / self.probs
         return result
