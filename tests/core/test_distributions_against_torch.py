@@ -287,7 +287,7 @@ def test_moments_that_are_infinite_or_none(name, given, what):
         ("NegativeBinomial", {"total_count": np.zeros(2), "probs": 0.25},
          np.array([0.0, 1.0])),
         ("NegativeBinomial", {"total_count": 1.0, "probs": np.zeros(2)},
-         np.array([0.0, 1.0])),
+         np.array([0.0, 0.0])),
         ("Multinomial", {"total_count": 3, "probs": np.array([1.0, 1.0, 0.0])},
          np.array([1.0, 2.0, 0.0])),
         ("HalfCauchy", {"scale": np.ones(2)}, np.array([0.0, 3.0])),

@@ -209,7 +209,7 @@ class Geometric(_YesOrNo):
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        result: Tensor = 1 / self.probs - 1
+        result: Tensor = self._rest / self.probs
         return result
 
     @property
@@ -221,7 +221,7 @@ class Geometric(_YesOrNo):
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        result: Tensor = (1 / self.probs - 1) / self.probs
+        result: Tensor = self._rest / self.probs / self.probs
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
