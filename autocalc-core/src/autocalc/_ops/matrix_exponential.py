@@ -4,9 +4,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from autocalc._ops import arithmetic, broadcasting, extrema, matmul, reduction, view
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops import (
+    arithmetic,
+    broadcasting,
+    clamping,
+    comparison,
+    exponential,
+    extrema,
+    masking,
+    matmul,
+    reduction,
+    rounding,
+    view,
+)
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast
@@ -59,19 +71,24 @@ def matrix_exp(A: Tensor) -> Tensor:
     if A.numel() == 0:
         return view.clone(A)
     x = cast(A, dtypes.float64)
-    squarings = _squarings(x.detach())
-    result = _series(arithmetic.mul(x, 0.5**squarings))
-    for _ in range(squarings):
-        result = matmul.matmul(result, result)
+    with no_grad():
+        squarings = _squarings(x)
+        scale = exponential.exp2(arithmetic.neg(squarings))
+        least, most = (int(end) for end in extrema.ends(squarings))
+    result = _series(arithmetic.mul(x, scale))
+    for done in range(most):
+        square = matmul.matmul(result, result)
+        goes_on = comparison.gt(squarings, done)
+        result = square if done < least else masking.where(goes_on, square, result)
     return cast(result, A.dtype)
 
 
-def _squarings(x: Any) -> int:
-    """Return how often the largest of all norms must be halved."""
-    norm = extrema.amax(reduction.sum(arithmetic.abs(x), -2)).item()
-    if not math.isfinite(norm):
-        return 0
-    return max(0, math.ceil(math.log2(norm / _LARGEST))) if norm else 0
+def _squarings(x: Tensor) -> Tensor:
+    """Return how often each norm must be halved, [..., 1, 1]; 0 if it is not finite."""
+    norms = extrema.amax(reduction.sum(arithmetic.abs(x), -2, True), -1, True)
+    known = masking.where(comparison.lt(norms, math.inf), norms, 0.0)  # NaN is not
+    halvings = exponential.log2(arithmetic.mul(known, 1 / _LARGEST))
+    return clamping.clamp_min(rounding.ceil(halvings), 0.0)
 
 
 def _series(x: Tensor) -> Tensor:

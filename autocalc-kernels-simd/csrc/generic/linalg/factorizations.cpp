@@ -89,12 +89,13 @@ bool each_matrix(ac_context* context, const Matrices& a, int64_t works, F&& f) {
 
 // ---- Cholesky
 
-// The lower triangle of `a` becomes the factor; false where a pivot is not positive.
+// The lower triangle of `a` becomes the factor; false where a pivot is not positive, or
+// infinite.
 bool factor_lower(double* a, int64_t n) {
     alignas(64) double column[pitch] = {};
     for (int64_t k = 0; k < n; ++k) {
         const double pivot = a[k * pitch + k];
-        if (!(pivot > 0)) return false;
+        if (!(pivot > 0 && pivot < __builtin_inf())) return false;
         const double root = __builtin_sqrt(pivot);
         for (int64_t i = k; i < n; ++i) {
             column[i] = a[i * pitch + k] = i == k ? root : a[i * pitch + k] / root;
@@ -140,7 +141,7 @@ struct Upper {
     AC_NOINLINE void factor_block(Block<T> block, int64_t width, T* inverse) {
         for (int64_t k = 0; k < width; ++k) {
             T* top = block.row(k);
-            if (!(top[k] > 0)) {
+            if (!(top[k] > 0 && static_cast<double>(top[k]) < __builtin_inf())) {
                 positive = false;
                 return;
             }

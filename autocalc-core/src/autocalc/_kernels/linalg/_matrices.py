@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -56,6 +57,36 @@ def double(xp: Any, a: Array) -> Array:
     return a.astype(xp.float64)
 
 
+def check_finite(xp: Any, where: str, a: Array, *, lower: bool = False) -> None:
+    """Raise if a matrix holds infinity or NaN, with which LAPACK may never end.
+
+    With `lower` the lower triangles alone are read.
+    """
+    if math.isfinite(xp.sum(a)):
+        return
+    good = xp.isfinite(a)
+    if lower:
+        good = good | ~xp.tri(a.shape[-1], dtype=bool)
+    if good.all():
+        return
+    *place, row, column = (
+        int(i) for i in xp.unravel_index(int(good.argmin()), a.shape)
+    )
+    matrix = a[tuple(place)]
+    _refuse(
+        where,
+        place,
+        matrix,
+        f"holds {matrix[row, column]} in row {row}, column {column}",
+    )
+
+
+def _refuse(where: str, place: Sequence[int], matrix: Array, fault: str) -> NoReturn:
+    which = f"matrix {tuple(place)} of `a`" if place else "`a`"
+    message = f"{where}: {which}, of shape {matrix.shape}, {fault}."
+    raise LinAlgError(message)
+
+
 def guarded(
     xp: Any,
     where: str,
@@ -69,22 +100,13 @@ def guarded(
     """
     try:
         return compute()
-    except xp.linalg.LinAlgError:
+    except xp.linalg.LinAlgError as error:
         for place in np.ndindex(a.shape[:-2]):
-            matrix = a[place]
-            finite = xp.isfinite(matrix)
-            if not finite.all():
-                row, column = np.unravel_index(int(finite.argmin()), matrix.shape)
-                fault: str | None = (
-                    f"holds {matrix[row, column]} in row {row}, column {column}"
-                )
-            else:
-                fault = at_fault(matrix)
+            fault = at_fault(a[place])
             if fault is not None:
-                which = f"matrix {place} of `a`" if place else "`a`"
-                message = f"{where}: {which}, of shape {matrix.shape}, {fault}."
-                raise LinAlgError(message) from None
-        raise
+                _refuse(where, place, a[place], fault)
+        message = f"{where}: {error}"
+        raise LinAlgError(message) from None
 
 
 def singular(xp: Any) -> Callable[[Array], str | None]:
@@ -94,6 +116,8 @@ def singular(xp: Any) -> Callable[[Array], str | None]:
         sign, _ = xp.linalg.slogdet(matrix)
         if sign:
             return None
+        if not xp.isfinite(matrix).all():
+            return "is singular, and holds infinity or NaN"
         sizes = xp.linalg.svd(matrix, compute_uv=False)
         return (
             f"is singular: its singular values lie between {sizes[-1]:.3g} and "
@@ -124,8 +148,31 @@ def well_conditioned(make: Make, shape: Shape) -> Array:
     return a
 
 
-def unfinished(matrix: Array) -> str:
-    return "has values that LAPACK did not find in its number of steps"
+def singular_values(xp: Any, where: str, a: Array, *, full: bool = True) -> Any:
+    """Return u, s, vh of each matrix."""
+    check_finite(xp, where, a)
+    find = lambda x: xp.linalg.svd(x, full_matrices=full)  # noqa: E731  one line
+    return guarded(xp, where, a, lambda: find(a), _unfinished(find))
+
+
+def eigenvalues(xp: Any, where: str, a: Array) -> Any:
+    """Return eigenvalues and vectors of each symmetric matrix, its lower triangle."""
+    check_finite(xp, where, a, lower=True)
+    find = xp.linalg.eigh
+    return guarded(xp, where, a, lambda: find(a), _unfinished(find))
+
+
+def _unfinished(find: Callable[[Array], Any]) -> Callable[[Array], str | None]:
+    """Make the question whether `find` finds no values of a matrix."""
+
+    def at_fault(matrix: Array) -> str | None:
+        try:
+            find(matrix)
+        except np.linalg.LinAlgError:
+            return "has values that LAPACK did not find in its number of steps"
+        return None
+
+    return at_fault
 
 
 def values_and_vectors(place: int) -> Any:

@@ -14,6 +14,7 @@ from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
     BACKWARD,
     SQUARE,
+    check_finite,
     condition,
     cubic,
     double,
@@ -58,6 +59,7 @@ def _not_positive(xp: Any) -> Callable[[Array], str | None]:
 @cholesky.reference
 def _(xp: Any, a: Array) -> Array:
     x = double(xp, a)
+    check_finite(xp, "cholesky", x, lower=True)
     compute = lambda: xp.linalg.cholesky(x)  # noqa: E731  as the others
     return narrow(guarded(xp, "cholesky", x, compute, _not_positive(xp)), a)
 

@@ -15,9 +15,8 @@ from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
     BACKWARD,
     double,
-    guarded,
+    singular_values,
     squares,
-    unfinished,
 )
 from autocalc._kernels.linalg.inv import square_samples
 from autocalc._kernels.precision import narrow
@@ -87,9 +86,7 @@ def _along_one(xp: Any, x: Array, d: Array) -> Array:
     N_ii is the sum of p_ij M_jj over all other j, N_ij is -p_ij M_ji, and p_ij is the
     product of all of S but s_i and s_j.
     """
-    u, s, v = guarded(
-        xp, "cofactor_derivative", x, lambda: xp.linalg.svd(x), unfinished
-    )
+    u, s, v = singular_values(xp, "cofactor_derivative", x)
     others = _products_of_all_but_two(xp, s)
     turned = v @ xp.swapaxes(d, -1, -2) @ u
     on_diagonal = xp.diagonal(turned, axis1=-2, axis2=-1)[..., None]

@@ -16,7 +16,7 @@ from autocalc._kernels.linalg._matrices import (
     condition,
     cubic_work,
     double,
-    guarded,
+    singular_values,
     squares,
 )
 from autocalc._kernels.linalg.inv import square_samples
@@ -105,17 +105,13 @@ def _(a: Meta) -> Meta:
     return Meta(a.shape, squares("cofactor", a))
 
 
-def _not_found(matrix: Array) -> str:
-    return "has singular values that LAPACK did not find in its number of steps"
-
-
 @cofactor.reference
 def _(xp: Any, a: Array) -> Array:
     """With a = U S V: det(U V) U C V, C the products of all but one of S."""
     x = double(xp, a)
     if not x.size:
         return xp.zeros_like(a)
-    u, s, v = guarded(xp, "cofactor", x, lambda: xp.linalg.svd(x), _not_found)
+    u, s, v = singular_values(xp, "cofactor", x)
     n = s.shape[-1]
     others = xp.where(xp.eye(n, dtype=bool), 1.0, s[..., None, :])
     sign = xp.linalg.det(xp.matmul(u, v))[..., None, None]

@@ -17,10 +17,10 @@ from autocalc._kernels.linalg._matrices import (
     SQUARE,
     cubic,
     double,
-    guarded,
+    eigenvalues,
     matrices,
+    singular_values,
     squares,
-    unfinished,
     well_conditioned,
 )
 from autocalc._kernels.precision import narrow
@@ -59,11 +59,10 @@ def _(xp: Any, a: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
     if not x.size:
         return xp.swapaxes(xp.zeros_like(a), -1, -2)
     if hermitian:
-        s, u = guarded(xp, "pinv", x, lambda: xp.linalg.eigh(x), unfinished)
+        s, u = eigenvalues(xp, "pinv", x)
         v = xp.swapaxes(u, -1, -2)
     else:
-        compute = lambda: xp.linalg.svd(x, full_matrices=False)  # noqa: E731  one line
-        u, s, v = guarded(xp, "pinv", x, compute, unfinished)
+        u, s, v = singular_values(xp, "pinv", x, full=False)
     size = xp.absolute(s)
     least = xp.maximum(
         double(xp, atol)[..., None],

@@ -12,9 +12,8 @@ from autocalc._kernels.linalg._matrices import (
     any_matrices,
     cubic,
     double,
-    guarded,
     matrices,
-    unfinished,
+    singular_values,
     values_and_vectors,
     well_conditioned,
 )
@@ -46,8 +45,7 @@ def _(a: Meta, full: bool) -> tuple[Meta, Meta, Meta]:
 @svd.reference
 def _(xp: Any, a: Array, full: bool) -> tuple[Array, Array, Array]:
     x = double(xp, a)
-    compute = lambda: xp.linalg.svd(x, full_matrices=full)  # noqa: E731  as the others
-    u, s, vh = guarded(xp, "svd", x, compute, unfinished)
+    u, s, vh = singular_values(xp, "svd", x, full=full)
     return narrow(u, a), narrow(s, a), narrow(vh, a)
 
 
