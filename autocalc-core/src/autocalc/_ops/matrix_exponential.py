@@ -4,19 +4,17 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from autocalc._graph._grad_mode import no_grad
 from autocalc._ops import (
     arithmetic,
     broadcasting,
-    clamping,
     comparison,
     exponential,
     extrema,
     masking,
     matmul,
     reduction,
-    rounding,
     view,
 )
 from autocalc._ops._arguments import check_tensor
@@ -24,6 +22,7 @@ from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
+from autocalc._ops.creation import tensor
 from autocalc._ops.filled import eye
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import place_of_tensor
@@ -71,24 +70,29 @@ def matrix_exp(A: Tensor) -> Tensor:
     if A.numel() == 0:
         return view.clone(A)
     x = cast(A, dtypes.float64)
-    with no_grad():
-        squarings = _squarings(x)
-        scale = exponential.exp2(arithmetic.neg(squarings))
-        least, most = (int(end) for end in extrema.ends(squarings))
+    counts = _squarings(x.detach())
+    least, most = min(counts), max(counts)
+    scale: Any = 0.5**most
+    if least < most:
+        made = tensor(counts, dtype=x.dtype, device=place_of_tensor(x))
+        each = view.reshape(made, (*x.shape[:-2], 1, 1))
+        scale = exponential.exp2(arithmetic.neg(each))
     result = _series(arithmetic.mul(x, scale))
     for done in range(most):
         square = matmul.matmul(result, result)
-        goes_on = comparison.gt(squarings, done)
-        result = square if done < least else masking.where(goes_on, square, result)
+        if done >= least:
+            square = masking.where(comparison.gt(each, done), square, result)
+        result = square
     return cast(result, A.dtype)
 
 
-def _squarings(x: Tensor) -> Tensor:
-    """Return how often each norm must be halved, [..., 1, 1]; 0 if it is not finite."""
-    norms = extrema.amax(reduction.sum(arithmetic.abs(x), -2, True), -1, True)
-    known = masking.where(comparison.lt(norms, math.inf), norms, 0.0)  # NaN is not
-    halvings = exponential.log2(arithmetic.mul(known, 1 / _LARGEST))
-    return clamping.clamp_min(rounding.ceil(halvings), 0.0)
+def _squarings(x: Tensor) -> list[int]:
+    """Return how often each norm must be halved; 0 times if it is not finite."""
+    norms = extrema.amax(reduction.sum(arithmetic.abs(x), -2), -1)
+    return [
+        max(0, math.ceil(math.log2(norm / _LARGEST))) if 0 < norm < math.inf else 0
+        for norm in view.reshape(norms, (-1,)).tolist()
+    ]
 
 
 def _series(x: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -62,7 +63,7 @@ def check_finite(xp: Any, where: str, a: Array, *, lower: bool = False) -> None:
 
     With `lower` the lower triangles alone are read.
     """
-    if math.isfinite(xp.sum(a)):
+    if math.isfinite(xp.vdot(a, a)):  # half the time of isfinite
         return
     good = xp.isfinite(a)
     if lower:
@@ -151,7 +152,7 @@ def well_conditioned(make: Make, shape: Shape) -> Array:
 def singular_values(xp: Any, where: str, a: Array, *, full: bool = True) -> Any:
     """Return u, s, vh of each matrix."""
     check_finite(xp, where, a)
-    find = lambda x: xp.linalg.svd(x, full_matrices=full)  # noqa: E731  one line
+    find = partial(xp.linalg.svd, full_matrices=full)
     return guarded(xp, where, a, lambda: find(a), _unfinished(find))
 
 
