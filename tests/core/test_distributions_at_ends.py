@@ -324,3 +324,17 @@ def test_the_lines():
         expected, rel=1e-6
     )
     assert d.log_prob(ac.tensor([1.0, 1, 1])).item() == -INF
+
+
+def test_relaxed_kinds_of_which_one_is_impossible():
+    heat = ac.tensor(0.7).requires_grad_()
+    probs = ac.tensor([0.25, 0.0, 0.75]).requires_grad_()
+    d = dist.RelaxedOneHotCategorical(heat, probs)
+    x = d.rsample((50,)).detach()
+    assert (x[:, 1] == 0).all()
+    found = d.base_dist.log_prob(x.log())
+    two = dist.RelaxedOneHotCategorical(heat, probs[::2])
+    assert ac.allclose(found, two.base_dist.log_prob(x[:, ::2].log()))
+    for slope in grad(found.sum(), [heat, probs]):
+        assert slope.isfinite().all()
+    assert d.log_prob(ac.tensor([0.5, 0.25, 0.25])).item() == -INF

@@ -14,6 +14,7 @@ from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops.binary_losses import logistic_loss_op
 from autocalc._ops.creation import tensor
 from autocalc._ops.made_like import ones_like
+from autocalc._ops.masking import where
 from autocalc._ops.random_draws import rand
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
@@ -24,6 +25,7 @@ from autocalc.distributions._distribution import (
     Distribution,
     broadcast_values,
 )
+from autocalc.distributions._special import lgamma
 from autocalc.distributions._transformed import TransformedDistribution
 from autocalc.distributions._transforms_of_numbers import ExpTransform, SigmoidTransform
 from autocalc.distributions._yes_or_no import Bernoulli
@@ -232,11 +234,14 @@ class ExpRelaxedCategorical(_Relaxed):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
-        heat = self.temperature.unsqueeze(-1)
-        score: Any = self.logits - self._checked("log_prob", value) * heat
-        count = self._event_shape[0]
-        scale = math.lgamma(count) + (count - 1) * self.temperature.log()
-        result: Tensor = score.log_softmax(-1).sum(-1) + scale
+        value = self._checked("log_prob", value)
+        possible = self.logits > -math.inf  # the other kinds have no part in it
+        at = where(possible, value, 0.0) * self.temperature.unsqueeze(-1)
+        log = where(possible, (self.logits - at).log_softmax(-1), 0.0)
+        log = where(possible | (value == -math.inf), log, -math.inf)
+        count = possible.sum(-1).to(self.temperature.dtype)
+        scale = lgamma(count) + (count - 1) * self.temperature.log()
+        result: Tensor = log.sum(-1) + scale
         return result
 
 
