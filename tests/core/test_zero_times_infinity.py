@@ -237,3 +237,11 @@ def test_differences_around_an_infinite_value(values, edge_order):
         assert np.array_equal(found.numpy(), expected, equal_nan=True)
     found = ac.gradient(x, spacing=0.5, edge_order=edge_order)[0]
     assert np.array_equal(found.numpy(), half, equal_nan=True)
+
+
+@pytest.mark.parametrize("weight", [0.0, ac.zeros(2), ac.tensor(0.0)])
+def test_no_step_towards_an_infinite_end(weight):
+    x, end = ac.tensor([1.0, 2.0]).requires_grad_(), ac.tensor([INF, 3.0])
+    found = ac.lerp(x, end, weight)
+    assert found.tolist() == [1, 2]
+    assert grad(found.sum(), x)[0].tolist() == [1, 1]

@@ -11,6 +11,7 @@ from autocalc._ops._old_forms import factor_first
 from autocalc._ops._out import apply_out
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops.arithmetic import add_op, div_op, mul, multiplied, sub_op
+from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError
 
@@ -61,7 +62,7 @@ def lerp(
     shares = [weight] if isinstance(weight, Tensor) else []
     _one_float("lerp", input, end, *shares)
     way = sub_op(end, input)
-    return apply_out("lerp", add_op(input, mul(way, weight)), out)
+    return apply_out("lerp", add_op(input, weigh_op(weight, way)), out)
 
 
 @method("addcmul")
