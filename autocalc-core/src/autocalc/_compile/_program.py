@@ -9,6 +9,7 @@ from typing import Any
 
 from autocalc._compile._memory import Operand, View
 from autocalc._graph._lines import Line
+from autocalc._kernels.kernel_set import MAX_DIMS
 from autocalc._kernels.spec import Array, KernelSpec, Meta
 from autocalc._ops.callback import Callback
 
@@ -28,7 +29,7 @@ class Instruction:
     chosen
         The set whose implementation runs.
     function, native
-        The implementation, and its C form if it has one.
+        The implementation, and its C form if it has one that takes the operands.
     outputs, inputs
         Operands in the order of the signature; in-out ones stand among the outputs.
     attributes
@@ -52,6 +53,11 @@ class Instruction:
     line: Line | None = None
     fused: tuple[str, ...] = ()
     recomputed: bool = False
+
+    def __post_init__(self) -> None:
+        """Leave out the C form where operands have more dimensions than that takes."""
+        if any(len(view.shape) > MAX_DIMS for view in self.views()):
+            self.native = None
 
     @property
     def name(self) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from autocalc._config import logger, settings, warn_about_unknown
 from autocalc._dispatch._cpu import cpu_features, detected_features
 from autocalc._dispatch._fit import api_misfit, misfit
+from autocalc._dispatch._many_dims import allow as allow_many_dims
 from autocalc._dispatch._precision import PRECISIONS
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._dispatch._trust import (
@@ -171,11 +172,14 @@ class Registry:
     def _accepted(
         self, kernel_set: KernelSet, offered: dict[str, Any]
     ) -> dict[str, KernelImpl]:
-        return {
+        accepted = {
             name: impl if isinstance(impl, KernelImpl) else KernelImpl(impl)
             for name, impl in offered.items()
             if self._accepts(kernel_set, name, impl)
         }
+        for name, impl in accepted.items():
+            allow_many_dims(TABLE[name], kernel_set.name, impl)
+        return accepted
 
     def _accepts(self, kernel_set: KernelSet, name: str, impl: object) -> bool:
         subject = f"{kernel_set.name}: {name}"

@@ -13,6 +13,9 @@ from autocalc._kernels.spec import Array, DType, Shape
 #: The contract's number.  A set made for another number is refused, naming both.
 KERNEL_API_VERSION = 1
 
+#: The most dimensions of an operand in the C form of kernels: `AC_MAX_DIMS`.
+MAX_DIMS = 8
+
 #: The entry-point group in which kernel packages announce themselves.
 ENTRY_POINT_GROUP = "autocalc.kernels"
 

@@ -9,14 +9,15 @@
  *     kernel(*outputs, *inputs, *attributes) -> None
  *
  * with the attributes `name`, `signature`, `native` (the entry as a capsule),
- * `supports` and `describe` (methods for those of `KernelImpl`).  It reads NumPy's
- * array structs directly: a call of three arrays costs some 30 ns more than an empty
- * Python function.
+ * `supports` and `describe` (methods for those of `KernelImpl`), and `beyond`, which
+ * the dispatcher sets.  It reads NumPy's array structs directly: a call of three arrays
+ * costs some 30 ns more than an empty Python function.
  *
  * What it checks: exact `numpy.ndarray`, native byte order, alignment, at most 8 dims,
  * no negative stride, writable outputs, and for elementwise kernels that inputs
  * broadcast to the output's shape.  Shapes and dtypes beyond that are the dispatcher's
- * business.
+ * business.  A call whose operands have more than 8 dims is left to `beyond(kernel,
+ * *outputs, *inputs, *attributes)`; where nothing has set that, it is a ValueError.
  */
 #ifndef AUTOCALC_KERNEL_PYTHON_H
 #define AUTOCALC_KERNEL_PYTHON_H
@@ -35,6 +36,7 @@ typedef struct ac_py_kernel {
     PyObject_HEAD vectorcallfunc vectorcall;
     ac_context_provider context;
     ac_py_callee callee;
+    PyObject* beyond; /* runs calls of more than AC_MAX_DIMS dimensions, or NULL */
 } ac_py_kernel;
 
 static inline const ac_py_callee* ac_py_callee_of(PyObject* kernel) {
@@ -107,6 +109,46 @@ static PyObject* ac_py_run(const ac_py_kernel* k, const ac_call* call, int is_lo
     Py_RETURN_NONE;
 }
 
+/* ---- more dimensions than the C form has */
+
+static int ac_py_is_beyond(PyObject* object) {
+    return Py_TYPE(object) == ac_py_ndarray &&
+           ((const PyArrayObject_fields*)object)->nd > AC_MAX_DIMS;
+}
+
+static int ac_py_any_beyond(const ac_py_callee* k, PyObject* const* args) {
+    int i;
+    for (i = 0; i < k->signature.n_operands; ++i) {
+        const int is_list = PyList_Check(args[i]) || PyTuple_Check(args[i]);
+        Py_ssize_t j, count = is_list ? PySequence_Fast_GET_SIZE(args[i]) : 0;
+        if (ac_py_is_beyond(args[i])) return 1;
+        for (j = 0; j < count; ++j) {
+            if (ac_py_is_beyond(PySequence_Fast_GET_ITEM(args[i], j))) return 1;
+        }
+    }
+    return 0;
+}
+
+/* Of a call that failed before its kernel ran: leaves it to `beyond`, if its operands
+ * have too many dimensions; else NULL with the exception that is set. */
+static PyObject* ac_py_declined(PyObject* self, PyObject* const* args) {
+    const ac_py_kernel* kernel = (const ac_py_kernel*)self;
+    const ac_py_signature* s = &kernel->callee.signature;
+    PyObject* all[1 + AC_MAX_OPERANDS + AC_MAX_ATTRIBUTES];
+    PyObject *beyond = kernel->beyond, *result;
+    const int count = s->n_operands + s->n_attributes;
+    if (beyond == NULL || !ac_py_any_beyond(&kernel->callee, args)) return NULL;
+    PyErr_Clear();
+    all[0] = self;
+    memcpy(all + 1, args, sizeof(PyObject*) * (size_t)count);
+    Py_INCREF(beyond);
+    result = PyObject_Vectorcall(beyond, all, (size_t)count + 1, NULL);
+    Py_DECREF(beyond);
+    return result;
+}
+
+/* ---- calls with lists */
+
 static void ac_py_lists_hold(const ac_py_callee* k, PyObject* const* args,
                              ac_py_lists* lists) {
     int i;
@@ -122,17 +164,19 @@ static void ac_py_lists_hold(const ac_py_callee* k, PyObject* const* args,
 }
 
 /* The attributes come first: `__float__` of one may change a list. */
-static PyObject* ac_py_call_lists(const ac_py_kernel* kernel, PyObject* const* args) {
+static PyObject* ac_py_call_lists(PyObject* self, PyObject* const* args) {
+    const ac_py_kernel* kernel = (const ac_py_kernel*)self;
     const ac_py_callee* k = &kernel->callee;
     ac_py_attributes attributes;
     ac_py_lists lists;
     ac_call call;
     PyObject* result = NULL;
+    int filled;
     if (ac_py_read_attributes(k, args + k->signature.n_operands, &attributes) < 0 ||
         ac_py_lists_make(k, args, &lists) < 0)
         return NULL;
-    if (ac_py_lists_fill(k, args, &lists) == 0 &&
-        (k->entry->dtypes == 0 || ac_py_check_dtype(k, lists.operands) == 0)) {
+    filled = ac_py_lists_fill(k, args, &lists) == 0;
+    if (filled && (k->entry->dtypes == 0 || ac_py_check_dtype(k, lists.operands) == 0)) {
         int is_long;
         ac_py_make_call(k, lists.operands, &attributes, &call);
         is_long = ac_py_is_long(k, &call, lists.elements);
@@ -140,7 +184,7 @@ static PyObject* ac_py_call_lists(const ac_py_kernel* kernel, PyObject* const* a
         result = ac_py_run(kernel, &call, is_long);
     }
     ac_py_lists_free(&lists);
-    return result;
+    return filled ? result : ac_py_declined(self, args);
 }
 
 /* ---- any call */
@@ -164,7 +208,7 @@ static PyObject* ac_py_call_kernel(PyObject* self, PyObject* const* args, size_t
             k->entry->name, s->n_operands + s->n_attributes, k->entry->signature, n);
         return NULL;
     }
-    if (s->has_lists) return ac_py_call_lists(kernel, args);
+    if (s->has_lists) return ac_py_call_lists(self, args);
     for (i = 0; i < s->n_operands; ++i) {
         operands[i].arrays = &arrays[i];
         operands[i].count = 1;
@@ -173,7 +217,7 @@ static PyObject* ac_py_call_kernel(PyObject* self, PyObject* const* args, size_t
         } else {
             const int64_t size =
                 ac_py_array(k, i, args[i], &arrays[i], i < s->n_outputs);
-            if (size < 0) return NULL;
+            if (size < 0) return ac_py_declined(self, args);
             if (size > elements) elements = size;
         }
     }
@@ -267,6 +311,17 @@ static PyObject* ac_py_answer(const ac_py_callee* k, ac_supports_fn answer,
     return PyUnicode_FromString(text);
 }
 
+/* Whether a key has a shape of too many dimensions, or attributes too many numbers. */
+static int ac_py_key_is_beyond(PyObject* parts, Py_ssize_t most) {
+    Py_ssize_t i, size = 0;
+    for (i = 0; PyTuple_Check(parts) && i < PyTuple_GET_SIZE(parts); ++i) {
+        PyObject* part = PyTuple_GET_ITEM(parts, i);
+        if (PyTuple_Check(part) && PyTuple_GET_SIZE(part) > size)
+            size = PyTuple_GET_SIZE(part);
+    }
+    return size > most;
+}
+
 static PyObject* ac_py_ask(PyObject* self, PyObject* key, ac_supports_fn answer) {
     static const char* const names[4] = {"dtypes", "shapes", "strides", "attributes"};
     const ac_py_callee* k = ac_py_callee_of(self);
@@ -282,8 +337,13 @@ static PyObject* ac_py_ask(PyObject* self, PyObject* key, ac_supports_fn answer)
     if (!failed && PyTuple_Check(part[0]) && PyTuple_Check(part[3]) &&
         PyTuple_GET_SIZE(part[0]) == s->n_operands &&
         PyTuple_GET_SIZE(part[3]) == s->n_attributes) {
-        ac_py_key_arrays(k, part[0], part[1], part[2], arrays);
-        result = ac_py_answer(k, answer, part[3], arrays);
+        if (ac_py_key_is_beyond(part[1], AC_MAX_DIMS) ||
+            ac_py_key_is_beyond(part[3], AC_PYTHON_MAX_INTS)) {
+            result = PyUnicode_FromFormat("takes at most %d dimensions", AC_MAX_DIMS);
+        } else {
+            ac_py_key_arrays(k, part[0], part[1], part[2], arrays);
+            result = ac_py_answer(k, answer, part[3], arrays);
+        }
     } else if (!failed) {
         PyErr_Format(PyExc_TypeError, "%s: %R is not a dispatch key of `%s`",
                      k->entry->name, key, k->entry->signature);
@@ -322,8 +382,29 @@ static PyObject* ac_py_repr(PyObject* self) {
     return PyUnicode_FromFormat("<kernel %s: %s>", entry->name, entry->signature);
 }
 
+static PyObject* ac_py_get_beyond(PyObject* self, void* unused) {
+    PyObject* beyond = ((const ac_py_kernel*)self)->beyond;
+    (void)unused;
+    if (beyond == NULL) beyond = Py_None;
+    Py_INCREF(beyond);
+    return beyond;
+}
+
+/* None, or no value at all, takes it away. */
+static int ac_py_set_beyond(PyObject* self, PyObject* value, void* unused) {
+    ac_py_kernel* kernel = (ac_py_kernel*)self;
+    PyObject* before = kernel->beyond;
+    (void)unused;
+    if (value == Py_None) value = NULL;
+    Py_XINCREF(value);
+    kernel->beyond = value;
+    Py_XDECREF(before);
+    return 0;
+}
+
 static void ac_py_dealloc(PyObject* self) {
     ac_py_clear_signature(&((ac_py_kernel*)self)->callee.signature);
+    Py_XDECREF(((ac_py_kernel*)self)->beyond);
     PyObject_Free(self);
 }
 
@@ -339,6 +420,8 @@ static PyGetSetDef ac_py_getters[] = {
     {"name", ac_py_get_name, NULL, "the kernel's name", NULL},
     {"signature", ac_py_get_signature, NULL, "the kernel's signature", NULL},
     {"native", ac_py_get_native, NULL, "the table entry as a capsule", NULL},
+    {"beyond", ac_py_get_beyond, ac_py_set_beyond,
+     "runs calls of more than 8 dimensions, given the kernel first; or None", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -372,6 +455,7 @@ static PyObject* ac_python_kernel(const ac_kernel_entry* entry,
     if (k == NULL) return NULL;
     k->vectorcall = ac_py_call_kernel;
     k->context = context;
+    k->beyond = NULL;
     if (ac_py_read_signature(&k->callee, entry) < 0) {
         Py_DECREF(k);
         return NULL;

@@ -12,7 +12,7 @@
 
 namespace autocalc::python::eager {
 
-// Kernels take no more dimensions.
+// Calls on tensors of more dimensions run their definitions.
 constexpr int max_dims = 8;
 
 struct Shape {

@@ -146,26 +146,26 @@ struct Instruction {
     Step step;
     Ref object;  // dtype, kernel, or what draws
     int place = 0;
-    Shape shape;
-    npy_intp strides[max_dims];
+    std::vector<npy_intp> shape, strides;
     npy_intp offset = 0;
     bool writable = true;
     std::vector<std::pair<int, Ref>> operands;  // a slot, or -1 and an object
 
     bool read(PyObject* given);
+    int dims() const { return static_cast<int>(shape.size()); }
 };
 
-bool read_sizes(PyObject* tuple, npy_intp* to, int* count) {
-    if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) > max_dims) return false;
-    *count = static_cast<int>(PyTuple_GET_SIZE(tuple));
-    for (int i = 0; i < *count; ++i) {
-        if (!read_integer(PyTuple_GET_ITEM(tuple, i), &to[i])) return false;
+bool read_sizes(PyObject* tuple, std::vector<npy_intp>* to) {
+    const Py_ssize_t count = PyTuple_Size(tuple);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        to->emplace_back();
+        if (!read_integer(PyTuple_GET_ITEM(tuple, i), &to->back())) return false;
     }
-    return true;
+    return count >= 0;
 }
 
 bool Instruction::read(PyObject* given) {
-    int code = 0, count = 0, can_write = 1;
+    int code = 0, can_write = 1;
     PyObject *first = nullptr, *places = nullptr, *objects = nullptr;
     if (!PyArg_ParseTuple(given, "iOiOOnp", &code, &first, &place, &places, &objects,
                           &offset, &can_write)) {
@@ -175,8 +175,7 @@ bool Instruction::read(PyObject* given) {
     object = Ref::borrow(first);
     writable = can_write != 0;
     if (step != run_step) {
-        return read_sizes(places, shape.at, &shape.nd) &&
-               read_sizes(objects, strides, &count);
+        return read_sizes(places, &shape) && read_sizes(objects, &strides);
     }
     const Py_ssize_t n = PyTuple_Size(places);
     for (Py_ssize_t i = 0; i < n && n <= max_operands; ++i) {
@@ -278,13 +277,13 @@ bool Recipe::run(const Context& context, Ref* slots, int used, bool* wrote) cons
     for (const Instruction& one : program) {
         bool done = true;
         if (one.step == make_step) {
-            slots[used] = context.empty(one.object.get(), one.shape.nd, one.shape.at);
+            slots[used] = context.empty(one.object.get(), one.dims(), one.shape.data());
             done = static_cast<bool>(slots[used++]);
         } else if (one.step == view_step) {
             PyObject* dtype = one.object.get() == Py_None ? nullptr : one.object.get();
             slots[used] =
-                Ref(new_array_view(slots[one.place].get(), one.shape.nd, one.shape.at,
-                                   one.strides, one.offset, one.writable, dtype));
+                Ref(new_array_view(slots[one.place].get(), one.dims(), one.shape.data(),
+                                   one.strides.data(), one.offset, one.writable, dtype));
             done = static_cast<bool>(slots[used++]);
         } else if (one.step == run_step) {
             done = run_operands(one, slots, wrote);

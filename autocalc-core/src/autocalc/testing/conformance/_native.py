@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.kernel_set import KERNEL_API_VERSION
+from autocalc._kernels.kernel_set import KERNEL_API_VERSION, MAX_DIMS
 from autocalc._kernels.spec import DType, KernelSpec
 from autocalc.errors import KernelDataError
 
 CAPSULE = b"autocalc.kernel"
-MAX_DIMS, MAX_OPERANDS = 8, 16
+MAX_OPERANDS = 16
 DONE, BAD_VALUE, NO_MEMORY, UNSUPPORTED = range(4)
 DTYPES: dict[DType, int] = {
     np.dtype(name): code
