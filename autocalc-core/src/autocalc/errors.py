@@ -124,6 +124,15 @@ class ShadowWarning(AutocalcWarning):
 _DIVISIONS = frozenset({"floor_divide", "fmod", "remainder"})
 
 
+def too_many_dimensions(ndim: int, most: int) -> ShapeError:
+    """Make the error for a result of more dimensions than arrays can have."""
+    return ShapeError(
+        f"the result would have {ndim} dimensions, and arrays of NumPy, which hold the "
+        f"elements of tensors, have at most {most}. Join some of them, as by "
+        f"`flatten` or `reshape`."
+    )
+
+
 def kernel_data_error(
     kernel: str, operand: str, index: int, value: int
 ) -> KernelDataError:

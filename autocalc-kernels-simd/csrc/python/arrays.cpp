@@ -23,7 +23,9 @@ namespace {
 // Below this NumPy keeps freed blocks itself, and smaller ones would waste their
 // 64-byte header.
 constexpr npy_intp pool_threshold = 1024;
-constexpr int max_dims = 64;
+
+// The most dimensions of an array: 64, and 32 before NumPy 2.
+int most_dims() { return PyArray_RUNTIME_VERSION >= NPY_2_0_API_VERSION ? 64 : 32; }
 
 void* handler_malloc(void*, std::size_t size) { return runtime::allocate(size); }
 
@@ -79,19 +81,33 @@ npy_intp byte_count(int nd, const npy_intp* dims, npy_intp item) {
     return bytes;
 }
 
+// Core's own error, for a shape of too many dimensions.
+PyObject* too_many(Py_ssize_t nd) {
+    PyObject* errors = PyImport_ImportModule("autocalc.errors");
+    if (errors == nullptr) return nullptr;
+    PyObject* error =
+        PyObject_CallMethod(errors, "too_many_dimensions", "ni", nd, most_dims());
+    if (error != nullptr) {
+        PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error)), error);
+        Py_DECREF(error);
+    }
+    Py_DECREF(errors);
+    return nullptr;
+}
+
 PyObject* empty(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
     if (nargs == 2 && !PyArray_DescrCheck(args[1]) &&
         PyObject_HasAttrString(args[1], "empty")) {  // of a device, which makes its own
         return PyObject_CallMethod(args[1], "empty", "(O)", args[0]);
     }
-    if (nargs != 2 || !PyTuple_Check(args[0]) || !PyArray_DescrCheck(args[1]) ||
-        PyTuple_GET_SIZE(args[0]) > max_dims) {
+    if (nargs != 2 || !PyTuple_Check(args[0]) || !PyArray_DescrCheck(args[1])) {
         PyErr_SetString(PyExc_TypeError,
                         "empty takes a tuple of integers and a numpy.dtype");
         return nullptr;
     }
-    npy_intp dims[max_dims];
+    npy_intp dims[64];
     const int nd = static_cast<int>(PyTuple_GET_SIZE(args[0]));
+    if (nd > most_dims()) return too_many(nd);
     for (int d = 0; d < nd; ++d) {
         dims[d] = PyLong_AsSsize_t(PyTuple_GET_ITEM(args[0], d));
         if (dims[d] == -1 && PyErr_Occurred()) return nullptr;

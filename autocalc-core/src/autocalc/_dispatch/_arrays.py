@@ -30,7 +30,7 @@ from autocalc._dispatch._layout import empty_as, empty_channels_last, is_channel
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed
 from autocalc._dispatch._slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch._state import current
-from autocalc._kernels.rules import INT64, broadcast_shapes
+from autocalc._kernels.rules import INT64, broadcast_shapes, check_ndim
 from autocalc._kernels.spec import Array, DType, Shape
 from autocalc._kernels.table import TABLE
 from autocalc.errors import ArgumentError
@@ -310,8 +310,6 @@ class Arrays:
 
     def reshape(self, a: Array, shape: Shape) -> Array:
         """Return a view of `a` with another shape, or a copy where none exists."""
-        if a.flags.c_contiguous:
-            return a.reshape(shape)
         view = reshaped_view(a, shape)
         return self.copy(a).reshape(shape) if view is None else view
 
@@ -328,16 +326,26 @@ class Arrays:
             return on_device.expand(a, shape)
         if a.flags.c_contiguous:
             strides = _expanded_strides(a.shape, a.strides, shape)
-        if strides is None:
-            return np.broadcast_to(a, shape)  # takes six times as long
-        view: Array = np.ndarray(shape, a.dtype, a, 0, strides)
+        try:
+            if strides is None:
+                return np.broadcast_to(a, shape)  # takes six times as long
+            view: Array = np.ndarray(shape, a.dtype, a, 0, strides)
+        except ValueError:
+            check_ndim(len(shape))
+            raise
         view.setflags(False)
         return view
 
     @staticmethod
     def slice(a: Array, index: Any) -> Array:
         """Return the view ``a[index]`` for integers, slices, None and Ellipsis."""
-        return a[index if isinstance(index, tuple) else (index, ...)]
+        parts = index if isinstance(index, tuple) else (index, ...)
+        try:
+            return a[parts]
+        except IndexError:
+            more = sum([part is None for part in parts])
+            check_ndim(a.ndim + more - sum([isinstance(part, int) for part in parts]))
+            raise
 
     @staticmethod
     def reinterpret(a: Array, dtype: DType) -> Array:
@@ -352,6 +360,7 @@ class Arrays:
 
         It must lie within the memory of `a`.
         """
+        check_ndim(len(shape))
         if a.__class__ is DeviceArray:
             return a.strided(shape, tuple(strides), offset * a.itemsize)
         if a.flags.c_contiguous and prod(shape):
@@ -403,8 +412,8 @@ class Arrays:
 
     def stack(self, parts: Sequence[Array], axis: int) -> Array:
         """Join `parts` along a new axis."""
-        place = (*(slice(None),) * axis, None) if axis else None
-        return self.cat([part[place] for part in parts], axis)
+        place = (*(slice(None),) * axis, None)
+        return self.cat([self.slice(part, place) for part in parts], axis)
 
 
 def _as_kernel(copy: Callable[..., Array]) -> Callable[..., Any]:
@@ -494,7 +503,11 @@ def reshaped_view(a: Array, shape: Shape) -> Array | None:
     the copy first, which took 0.4 ms for the queries, keys and values of 1,024 tokens.
     """
     if a.flags.c_contiguous or not a.size:
-        return a.reshape(shape)
+        try:
+            return a.reshape(shape)
+        except ValueError:
+            check_ndim(len(shape))
+            raise
     if a.size > SMALL or a.__class__ is DeviceArray:
         return a.reshape(shape) if _runs_fit(a, shape) else None
     seen = a.reshape(shape)

@@ -18,6 +18,7 @@ import numpy as np
 
 from autocalc._dispatch._plugins import registry
 from autocalc._kernels.adapter import adapt_on
+from autocalc._kernels.rules import check_ndim
 from autocalc._kernels.spec import KernelSpec, Meta
 from autocalc.errors import ArgumentError
 
@@ -242,14 +243,20 @@ def numpy_empty() -> Callable[[Shape, Any], Array]:
     An allocator that is given a dtype with a method `empty` calls that.
     """
     if all(kernel_set.device == "cpu" for kernel_set in registry().sets.values()):
-        return np.empty
+        return _empty
     return _empty_anywhere
 
 
+def _empty(shape: Shape, dtype: Any) -> Array:
+    try:
+        return np.empty(shape, dtype)
+    except ValueError:
+        check_ndim(len(shape))
+        raise
+
+
 def _empty_anywhere(shape: Shape, dtype: Any) -> Array:
-    if dtype.__class__ is DeviceDType:
-        return dtype.empty(shape)
-    return np.empty(shape, dtype)
+    return dtype.empty(shape) if dtype.__class__ is DeviceDType else _empty(shape, dtype)
 
 
 def host_dtype(dtype: Any) -> Any:

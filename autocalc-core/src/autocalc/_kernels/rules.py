@@ -9,7 +9,7 @@ from itertools import zip_longest
 import numpy as np
 
 from autocalc._kernels.spec import DType, Meta, Shape
-from autocalc.errors import DTypeError, ShapeError
+from autocalc.errors import DTypeError, ShapeError, too_many_dimensions
 
 BOOL = np.dtype(np.bool_)
 INT32 = np.dtype(np.int32)
@@ -21,6 +21,15 @@ FLOATS = (FLOAT32, FLOAT64)
 NUMBERS = tuple(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1")))
 #: In the order of `ac_dtype` in autocalc_kernel.h.
 DTYPES = tuple(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "?")))
+
+#: The most dimensions of an array.
+MOST_DIMS = 64 if int(np.__version__.partition(".")[0]) >= 2 else 32
+
+
+def check_ndim(ndim: int) -> None:
+    """Raise unless arrays can have so many dimensions."""
+    if ndim > MOST_DIMS:
+        raise too_many_dimensions(ndim, MOST_DIMS)
 
 
 @functools.lru_cache(maxsize=4096)  # 0.1 us where working it out takes 3

@@ -127,6 +127,7 @@ def _nested(data: Any) -> Any:
     try:
         return np.array(data)
     except ValueError:
+        check_ndim(_depth(data))
         message = (
             "tensor: the nested lists are ragged; all lists of one level must have one "
             "length."
@@ -162,6 +163,14 @@ def _dtypes(data: Any) -> Iterator[DType]:
             yield from _dtypes(x)
         else:
             yield _infer(np.asarray(_plain(x)))
+
+
+def _depth(data: Any) -> int:
+    """Return how many lists the first number is in."""
+    depth = 0
+    while isinstance(data, (list, tuple)):
+        depth, data = depth + 1, data[0] if len(data) else None
+    return depth + np.ndim(data)
 
 
 def _holds_numbers(data: Any) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays, reshaped_view
 from autocalc._dispatch._eager import accelerate
 from autocalc._dispatch._layout import PIXELS, PLANES, is_channels_last
+from autocalc._kernels.rules import check_ndim
 from autocalc._ops._arguments import (
     Dims,
     as_int,
@@ -264,7 +265,12 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: Any = None) -> Ten
     if dim.__class__ is not int or not 0 <= dim <= len(sizes):
         dim = axis_of("unsqueeze", dim, len(sizes) + 1)
     sizes = (*sizes[:dim], 1, *sizes[dim:])
-    return view_of(input, a.reshape(sizes), _RESHAPE, (sizes,))
+    try:
+        seen = a.reshape(sizes)
+    except ValueError:
+        check_ndim(len(sizes))
+        raise
+    return view_of(input, seen, _RESHAPE, (sizes,))
 
 
 @view_operator("permute")

@@ -154,7 +154,9 @@ def _elements_text(x: Any, o: Options) -> str:
         with np.errstate(invalid="ignore"):  # of a NaN that signals
             array = array.astype(np.float64)
     edge = o.edgeitems if array.size > o.threshold else None
-    shown = array[np.ix_(*[shown_places(n, edge) for n in array.shape])]
+    shown = array
+    for axis, n in enumerate(array.shape):
+        shown = shown.take(shown_places(n, edge), axis)
     form = form_of(shown.reshape(-1).tolist(), o.precision, o.sci_mode)
     if array.ndim == 0:
         return form(array.item())
