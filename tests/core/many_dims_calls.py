@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 import autocalc as ac
+from autocalc._kernels.rules import MOST_DIMS
 
 F = ac.nn.functional
 
@@ -34,6 +35,8 @@ LAYOUTS = {
     "reversed": Layout((2,) * 7, reverse=True),
     "expanded": Layout((2,) * 8, repeat=True),
 }
+#: As many dimensions as NumPy has.
+MOST = Layout((2, *[1] * (MOST_DIMS - 4), 2))
 TAIL = (3, 3)
 
 #: Operands: numbers, where most functions are smooth; small integers, and positive

@@ -10,12 +10,13 @@ import pytest
 from tests.core import many_dims_calls as calls
 
 import autocalc as ac
-from autocalc.errors import AutocalcError
+from autocalc.errors import AutocalcError, ShapeError
 
 pytestmark = pytest.mark.core
 
 FUNCTIONS = calls.functions()
 OPERANDS = {name: calls.Operands(layout) for name, layout in calls.LAYOUTS.items()}
+MOST = calls.Operands(calls.MOST)
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +70,18 @@ def test_many_leading_dimensions_are_as_one(name):
         want = calls.run(text, function, operands.few())
         same(calls.run(text, function, operands.many()), want)
         derivatives(text, function, operands)
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_as_many_dimensions_as_numpy_has(name):
+    function = FUNCTIONS[name]
+    text = calls.call_of(name, function, MOST)
+    try:
+        got = calls.run(text, function, MOST.many())
+    except ShapeError as error:  # the result or a step has one more
+        assert f"have at most {calls.MOST_DIMS}" in str(error)
+    else:
+        same(got, calls.run(text, function, MOST.few()))
 
 
 def first_and_second(text, function, few, x):

@@ -502,15 +502,15 @@ def reshaped_view(a: Array, shape: Shape) -> Array | None:
     Of a large array NumPy is asked only where it will find one: to say no, it makes
     the copy first, which took 0.4 ms for the queries, keys and values of 1,024 tokens.
     """
-    if a.flags.c_contiguous or not a.size:
-        try:
+    try:
+        if a.flags.c_contiguous or not a.size:
             return a.reshape(shape)
-        except ValueError:
-            check_ndim(len(shape))
-            raise
-    if a.size > SMALL or a.__class__ is DeviceArray:
-        return a.reshape(shape) if _runs_fit(a, shape) else None
-    seen = a.reshape(shape)
+        if a.size > SMALL or a.__class__ is DeviceArray:
+            return a.reshape(shape) if _runs_fit(a, shape) else None
+        seen = a.reshape(shape)
+    except ValueError:
+        check_ndim(len(shape))
+        raise
     shared = seen.base is a or (a.base is not None and seen.base is a.base)
     return seen if shared else None
 

@@ -9,11 +9,13 @@ library passes a module of the same names.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
+from autocalc._kernels import rules
 from autocalc._kernels.linalg import _numpy as linalg  # noqa: F401  xp.linalg
 from autocalc._kernels.philox import philox_words
 from autocalc._kernels.spec import Array, Shape
@@ -77,9 +79,26 @@ def argmax(a: Array, axis: int | None = None, *, keepdims: bool = False) -> Arra
     return a.argmax(axis, keepdims=keepdims)
 
 
+#: Some of NumPy's functions know no more dimensions than NumPy 1 had, among them
+#: `argsort` and `broadcast_shapes`; `ufunc.at` then writes outside of its memory.
+_OLD_MOST = 32
+
+
 def argsort(a: Array, axis: int, kind: Any) -> Array:
     """Return the order of the elements along an axis."""
+    if a.ndim > _OLD_MOST:
+        before, after = math.prod(a.shape[:axis]), math.prod(a.shape[axis + 1 :])
+        return argsort(a.reshape(before, -1, after), 1, kind).reshape(a.shape)
     return a.argsort(axis, kind)
+
+
+def broadcast_arrays(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return two arrays repeated to one shape."""
+    shape = broadcast_shapes(a.shape, b.shape)
+    return np.broadcast_to(a, shape), np.broadcast_to(b, shape)
+
+
+broadcast_shapes = partial(rules.broadcast_shapes, "broadcast")
 
 
 def searchsorted(line: Array, values: Array, side: Any) -> Array:
@@ -132,6 +151,8 @@ def take_along_axis(a: Array, index: Array, axis: int) -> Array:
         return a.take(index)
     where = list(open_grid(index.shape))
     where[axis] = index
+    if a.ndim > _OLD_MOST:
+        return a.reshape(-1)[_in_line(a.shape, where)]
     return a[tuple(where)]
 
 
@@ -150,39 +171,67 @@ def zeros_like(a: Array) -> Array:
     return np.zeros(a.shape, a.dtype)
 
 
+def _at(ufunc: Any, a: Array, index: tuple[Any, ...], src: Array) -> Array:
+    """Return `a` changed by ``ufunc.at(a, index, src)``."""
+    out: Array = np.array(a)
+    if out.ndim > _OLD_MOST:
+        return _at_in_line(ufunc, out, index, src)
+    ufunc.at(out, index, src)
+    return out
+
+
+def _at_in_line(ufunc: Any, a: Array, index: tuple[Any, ...], src: Array) -> Array:
+    """Do what `_at` does with any number of dimensions, on all elements in a line."""
+    out, places = a.reshape(-1), _in_line(a.shape, index)
+    ufunc.at(out, places.reshape(-1), np.broadcast_to(src, places.shape).reshape(-1))
+    return out.reshape(a.shape)
+
+
+def _in_line(shape: Shape, index: Sequence[Any]) -> Array:
+    """Return the places in a line of elements of what an index names.
+
+    `index` has an array for each dimension, or one of one dimension among slices.
+    """
+    alone = isinstance(index[0], slice) or len(index) < len(shape)
+    places: Any = 0
+    for d, n in enumerate(shape):
+        one = index[d] if d < len(index) else slice(None)
+        if alone:
+            line = np.arange(n) if isinstance(one, slice) else one
+            one = line.reshape(-1, *[1] * (len(shape) - 1 - d))
+        places = places * n + one
+    return places  # type: ignore[no-any-return]  # there are dimensions
+
+
 def index_mul(a: Array, index: tuple[Array, ...], src: Array) -> Array:
     """Return `a` with ``a[index] *= src``, each place as often as it is named."""
-    out: Array = np.array(a)
-    np.multiply.at(out, index, src)
-    return out
+    return _at(np.multiply, a, index, src)
 
 
 def index_max(a: Array, index: tuple[Array, ...], src: Array) -> Array:
     """Return the larger of `a` and each ``src[i]`` at ``index[i]``; NaN wins."""
-    out: Array = np.array(a)
-    np.maximum.at(out, index, src)
-    return out
+    return _at(np.maximum, a, index, src)
 
 
 def index_min(a: Array, index: tuple[Array, ...], src: Array) -> Array:
     """Return the smaller of `a` and each ``src[i]`` at ``index[i]``; NaN wins."""
-    out: Array = np.array(a)
-    np.minimum.at(out, index, src)
-    return out
+    return _at(np.minimum, a, index, src)
 
 
 def index_set(a: Array, index: tuple[Any, ...], src: Array) -> Array:
     """Return `a` with ``src[i]`` at ``index[i]``; the last of those at one place."""
     out: Array = np.array(a)
+    if out.ndim > _OLD_MOST:
+        line = out.reshape(-1)
+        line[_in_line(a.shape, index)] = src
+        return line.reshape(a.shape)
     out[index] = src
     return out
 
 
 def index_add(a: Array, index: tuple[Array, ...], src: Array) -> Array:
     """Return `a` with ``src[i]`` added at ``index[i]``, in the order of `i`."""
-    out = np.array(a)
-    np.add.at(out, index, src)
-    return out
+    return _at(np.add, a, index, src)
 
 
 def windows(

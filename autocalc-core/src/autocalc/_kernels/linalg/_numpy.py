@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.rules import FLOAT64
+from autocalc._kernels.rules import FLOAT64, broadcast_shapes
 from autocalc._kernels.types import Array
 
 _umath_linalg: Any
@@ -36,6 +36,8 @@ def _direct(name: str, signature: str, public: Callable[..., Any]) -> Any:
         for x in operands:
             if x.dtype is not FLOAT64 or not x.size or x.ndim < 2:
                 return public(*operands)
+            if x.ndim > _MOST_DIMS:
+                return _in_one_batch(function, operands)
         found = inner(*operands, signature=signature)
         first = found if single else found[0]
         # Of one matrix all that was not found is NaN.
@@ -43,6 +45,20 @@ def _direct(name: str, signature: str, public: Callable[..., Any]) -> Any:
         return public(*operands) if isnan(one) else found
 
     return function
+
+
+#: NumPy's functions count dimensions of results to these, which may have more.
+_MOST_DIMS = 32
+
+
+def _in_one_batch(function: Callable[..., Any], operands: tuple[Array, ...]) -> Any:
+    """Call with one dimension in the place of all before the matrices."""
+    batch = broadcast_shapes("linalg", *[x.shape[:-2] for x in operands])
+    line = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in operands]
+    found = function(*[x.reshape(-1, *x.shape[-2:]) for x in line])
+    if isinstance(found, np.ndarray):
+        return found.reshape(*batch, *found.shape[1:])
+    return tuple([one.reshape(*batch, *one.shape[1:]) for one in found])
 
 
 inv = _direct("inv", "d->d", np.linalg.inv)

@@ -54,10 +54,11 @@ def _(
     shape: Shape,
     dtype: DType,
 ) -> Array:
-    u = unit(xp, seed, offset, (*shape, 2), dtype)
-    u1, u2 = u[..., 0] + 2.0 ** -BITS[min(dtype.itemsize, 8)], u[..., 1]
+    u = unit(xp, seed, offset, (math.prod(shape), 2), dtype)
+    u1, u2 = u[:, 0] + 2.0 ** -BITS[min(dtype.itemsize, 8)], u[:, 1]
     radius = xp.sqrt(-2 * xp.log(u1))
-    return (mean + std * (radius * xp.cos(2 * math.pi * u2))).astype(dtype)
+    drawn = (mean + std * (radius * xp.cos(2 * math.pi * u2))).astype(dtype)
+    return drawn.reshape(shape)
 
 
 @normal.decomposition(lead="random_bits")
