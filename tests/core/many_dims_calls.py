@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -308,6 +309,12 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+#: What gives, or makes on its way, one dimension more, by the name without its place.
+ADDING = words(
+    "bilinear cdist embedding inner one_hot pixel_shuffle pixel_unshuffle "
+    "repeat_interleave unfold unfold_copy unsqueeze unsqueeze_ unsqueeze_copy vander"
+)
+
 #: What takes tensors of few dimensions alone, by the name without its place.  Of more
 #: dimensions they raise an error of AutoCalc.
 FEW_ALONE = words(
@@ -356,6 +363,7 @@ def bare(name: str) -> str:
     return name.rpartition(".")[2]
 
 
+@cache
 def functions() -> dict[str, object]:
     """Return every public function and method by its name."""
     found = {}
@@ -395,11 +403,13 @@ def run(text: str, function: object, operands: dict[str, ac.Tensor]) -> object:
     return eval(text, {**operands, **known, "f": function})
 
 
-def call_of(name: str, function: object, operands: Operands) -> str:
+@cache
+def call_of(name: str) -> str:
     """Return the call of a function, found by what three dimensions take."""
     told = CALLS.get(name) or CALLS.get(bare(name))
     if told is not None:
         return told
+    function, operands = functions()[name], Operands(LAYOUTS["contiguous"])
     for pattern in PATTERNS:
         text = f"f({pattern})"
         try:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -63,7 +64,7 @@ BATCHED = [
 @pytest.mark.parametrize("name", BATCHED)
 def test_many_leading_dimensions_are_as_one(name):
     function = FUNCTIONS[name]
-    text = calls.call_of(name, function, OPERANDS["contiguous"])
+    text = calls.call_of(name)
     assert text, f"{name} has no case: give it one in many_dims_calls.py"
     for layout in laid_out(text, name):
         operands = OPERANDS[layout]
@@ -74,14 +75,12 @@ def test_many_leading_dimensions_are_as_one(name):
 
 @pytest.mark.parametrize("name", BATCHED)
 def test_as_many_dimensions_as_numpy_has(name):
-    function = FUNCTIONS[name]
-    text = calls.call_of(name, function, MOST)
-    try:
-        got = calls.run(text, function, MOST.many())
-    except ShapeError as error:  # the result or a step has one more
-        assert f"have at most {calls.MOST_DIMS}" in str(error)
-    else:
-        same(got, calls.run(text, function, MOST.few()))
+    function, text = FUNCTIONS[name], calls.call_of(name)
+    got = []
+    with contextlib.suppress(ShapeError):  # the result or a step has one more
+        got = [calls.run(text, function, MOST.many())]
+    same(got, [calls.run(text, function, MOST.few())][: len(got)])
+    assert got or calls.bare(name) in calls.ADDING
 
 
 def first_and_second(text, function, few, x):
@@ -128,6 +127,6 @@ def test_dimensions_that_differ_are_as_numpys(name, layout):
 @pytest.mark.parametrize("name", [n for n in calls.names() if calls.takes_few(n)])
 def test_what_takes_few_dimensions_says_so(name):
     function, many = FUNCTIONS[name], OPERANDS["contiguous"].many()
-    text = calls.call_of(name, function, OPERANDS["contiguous"])
+    text = calls.call_of(name)
     with pytest.raises((AutocalcError, TypeError)):
         calls.run(text or "f(x)", function, many)

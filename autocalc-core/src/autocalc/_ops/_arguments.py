@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, TypeAlias
 
+from autocalc._kernels.rules import check_ndim
 from autocalc._ops._coerce import Number, check_tensor
 from autocalc._ops._op import Operand
 from autocalc._tensor import Tensor
@@ -67,6 +68,7 @@ def axis_of(where: str, dim: int, ndim: int) -> int:
 def full_shape(where: str, x: Tensor, shape: Sequence[int]) -> tuple[int, ...]:
     """Return `shape` with -1 replaced, checked against the number of elements."""
     sizes = integers(where, "shape", shape)
+    check_ndim(len(sizes))
     numel = x.numel()
     if prod(sizes) == numel and min_of(sizes) >= 0:
         return sizes

@@ -12,6 +12,7 @@ import numpy as np
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import recorder
+from autocalc._kernels.rules import check_ndim
 from autocalc._ops.distributions import bernoulli, multinomial, normal
 from autocalc._ops.filled import empty, eye, finished, full, ones, placed, zeros
 from autocalc._ops.made_like import empty_like, full_like, ones_like, zeros_like
