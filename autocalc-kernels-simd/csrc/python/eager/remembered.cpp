@@ -281,9 +281,9 @@ bool Recipe::run(const Context& context, Ref* slots, int used, bool* wrote) cons
             done = static_cast<bool>(slots[used++]);
         } else if (one.step == view_step) {
             PyObject* dtype = one.object.get() == Py_None ? nullptr : one.object.get();
-            slots[used] =
-                Ref(new_array_view(slots[one.place].get(), one.dims(), one.shape.data(),
-                                   one.strides.data(), one.offset, one.writable, dtype));
+            slots[used] = Ref(new_array_view(slots[one.place].get(), one.dims(),
+                                             one.shape.data(), one.strides.data(),
+                                             one.offset, one.writable, dtype));
             done = static_cast<bool>(slots[used++]);
         } else if (one.step == run_step) {
             done = run_operands(one, slots, wrote);
