@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+from autocalc._kernels.rules import MOST_DIMS
 from autocalc.errors import KernelDataError
 from autocalc.plugin import DispatchKey
 
@@ -116,3 +117,69 @@ def test_describe_has_nothing_to_say_of_a_kernel_with_one_way(add):
     assert add.describe(key((F4, F4, F4))) is None
     with pytest.raises(TypeError, match="not a dispatch key of `~ out ; a b`"):
         add.describe(key((F4,)))
+
+
+def lines(kernel, ndim):
+    """Return operands of so many dimensions for a kernel, and its attributes."""
+    outputs, inputs, attributes = (*kernel.signature.split(" ;"), "")[:3]
+    names = (outputs + inputs).replace("~", "").split()
+    x = np.ones((1,) * ndim, F4)
+    values = {"int": 0, "bool": False, "float": 1.0, "ints": (0,)}
+    kinds = [word.partition(":")[2] for word in attributes.split()]
+    given = [values.get(kind, kind.split(",")[0]) for kind in kinds]
+    return [[x.copy()] if "*" in name else x.copy() for name in names], given
+
+
+@pytest.mark.parametrize("ndim", [9, 12, 16, 17, 32, 33, MOST_DIMS])
+def test_more_than_8_dimensions_are_refused(kernels, ndim):
+    for name, kernel in kernels.items():
+        operands, attributes = lines(kernel, ndim)
+        with pytest.raises(ValueError, match=f"^{name}: .*{ndim} dimensions, but at"):
+            kernel(*operands, *attributes)
+        shapes = tuple([(1,) * ndim] * len(operands))
+        dtypes = (F4,) * len(operands)
+        asked = DispatchKey(name, dtypes, tuple(attributes), 0, shapes, shapes)
+        assert kernel.supports(asked) == "takes at most 8 dimensions"
+
+
+@pytest.mark.parametrize("ndim", [9, 33, MOST_DIMS])
+def test_more_than_8_dimensions_are_left_to_who_takes_them(kernels, ndim):
+    for kernel in kernels.values():
+        operands, attributes = lines(kernel, ndim)
+        seen = []
+        kernel.beyond = lambda *args, seen=seen: seen.append(args)
+        try:
+            kernel(*operands, *attributes)
+        finally:
+            kernel.beyond = None
+        assert kernel.beyond is None
+        ((itself, *given),) = seen
+        assert itself is kernel
+        pairs = zip(given, [*operands, *attributes], strict=True)
+        assert all(x is y for x, y in pairs)
+
+
+def test_one_operand_of_many_dimensions_is_enough(kernels):
+    x, wide = np.ones(3, F4), np.ones((1,) * 9, F4)
+    rate, step = np.array(0.5, F4), np.array(1)
+    calls = {
+        "add": [(wide, x, x), (x, wide, x), (x, x, wide)],
+        "sgd": [([x, wide], [], [x, x], rate, step, 0.0, 0.0, 0.0, False, False)],
+    }
+    for name, some in calls.items():
+        for operands in some:
+            with pytest.raises(ValueError, match="9 dimensions, but at most 8"):
+                kernels[name](*operands)
+
+
+def test_errors_of_who_takes_many_dimensions_are_passed_on(kernels):
+    def fail(*_):
+        raise KernelDataError(text)
+
+    text, x = "not for me", np.ones((1,) * 9, F4)
+    kernels["add"].beyond = fail
+    try:
+        with pytest.raises(KernelDataError, match=text):
+            kernels["add"](x, x, x)
+    finally:
+        kernels["add"].beyond = None

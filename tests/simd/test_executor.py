@@ -53,6 +53,16 @@ def test_calls_run_in_order(executor, kernels):
     assert z.tolist() == [1, 0, 9]
 
 
+def test_a_call_of_more_dimensions_than_the_c_form_has(executor, kernels):
+    x, y = np.ones((1,) * 9, F4), np.empty((1,) * 9, F4)
+    with pytest.raises(ValueError, match="9 dimensions, but at most 8"):
+        executor([call(kernels, "relu", [y, x], [1, 0])], places_of(x, y)).run()
+    seen = []
+    one = ExecutorCall(lambda *args: seen.append(args), None, (y, x), (1, 0))
+    executor([one], places_of(x, y)).run()
+    assert seen[0][0].shape == y.shape
+
+
 def test_the_c_form_runs_in_place_of_the_function(kernels):
     x, y = memory(1, -2), np.empty(2, F4)
     one = ExecutorCall(forbidden, kernels["relu"].native, (y, x), (1, 0))
