@@ -256,7 +256,9 @@ def _empty(shape: Shape, dtype: Any) -> Array:
 
 
 def _empty_anywhere(shape: Shape, dtype: Any) -> Array:
-    return dtype.empty(shape) if dtype.__class__ is DeviceDType else _empty(shape, dtype)
+    if dtype.__class__ is DeviceDType:
+        return dtype.empty(shape)
+    return _empty(shape, dtype)
 
 
 def host_dtype(dtype: Any) -> Any:

@@ -75,12 +75,12 @@ def _note(spec: KernelSpec, name: str, operands: Sequence[Any]) -> None:
 
 
 def joined(spec: KernelSpec, operands: Sequence[Any]) -> Sequence[Any] | None:
-    """Return the same call with at most `MAX_DIMS` dimensions, None if none is found."""
+    """Return the same call in at most `MAX_DIMS` dimensions; None if there is none."""
     end = len(spec.outputs) + len(spec.inputs)
     arrays, attributes = operands[:end], operands[end:]
     if spec.name in LINES:
         return _lines(arrays, attributes)
-    if any(not isinstance(x, np.ndarray) or not x.size for x in arrays if x is not None):
+    if not all(x is None or (isinstance(x, np.ndarray) and x.size) for x in arrays):
         return None
     if spec.elementwise:
         return _elementwise(arrays, attributes)
@@ -140,8 +140,8 @@ def _seen(a: Array, shape: Shape, strides: Sequence[int]) -> Array:
 def _elementwise(arrays: Sequence[Any], attributes: Sequence[Any]) -> list[Any] | None:
     there = [i for i, a in enumerate(arrays) if a is not None]
     shape = arrays[0].shape
-    whole = [np.broadcast_to(a, shape, subok=False) for a in arrays[1:] if a is not None]
-    walk = _walk([arrays[0], *whole], range(len(shape)))
+    whole = [np.broadcast_to(arrays[i], shape) for i in there]
+    walk = _walk(whole, range(len(shape)))
     if len(walk.sizes) > MAX_DIMS:
         return None
     fewer: list[Any] = [None] * len(arrays)
@@ -165,8 +165,9 @@ def _reduction(
         return None
     shape = tuple(inner.sizes) or (1,)
     strides = inner.of(0) or (a.itemsize,)
-    seen = _seen(a, (*walk.sizes, *shape), (*walk.of(0), *strides))
-    made = iter([_seen(o, tuple(walk.sizes), walk.of(i + 1)) for i, o in enumerate(outs)])
+    kept_sizes = tuple(walk.sizes)
+    seen = _seen(a, (*kept_sizes, *shape), (*walk.of(0), *strides))
+    made = iter([_seen(o, kept_sizes, walk.of(i + 1)) for i, o in enumerate(outs)])
     results = [None if out is None else next(made) for out in arrays[:n_outputs]]
     return [*results, seen, tuple(range(n, n + m)), False, *more]
 

@@ -200,7 +200,7 @@ def _in_line(shape: Shape, index: Sequence[Any]) -> Array:
             line = np.arange(n) if isinstance(one, slice) else one
             one = line.reshape(-1, *[1] * (len(shape) - 1 - d))
         places = places * n + one
-    return places  # type: ignore[no-any-return]  # there are dimensions
+    return places
 
 
 def index_mul(a: Array, index: tuple[Array, ...], src: Array) -> Array:

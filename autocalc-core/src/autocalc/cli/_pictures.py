@@ -50,7 +50,7 @@ def read_picture(path: Path, size: tuple[int, int]) -> Grey:
 def _from_numpy(path: Path) -> Grey:
     try:
         array = np.load(path, allow_pickle=False)
-    except ValueError as error:
+    except Exception as error:  # of its header's parser as well
         message = f"{path} is no NumPy array: {error}."
         raise DataError(message) from error
     array = array.squeeze() if array.ndim > 2 else array
@@ -80,11 +80,12 @@ def _from_pgm(path: Path) -> Grey:
     pixels = data[match.end() :]
     values: Any = np.zeros(0)
     if match["kind"] == b"P2":
-        values = np.array(pixels.split(), np.float32)
+        words = pixels.split()
+        values = np.array(words if all(map(bytes.isdigit, words)) else [], np.float32)
     elif len(pixels) == width * height * (1 + (white > 255)):
         values = np.frombuffer(pixels, ">u2" if white > 255 else "u1")
-    if values.size != width * height:
-        message = f"{path} has other than {width} x {height} pixels."
+    if values.size != width * height or not 0 < white < 1 << 16:
+        message = f"{path} has other than {width} x {height} pixels of 0 to {white}."
         raise DataError(message)
     return _scaled(values.reshape(height, width), white)
 
