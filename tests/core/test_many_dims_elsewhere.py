@@ -16,6 +16,7 @@ from autocalc._dispatch._many_dims import joined
 from autocalc._kernels.adapter import adapt
 from autocalc._kernels.kernel_set import MAX_DIMS
 from autocalc._kernels.rules import MOST_DIMS
+from autocalc._kernels.spec import Meta, meta_of
 from autocalc._kernels.table import TABLE
 from autocalc.errors import AutocalcError, KernelError, ShapeError
 from autocalc.plugin import KernelSet
@@ -307,6 +308,42 @@ def test_dimensions_are_joined():
     turned = joined(TABLE["softmax"], (out, whole, 4))
     assert [x.shape for x in turned[:2]] == [(16, 2, 32)] * 2
     assert turned[2] == 1
+
+
+def shapes_of(metas):
+    metas = [metas] if isinstance(metas, Meta) else metas
+    return [None if m is None else m.shape for m in metas]
+
+
+@pytest.mark.parametrize("by", [8, 9, 20])
+@pytest.mark.parametrize(
+    "name",
+    [n for n, s in TABLE.items() if not (s.free or s.writes or "*" in s.signature)],
+)
+def test_a_call_in_fewer_dimensions_is_one_of_its_kernel(name, by):
+    spec = TABLE[name]
+    n = len(spec.attributes) - bool(spec.accumulates)
+    for sample in some_samples(spec):
+        inputs = lifted(sample.inputs, by)
+        inputs = [
+            np.repeat(x, 2, 0) if x is not None and x.ndim > by else x for x in inputs
+        ]
+        given = along(spec, sample.attributes[:n], by)
+        try:
+            metas = spec.rule(*map(meta_of, inputs), *given)
+        except AutocalcError:  # a kernel of few dimensions
+            continue
+        metas = [metas] if isinstance(metas, Meta) else metas
+        outs = [None if m is None else np.empty(m.shape, m.dtype) for m in metas]
+        fewer = joined(spec, (*outs, *inputs, *given))
+        if fewer is not None:
+            arrays = [None if x is None else meta_of(x) for x in fewer[: -n or None]]
+            assert max(len(m.shape) for m in arrays if m is not None) <= MAX_DIMS
+            k = len(outs)
+            made = spec.rule(*arrays[k:], *fewer[len(arrays) :])
+            assert shapes_of(made) == [
+                None if m is None else m.shape for m in arrays[:k]
+            ]
 
 
 def test_what_cannot_be_joined_is_left_to_the_reference():

@@ -9,7 +9,7 @@ from typing import Any
 from autocalc._config import logger
 from autocalc._dispatch._device import on_raw, reference_on
 from autocalc._dispatch._precision import allows, deciding_precision
-from autocalc._kernels.kernel_set import DispatchKey, KernelImpl, KernelSet
+from autocalc._kernels.kernel_set import MAX_DIMS, DispatchKey, KernelImpl, KernelSet
 from autocalc._kernels.spec import KernelSpec
 
 
@@ -66,7 +66,8 @@ def can_decompose(spec: KernelSpec, key: DispatchKey) -> bool:
     """Return whether the call is one that its spec's decomposition makes simpler.
 
     A primitive that is its own lead (gemm) only sheds optional parts: operands,
-    accumulation, an activation.  Without them there is nothing left to take apart.
+    accumulation, an activation, and dimensions that are more than native kernels have.
+    Without them there is nothing left to take apart.
     """
     if spec.lead != spec.name:
         return spec.decomposition is not None
@@ -74,6 +75,7 @@ def can_decompose(spec: KernelSpec, key: DispatchKey) -> bool:
     attributes = zip(spec.attributes, key.attributes, strict=False)
     return (
         bool(key.accumulate)
+        or any(len(shape or ()) > MAX_DIMS for shape in key.shapes or ())
         or any(operand.optional and dtype is not None for operand, dtype in operands)
         or any(a.choices and value != a.choices[0] for a, value in attributes)
     )

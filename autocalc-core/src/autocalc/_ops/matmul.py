@@ -8,6 +8,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._eager import accelerate
+from autocalc._dispatch._select import Decomposed
 from autocalc._dispatch._state import current
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._node import Node
@@ -97,10 +98,13 @@ def product(x: Tensor, y: Tensor) -> Tensor | None:
             raise unequal(a.shape, b.shape)
         plan = _gemm_call.planned(selection, key, (a, b, None, *PLAIN))
     kernel, metas, more, _ = plan
-    array = selection.empty(*metas[0])
-    if more:  # without a tuple of them: 0.2 us
+    if kernel.__class__ is Decomposed:  # of more dimensions than native kernels have
+        array = kernel.compute((a, b, None), PLAIN, 1)[0]
+    elif more:  # without a tuple of them: 0.2 us
+        array = selection.empty(*metas[0])
         kernel(array, None, a, b, None, 1.0, 0.0, "none", 0)
     else:
+        array = selection.empty(*metas[0])
         kernel(array, None, a, b, None, *PLAIN)
     out = make(array, None)
     edge_x, edge_y = x._edge, y._edge

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from autocalc._kernels.activations._formulas import (
 from autocalc._kernels.activations.relu import relu_in_primitives
 from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.declare import primitive
+from autocalc._kernels.kernel_set import MAX_DIMS
 from autocalc._kernels.matmul._bounds import (
     ACTIVATIONS,
     FEWER_PARTS,
@@ -30,7 +32,7 @@ from autocalc._kernels.matmul._bounds import (
 )
 from autocalc._kernels.rules import broadcast_shapes, expect_shape, float_dtype
 from autocalc._kernels.samples import FEW_TAILS, Make
-from autocalc._kernels.spec import Array, Budget, Meta, Sample, Work
+from autocalc._kernels.spec import Array, Budget, Meta, Sample, Shape, Work
 from autocalc._kernels.work import nbytes, size
 from autocalc.errors import ShapeError
 
@@ -101,6 +103,28 @@ IN_PRIMITIVES: dict[str, Callable[[Any, Array], Array]] = {
 }
 
 
+def _in_few_dims(k: Any, a: Array, b: Array, alpha: float) -> Array:
+    """Return the product, all its batches in one dimension if they are too many."""
+    left, right = k.shape(a), k.shape(b)
+    if max(len(left), len(right)) <= MAX_DIMS:
+        return k.gemm(a, b, None, alpha)[0]
+    batch = broadcast_shapes("gemm", left[:-2], right[:-2])
+    lines = [_in_one_batch(k, x, batch) for x in (a, b)]
+    shape = (*batch, left[-2], right[-1])
+    return k.reshape(k.gemm(*lines, None, alpha)[0], shape)
+
+
+def _in_one_batch(k: Any, x: Array, batch: Shape) -> Array:
+    """Return matrices in one batch, or the one matrix that is for all batches."""
+    shape = k.shape(x)
+    matrix = shape[-2:]
+    if math.prod(shape[:-2]) == 1:
+        return k.reshape(x, matrix)
+    if shape[:-2] != batch:
+        x = k.expand(x, (*batch, *matrix))
+    return k.reshape(x, (math.prod(batch), *matrix))
+
+
 @gemm.decomposition(lead="gemm")
 def _(
     k: Any,
@@ -114,8 +138,11 @@ def _(
     want: int = -1,
     out: Array | None = None,
 ) -> Pair:
-    """Run the optional parts as kernels of their own, for a set that refuses them."""
-    pre, _ = k.gemm(a, b, None, alpha)
+    """Run the optional parts as kernels of their own, for a set that refuses them.
+
+    More dimensions than native kernels have become one.
+    """
+    pre = _in_few_dims(k, a, b, alpha)
     if bias is not None:
         pre = k.add(pre, bias)
     if out is not None:
