@@ -310,6 +310,12 @@ class Arrays:
 
     def reshape(self, a: Array, shape: Shape) -> Array:
         """Return a view of `a` with another shape, or a copy where none exists."""
+        if a.flags.c_contiguous:
+            try:
+                return a.reshape(shape)
+            except ValueError:
+                check_ndim(len(shape))
+                raise
         view = reshaped_view(a, shape)
         return self.copy(a).reshape(shape) if view is None else view
 
@@ -339,10 +345,10 @@ class Arrays:
     @staticmethod
     def slice(a: Array, index: Any) -> Array:
         """Return the view ``a[index]`` for integers, slices, None and Ellipsis."""
-        parts = index if isinstance(index, tuple) else (index, ...)
         try:
-            return a[parts]
+            return a[index if isinstance(index, tuple) else (index, ...)]
         except IndexError:
+            parts = index if isinstance(index, tuple) else (index,)
             more = sum([part is None for part in parts])
             check_ndim(a.ndim + more - sum([isinstance(part, int) for part in parts]))
             raise
