@@ -7,10 +7,12 @@ state, and a value that changes from call to call shows as a difference.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from autocalc._compile._guards import Inside
 from autocalc._compile._memory import Operand, View
 from autocalc._compile._program import Instruction
 from autocalc._compile._trace import (
@@ -23,8 +25,20 @@ from autocalc._compile._trace import (
     Trace,
 )
 
-#: By slot of the second recording: the source of the number that it holds.
-Links = dict[int, Any]
+
+class Link(NamedTuple):
+    """The source of a number, and how what is linked is computed of it."""
+
+    source: Any
+    formula: Callable[[float], Any] | None = None
+
+    def of(self, number: Any) -> Any:
+        """Return what is linked for a value of the number."""
+        return number if self.formula is None else self.formula(number)
+
+
+#: By slot of the second recording: the number that it holds.
+Links = dict[int, Link]
 
 
 def compare(first: Trace, second: Trace) -> tuple[str, Links]:
@@ -45,26 +59,51 @@ def compare(first: Trace, second: Trace) -> tuple[str, Links]:
         what = numbers[0].role(slot), numbers[1].role(other)
         if what[0] == what[1]:
             continue
-        source = link(first, slot, second, other)
-        if source is None:
+        found = link(first, slot, second, other)
+        if found is None:
             return _roles(second, other, *what), {}
-        links[other] = source
+        links[other] = found
     if results[0] != results[1]:
         return "the function returns different things from call to call", {}
     return "", links
 
 
-def link(first: Trace, slot: int, second: Trace, other: int) -> Any:
-    """Return the source of a number that is a constant in both recordings."""
+def link(first: Trace, slot: int, second: Trace, other: int) -> Link | None:
+    """Return the number that is a constant in both recordings, or that makes it one.
+
+    The second recording has followed it: what Python decides by it is known.
+    """
     held = first.bindings.get(slot), second.bindings.get(other)
     if not all(isinstance(b, Constant) and b.array.ndim == 0 for b in held):
         return None
-    for source, value in second.numbers.items():
+    for source, span in second.spans.items():
+        value = second.numbers.get(source)
         before = first.numbers.get(source)
-        varies = before is not None and before != value
-        if varies and _holds(held[0], before) and _holds(held[1], value):
-            return source
+        if value is None or before is None or before == value:
+            continue
+        links = [Link(source), *(Link(source, formula) for formula in span.formulas)]
+        found = [x for x in links if _agrees(x, held, (before, value))]
+        if found and _are_one(found, before, value):
+            return found[0]
     return None
+
+
+def _agrees(link: Link, held: Sequence[Any], numbers: Sequence[Any]) -> bool:
+    """Return whether a link explains two constants by two numbers."""
+    pairs = zip(held, numbers, strict=True)
+    return all(_holds(binding, link.of(number)) for binding, number in pairs)
+
+
+def _are_one(links: Sequence[Link], before: float, value: float) -> bool:
+    """Return whether formulas that explain the same agree elsewhere, too."""
+    if links[0].formula is None or len(links) == 1:
+        return True
+    try:
+        probes = [before + (value - before) * t for t in (0.37, 1.73, -0.61)]
+        first, *others = [[link.of(probe) for probe in probes] for link in links]
+    except ArithmeticError:
+        return False
+    return all(np.allclose(first, other, equal_nan=True) for other in others)
 
 
 def _holds(binding: Any, number: Any) -> bool:
@@ -104,6 +143,20 @@ def _roles(trace: Trace, slot: int, a: Any, b: Any) -> str:
             f"{line}"
         )
     return f"{a[0]} in one recording is {b[0]} in the other, used at {line}"
+
+
+def release_shared(trace: Trace, other: Trace) -> None:
+    """Guard arrays no longer whose values changed, while two recordings agree.
+
+    Kernels use their memory, as `from_numpy` lets them, and Python does not.
+    """
+    before = {g.source: g for g in other.guards if isinstance(g, Inside)}
+    trace.guards = [
+        guard
+        for guard in trace.guards
+        if guard.source not in trace.shared
+        or guard.is_like(before.get(guard.source, guard))
+    ]
 
 
 class Numbers:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,6 +13,7 @@ from autocalc._compile._affine import at
 from autocalc._compile._agreement import Links
 from autocalc._compile._build import build
 from autocalc._compile._check import State
+from autocalc._compile._guards import Elements
 from autocalc._compile._motion import Motion
 from autocalc._compile._moving import Number
 from autocalc._compile._passes import optimize
@@ -22,18 +24,11 @@ from autocalc._compile._recorder import Recorder
 from autocalc._compile._replay import Replay
 from autocalc._compile._signature import Call
 from autocalc._compile._table import MemoryReport, Segment, program_table, segments
+from autocalc._compile._together import Together
 from autocalc._compile._trace import Constant, Owned, Trace
-from autocalc._compile._unchanged import (
-    Copied,
-    Entry,
-    Slot,
-    Unchanged,
-    unchanged,
-)
 from autocalc._dispatch._select import allocator
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
-from autocalc._tensor import Tensor
 from autocalc.errors import CompileError
 
 
@@ -60,15 +55,20 @@ class CompiledProgram:
         motion: Motion | None = None,
         limit: int | None = None,
     ) -> None:
-        linked = set(links.values())
+        linked = frozenset(link.source for link in links.values())
         self._motion = None if motion is None else _Mover(motion, trace)
         given = linked if motion is None else linked | {motion.source}
         guards = [g for g in trace.guards if g.source not in linked]
-        known = [
-            (g, getattr(g, "copied", None), getattr(g, "entry", None)) for g in guards
-        ]
-        self._guards = [g.holds for g, dicts, entry in known if not (dicts or entry)]
-        self._watched = [g.holds for g, dicts, entry in known if dicts or entry]
+        self._together = Together()
+        captured = frozenset(source for source in linked if isinstance(source, tuple))
+        alone = []
+        for guard in guards:
+            if isinstance(guard, Elements):
+                guard.linked = captured
+            if not guard.join(self._together):
+                alone.append(guard)
+        self._guards = [g.holds for g in alone]
+        self._watched = [g.holds for g in guards if g not in alone]
         self._sources = {g.source: g.get for g in trace.guards if g.source in linked}
         numbers = trace.numbers.items()
         own = {g.source for g in trace.guards}
@@ -82,22 +82,18 @@ class CompiledProgram:
             for source, span in trace.spans.items()
             if source in linked
         ]
+        self._classes = {source: value.__class__ for source, value in numbers}
         if motion is not None:
             self._ranges.append((motion.source, motion.low, motion.high))
-        self._cells = [
-            (_own_cell(trace, slot), source) for slot, source in links.items()
-        ]
+        self._cells = [(_own_cell(trace, slot), link) for slot, link in links.items()]
         self._fresh, self._cleared = trace.fresh, trace.cleared
         owned = [b.tensor for b in trace.bindings.values() if isinstance(b, Owned)]
         self._edges = [(tensor, tensor._edge) for tensor in owned]
         self._hooks = [
             (edge, _hooks(edge)) for _, edge in self._edges if edge.__class__ is Leaf
         ]
-        self._unchanged = _watched(
-            [dicts for _, dicts, _ in known if dicts],
-            [entry for _, _, entry in known if entry],
-            *(self._edges, self._hooks),
-        )
+        self._watch_edges()
+        self._together.close()
         self._generators = recording.generators
         self._trace = trace
         number = None if self._motion is None else self._motion.number
@@ -134,24 +130,44 @@ class CompiledProgram:
 
     def holds(self, call: Call) -> bool:
         """Return whether the program does what the function would do with `call`."""
-        if call.numbers and not self._takes(call.numbers):
+        if (call.numbers or self._ranges) and not self._takes(call.numbers):
             return False
         for holds in self._guards:
             if not holds():
                 return False
-        if not (self._unchanged.holds() or self._equal()):
+        if not (self._together.holds() or self._equal()):
             return False
         for leaf in self._fresh:
             if leaf.grad is not None:
                 return False
         return self._replay.holds()
 
+    def _watch_edges(self) -> None:
+        """Let the group compare edges, and hooks."""
+        group = self._together
+        group.slots += [(tensor, "_edge", edge) for tensor, edge in self._edges]
+        for leaf, _ in self._hooks:
+            for name in ("hooks", "accumulated"):
+                called = getattr(leaf, name)
+                group.slots.append((leaf, name, called))
+                if called is not None:
+                    group.dicts.append((called, called.copy()))
+
     def _takes(self, numbers: dict[Any, Any]) -> bool:
         """Return whether it is a program for these numbers."""
         for source, value in self._fixed:
             if numbers[source] != value:
                 return False
-        return all(low <= numbers[source] <= high for source, low, high in self._ranges)
+        return all(
+            low <= self._number(source, numbers) <= high
+            for source, low, high in self._ranges
+        )
+
+    def _number(self, source: Any, numbers: dict[Any, Any]) -> Any:
+        """Return a number that is an input as it is now; NaN where there is none."""
+        get = self._sources.get(source)
+        now = numbers[source] if get is None else get()
+        return now if now.__class__ is self._classes.get(source) else math.nan
 
     def _equal(self) -> bool:
         """Return whether what is not the same object is as good as that."""
@@ -163,9 +179,9 @@ class CompiledProgram:
 
     def run(self, call: Call) -> Any:
         """Run the program; return what the function returns."""
-        for cell, source in self._cells:
-            get = self._sources.get(source)
-            cell[()] = call.numbers[source] if get is None else get()
+        for cell, link in self._cells:
+            get = self._sources.get(link.source)
+            cell[()] = link.of(call.numbers[link.source] if get is None else get())
         if self._motion is not None:
             self._motion.move(call.numbers)
         if self._prologue is not None:
@@ -215,23 +231,6 @@ class _Mover:
         value = self.number.value = numbers[self._source]
         for cell, values in self._cells:
             cell.reshape(-1)[:] = at(values, value)
-
-
-def _watched(
-    copied: list[Copied],
-    entries: list[Entry],
-    edges: list[tuple[Tensor, Any]],
-    hooks: list[tuple[Leaf, tuple[Any, ...]]],
-) -> Unchanged:
-    """Return what looks at attributes, edges and hooks at once."""
-    slots: list[Slot] = [(tensor, "_edge", edge) for tensor, edge in edges]
-    for leaf, _ in hooks:
-        for name in ("hooks", "accumulated"):
-            called = getattr(leaf, name)
-            slots.append((leaf, name, called))
-            if called is not None:
-                copied = [*copied, (called, called.copy())]
-    return unchanged(slots, copied, entries)
 
 
 def _trim() -> None:

@@ -9,15 +9,17 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from autocalc._compile._agreement import compare
+from autocalc._compile._agreement import compare, release_shared
 from autocalc._compile._compiled_program import CompiledProgram
-from autocalc._compile._guards import Watch, assigned_at
+from autocalc._compile._followed import Followed
+from autocalc._compile._guards import Guard, assigned_at
 from autocalc._compile._motion import motion_of
 from autocalc._compile._passes._remaking import is_product
 from autocalc._compile._recorder import Recorder
 from autocalc._compile._signature import Call
 from autocalc._compile._trace import Trace, finish, leaves_with_gradients
 from autocalc._compile._tracked import untracked
+from autocalc._compile._watch import Watch
 from autocalc._compile._work import work_of
 from autocalc._dispatch._state import current, recorder
 from autocalc._graph import _lines
@@ -54,8 +56,8 @@ class Entry:
         The latest first.
     recent
         The last recordings, of which no two agree; the latest first.
-    numbers
-        Of the last recording.
+    numbers, captured
+        Of the last recording: those among the arguments, and the guards of others.
     in_vain, recordings
         How many since the last program, and in all.
     eager
@@ -63,7 +65,8 @@ class Entry:
     """
 
     __slots__ = (
-        *("eager", "held", "in_vain", "numbers", "programs", "recent", "recordings"),
+        *("captured", "eager", "held", "in_vain", "numbers", "programs", "recent"),
+        "recordings",
     )
 
     def __init__(self, held: list[Any]) -> None:
@@ -71,6 +74,7 @@ class Entry:
         self.programs: list[CompiledProgram] = []
         self.recent: list[Trace] = []
         self.numbers: dict[Any, Any] = {}
+        self.captured: list[Guard] = []
         self.in_vain = self.recordings = 0
         self.eager = False
 
@@ -170,18 +174,21 @@ class Compiled:
         """Run the function, recorded; make a program if it did as the last time."""
         empty = current().selection.empty
         before = set(leaves_with_gradients())
+        earlier = [thing for trace in entry.recent for thing in trace.things()]
         recording = Recorder(call.tensors, lenient=self._fallback)
-        watch = Watch(recording.refreshed)
         entry.recordings += 1
         entry.in_vain += 1
-        args, kwargs, spans = call.followed(entry.numbers)
-        with recording, watch:
-            result = self._function(*args, **kwargs)
-        for known in spans.values():
-            known.closed = True
+        with Followed() as following:
+            args, kwargs = call.followed(entry.numbers, following)
+            following.captured(entry.captured)
+            spans = following.spans
+            watch = Watch(recording, self._function, spans)
+            with recording, watch:
+                result = self._function(*args, **kwargs)
+            del args, kwargs
         result = untracked(result)
-        entry.numbers = call.numbers
-        trace = finish(recording, call, result, before, watch, spans)
+        entry.numbers, entry.captured = call.numbers, watch.numbers
+        trace = finish(recording, call, result, before, watch, spans, earlier)
         if watch.prints and not self._warned:
             self._warned = True
             message = (
@@ -191,7 +198,7 @@ class Compiled:
             warnings.warn(message, CompileWarning, stacklevel=4)
         why, links = self._agree(entry, trace)
         motion = None
-        if spans and not trace.effects:
+        if call.integers & spans.keys() and not trace.effects:
             motion, moved = motion_of((trace, *entry.recent), call.tensors)
             if motion is not None:
                 why, links = _stray(trace), moved
@@ -205,6 +212,7 @@ class Compiled:
             why = too_large = self._over(program)
         if not why:
             self._warn_of_products(program)
+            trace.changed.clear()
             entry.programs = [program, *entry.programs[: MAX_PROGRAMS - 1]]
             if call.numbers and not links and motion is None:
                 entry.recent = [trace, *entry.recent]  # one of three that differ by one
@@ -246,11 +254,12 @@ class Compiled:
     def _agree(self, entry: Entry, trace: Trace) -> tuple[str, dict[int, Any]]:
         """Return why the recording makes no program yet, or ""; and links."""
         if trace.effects:
-            return _effect(trace), {}
+            return _stray(trace) or _effect(trace), {}
         reason = "it was recorded once"
         for other in entry.recent:
             why, links = compare(other, trace)
             if not why:
+                release_shared(trace, other)
                 return _stray(trace), links
             reason = why
         return reason, {}

@@ -81,6 +81,8 @@ def motion_of(
     """
     last, *others = traces
     for source in last.spans:
+        if not isinstance(source, int) or last.numbers[source].__class__ is not int:
+            continue  # only integers among the arguments move operands
         varied = [t for t in others if t.numbers.get(source) != last.numbers[source]]
         for pair in combinations(varied, 2):
             if pair[0].numbers.get(source) != pair[1].numbers.get(source):

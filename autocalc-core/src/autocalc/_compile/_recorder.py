@@ -76,6 +76,11 @@ class Recorder:
         self.selection.key_of = base.key_of
         self.selection.recorder = self
 
+    @property
+    def is_inside(self) -> bool:
+        """Whether a kernel runs, or the host: what they call is a part of them."""
+        return self._inside
+
     def __enter__(self) -> Recorder:
         recordings.append(self)
         pause(True)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+from autocalc._compile._followed import Followed
 from autocalc._compile._structure import flatten
-from autocalc._compile._tracked import Span, Tracked
 from autocalc._dispatch._addresses import address
 from autocalc._dispatch._state import current
 from autocalc._tensor import Tensor
@@ -71,27 +71,22 @@ class Call:
             parts.append(_shared(arrays))
         self.key: Hashable = (*parts, selection.key_of(*arrays))
 
+    @property
+    def integers(self) -> set[Any]:
+        """The places of the integers among the arguments."""
+        return {place for place, x in self.numbers.items() if x.__class__ is int}
+
     def followed(
-        self, before: dict[Any, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any], dict[Any, Span]]:
-        """Return the arguments, with integers that changed as tracked ones.
+        self, before: dict[Any, Any], following: Followed
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arguments, with numbers that changed as ones that are followed.
 
-        `before` are the numbers of an earlier call; the spans are by the numbers'
-        places, as `numbers` is.
+        `before` are the numbers of an earlier call.
         """
-        places, spans = iter(self.numbers), {}
-
-        def one(value: Any) -> Any:
-            leaves: list[Any] = []
-            flatten(value, leaves)
-            found = [next(places) for x in leaves if x.__class__ in (int, float)]
-            if value.__class__ is not int or before.get(found[0], value) == value:
-                return value
-            spans[found[0]] = Span(value)
-            return Tracked(spans[found[0]])
-
-        args = tuple(map(one, self.args))
-        return args, {name: one(x) for name, x in self.kwargs.items()}, spans
+        places = iter(self.numbers)
+        args = tuple([following.argument(x, before, places) for x in self.args])
+        kwargs = self.kwargs.items()
+        return args, {k: following.argument(x, before, places) for k, x in kwargs}
 
 
 def _shared(arrays: list[Any]) -> Hashable:

@@ -4,17 +4,22 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from dataclasses import dataclass
 from sys import getrefcount
 from typing import Any, NamedTuple
 
-from autocalc._compile._guards import Watch, changed
+import numpy as np
+
+from autocalc._compile._asked import asked_guards
+from autocalc._compile._guards import Inside, changed, is_effect, thing_of
 from autocalc._compile._memory import Memory, Slot, View, root_of
 from autocalc._compile._program import Instruction
 from autocalc._compile._recorder import Recorder
 from autocalc._compile._signature import Call
 from autocalc._compile._structure import flatten
 from autocalc._compile._tracked import Span
+from autocalc._compile._watch import Watch
 from autocalc._dispatch._addresses import address
 from autocalc._graph._frozen import frozen_objects
 from autocalc._graph._lines import Line
@@ -110,6 +115,10 @@ class Trace:
         Of arguments that were followed: the values for which Python does the same.
     sizes
         The shapes that the user's code looked at.
+    shared
+        Sources of guards of arrays whose memory the kernels use.
+    changed
+        Objects that the function changed, and that it may have made.
     """
 
     instructions: list[Instruction]
@@ -127,6 +136,12 @@ class Trace:
     numbers: dict[Any, Any]
     spans: dict[Any, Span]
     sizes: list[Any]
+    shared: set[Any]
+    changed: list[Any]
+
+    def things(self) -> list[Any]:
+        """Return the objects that it has found, and that live."""
+        return [*map(thing_of, self.guards), *self.changed]
 
     def offset_of(self, slot: int, array: Any) -> int:
         """Return where the array of a slot's owner begins in the slot."""
@@ -158,15 +173,17 @@ def finish(
     before: set[Leaf],
     watch: Watch,
     spans: dict[Any, Span],
+    earlier: list[Any],
 ) -> Trace:
     """Describe a recording after its function has returned.
 
     `before` are the leaves that had a gradient when it began, `spans` those of the
-    numbers that were followed.
+    numbers that were followed, `earlier` what earlier recordings have found.
     """
     found: list[Any] = []
     nesting = flatten(result, found)
     memory = recorder.memory
+    asked = asked_guards(watch.asked, memory, call, before)
     described = [_result(leaf, call, recorder) for leaf in found]
     used = {v.slot for i in recorder.instructions for v in i.views()}
     used |= {leaf.view.slot for leaf in described if isinstance(leaf, Made)}
@@ -174,23 +191,47 @@ def finish(
     owners, gradients = _owners(memory, used)
     kept = [(leaf, view) for leaf, view in gradients if memory.slots[view.slot].made]
     explained = {view.slot for _, view in kept}
+    gone = list(changed(watch.guards))
+    effects = [guard for guard in gone if is_effect(guard, earlier)]
+    made = set(map(id, gone)) - set(map(id, effects))
+    guards: list[Any] = [g for g in watch.guards if _is_kept(g, made)]
+    guards += asked
+    numbers = {guard.source: guard.value for guard in watch.numbers}
+    bindings = _bindings(memory, used, call, owners)
     return Trace(
         recorder.instructions,
         memory,
-        _bindings(memory, used, call, owners),
+        bindings,
         nesting,
         described,
         kept,
         [leaf for leaf, _ in kept if leaf not in before],
         [leaf for leaf in before if leaf.grad is None],
         [slot for slot in alive if slot.index not in explained],
-        watch.guards,
+        guards,
         watch.registered,
-        list(changed(watch.guards)),
-        {**call.numbers, **watch.numbers()},
+        effects,
+        {**call.numbers, **numbers},
         spans,
         watch.sizes,
+        set(_shared(guards, bindings)),
+        [thing_of(guard) for guard in gone],
     )
+
+
+def _is_kept(guard: Any, made: set[int]) -> bool:
+    """Return whether a guard is one for replays; `made` are of what a function made."""
+    return id(guard) not in made and not getattr(guard, "only_effects", False)
+
+
+def _shared(guards: list[Any], bindings: dict[int, Binding]) -> Iterator[Any]:
+    """Yield the sources of guards of arrays whose memory the kernels use."""
+    bound = [b.array for b in bindings.values() if isinstance(b, Constant)]
+    roots = {id(root_of(array)) for array in bound}
+    for guard in guards:
+        thing = guard.held.thing if isinstance(guard, Inside) else None
+        if isinstance(thing, np.ndarray) and id(root_of(thing)) in roots:
+            yield guard.source
 
 
 def _result(leaf: Any, call: Call, recorder: Recorder) -> Result:

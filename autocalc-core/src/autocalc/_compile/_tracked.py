@@ -20,12 +20,13 @@ import numpy as np
 class Span:
     """The values for which Python decides as it did with `value`: `low` to `high`."""
 
-    __slots__ = ("closed", "high", "low", "value")
+    __slots__ = ("closed", "formulas", "high", "low", "value")
 
-    def __init__(self, value: int) -> None:
+    def __init__(self, value: float) -> None:
         self.value = value
         self.low, self.high = -math.inf, math.inf
         self.closed = False
+        self.formulas: list[Callable[[float], Any]] = []
 
     def keep(self, low: float, high: float) -> None:
         """Leave out the values below `low` and above `high`."""
@@ -48,6 +49,11 @@ class Tracked(int):
         self = super().__new__(cls, slope * span.value + start)
         self._span, self._slope, self._start = span, slope, start
         return self
+
+    def _given(self) -> int:
+        """Return the number that this one was put in the place of."""
+        is_itself = self._slope == 1 and self._start == 0
+        return self._span.value if is_itself else plain(self)  # type: ignore[return-value]  # an int
 
     # ---- sums and products -------------------------------------------------------
 
@@ -230,10 +236,22 @@ for _name in ("bit_length", "bit_count", "to_bytes", "as_integer_ratio", "conjug
     setattr(Tracked, _name, _pinning(_name))
 
 
+#: What gives back the number that one which is followed stands for, by its type.
+GIVEN: dict[type, Callable[[Any], Any]] = {Tracked: lambda x: x._given()}
+
+
+def given(value: Any) -> Any:
+    """Return the number that was replaced by one that is followed."""
+    get = GIVEN.get(type(value))
+    return value if get is None else get(value)
+
+
 def untracked(value: Any) -> Any:
-    """Return a tree of tuples and lists with plain integers in it."""
+    """Return a tree of tuples and lists with plain numbers in it."""
     if isinstance(value, Tracked):
         return plain(value)
+    if isinstance(value, float) and type(value) is not float:
+        return given(value)
     if value.__class__ in (tuple, list):
         return value.__class__([untracked(one) for one in value])
     return value

@@ -454,8 +454,8 @@ _CLASSES = frozenset({int, float, bool})
 
 def constant(value: Any, dtype: Any) -> Array:
     """Return the number `value` as a cached, read-only 0-d array."""
-    if value.__class__ not in _CLASSES and isinstance(value, int):
-        value = index(value)  # of an exact class: it becomes a key
+    if type(value) not in _CLASSES and isinstance(value, (int, float)):
+        value = _exact(value)  # it becomes a key
     if value == 0 and isinstance(value, float) and copysign(1.0, value) < 0:
         return _number(value, dtype)  # -0.0 and 0 are one key of a dict
     key = (value, dtype)
@@ -469,6 +469,11 @@ def constant(value: Any, dtype: Any) -> Array:
         if not 2**63 <= abs(value) < inf:  # 2.0**70 is kept for no integer 2**70
             _constants[key] = array
     return array
+
+
+def _exact(value: Any) -> Any:
+    """Return the number of an exact class that is as large as one of a subclass."""
+    return index(value) if isinstance(value, int) else float.__add__(value, -0.0)
 
 
 def _number(value: Any, dtype: Any) -> Array:

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Guards of tensors that the recorded function asked for what they are.
+
+A step may look at ``p.requires_grad`` or ``p.grad is None`` of a tensor that none of
+its kernels uses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._compile._memory import Memory
+from autocalc._compile._signature import Call
+from autocalc._compile._together import Together
+from autocalc._graph._node import Leaf
+from autocalc._tensor import Tensor
+
+
+class Asked:
+    """A tensor as it was before the function ran: its edge, its size, its gradient.
+
+    Parameters
+    ----------
+    tensor
+        It was there before.
+    had_gradient
+        Whether it had one; None where the function did not ask.
+    """
+
+    is_number = False
+    code = None
+
+    def __init__(self, tensor: Tensor, had_gradient: bool | None) -> None:
+        self.what = f"a tensor of shape {tuple(tensor._array.shape)}"
+        self.source = id(tensor), "asked"
+        self._tensor, self._edge = tensor, tensor._edge
+        self._layout = tensor._array.shape, tensor._array.dtype
+        self._had_gradient = had_gradient
+
+    def holds(self) -> bool:
+        """Return whether it is as it was."""
+        tensor = self._tensor
+        array, edge = tensor._array, tensor._edge
+        if edge is not self._edge or (array.shape, array.dtype) != self._layout:
+            return False
+        had = self._had_gradient
+        return had is None or (getattr(edge, "grad", None) is not None) == had
+
+    def join(self, group: Together) -> bool:
+        """No group compares it."""
+        del group
+        return False
+
+
+def asked_guards(
+    asked: dict[int, tuple[Tensor, bool]],
+    memory: Memory,
+    call: Call,
+    before: set[Leaf],
+) -> list[Asked]:
+    """Return guards of the tensors that were there before the function ran.
+
+    Arguments without a history are other tensors in each call; `before` are the leaves
+    that had a gradient.
+    """
+    arguments = {id(x) for x in call.tensors if x._edge is None}
+    guards = []
+    for tensor, grad in asked.values():
+        edge: Any = tensor._edge
+        is_old = edge is None or edge.__class__ is Leaf
+        if is_old and id(tensor) not in arguments and not memory.is_made(tensor._array):
+            is_asked = grad and edge is not None
+            guards.append(Asked(tensor, edge in before if is_asked else None))
+    asked.clear()
+    return guards

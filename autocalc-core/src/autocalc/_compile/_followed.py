@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Numbers that vary, followed while a function is recorded.
+
+A number that is not what it was in the last recording is replaced, for the time of this
+one, by a number that notes what Python decides by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from autocalc._compile._guards import Guard
+from autocalc._compile._places import Element, Held, Place
+from autocalc._compile._tracked import Span, Tracked
+from autocalc._compile._tracked_float import TrackedFloat
+
+
+class Followed:
+    """A ``with`` block in which numbers that vary are followed.
+
+    Attributes
+    ----------
+    spans
+        The values for which Python does the same, by the numbers' sources.
+    """
+
+    def __init__(self) -> None:
+        self.spans: dict[Any, Span] = {}
+        self._put: list[tuple[Place, Any, Any]] = []
+
+    def number(self, source: Any, value: Any) -> Any:
+        """Return a number of the same value that is followed."""
+        span = self.spans[source] = Span(value)
+        kind = Tracked if value.__class__ is int else TrackedFloat
+        return Tracked(span) if kind is Tracked else TrackedFloat(span, value)
+
+    def argument(self, value: Any, before: dict[Any, Any], places: Any) -> Any:
+        """Return an argument with the numbers in it followed that are not as before.
+
+        `places` yields the place of each number in it.
+        """
+        if value.__class__ in (int, float):
+            place = next(places)
+            return self._changed(place, value, before)
+        if value.__class__ is tuple:
+            return tuple([self.argument(one, before, places) for one in value])
+        if value.__class__ in (list, dict):
+            pairs = value.items() if value.__class__ is dict else enumerate(value)
+            for key, one in list(pairs):
+                now = self.argument(one, before, places)
+                if now is not one:
+                    self._replace(Element(Held(value, True), key), one, now)
+        elif isinstance(value, (tuple, list)):  # one of the user's own kinds
+            for one in value:
+                self.argument(one, {}, places)
+        return value
+
+    def _changed(self, place: Any, value: Any, before: dict[Any, Any]) -> Any:
+        if place not in before or before[place] == value:
+            return value
+        return self.number(place, value)
+
+    def captured(self, guards: Iterable[Guard]) -> None:
+        """Follow the numbers at guarded places that are not what they were."""
+        for guard in guards:
+            now = guard.get()
+            if now.__class__ is guard.value.__class__ and now != guard.value:
+                self._replace(guard.place, now, self.number(guard.source, now))
+
+    def _replace(self, place: Place, value: Any, number: Any) -> None:
+        place.put(number)
+        self._put.append((place, value, number))
+
+    def __enter__(self) -> Followed:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for place, value, number in self._put:
+            if place.get() is number:
+                place.put(value)
+        self._put.clear()
+        for span in self.spans.values():
+            span.closed = True

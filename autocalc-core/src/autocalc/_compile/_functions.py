@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""The functions whose code runs, and their cells: frames do not tell them."""
+
+from __future__ import annotations
+
+import functools
+import gc
+from types import CodeType, FrameType, FunctionType, MethodType
+from typing import Any
+
+from autocalc._compile._places import MISSING
+from autocalc._graph._frozen import frozen_objects
+
+
+class Functions:
+    """Functions that are known, by their code.
+
+    What a recording reaches is made known before it runs.  A function that is not known
+    is one that the recorded function makes itself, or is looked for among all objects.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, list[FunctionType]] = {}
+        self._seen: set[int] = set()
+        self._things: list[Any] = []
+        self._made: dict[int, dict[str, Any]] = {}
+
+    def forget(self) -> None:
+        """Hold no function any longer."""
+        self._known.clear()
+        self._seen.clear()
+        self._things.clear()
+        self._made.clear()
+
+    def know(self, value: Any) -> None:
+        """Make known the functions that a value is, wraps or encloses."""
+        todo = [value]
+        while todo:
+            one = todo.pop()
+            if id(one) in self._seen or not isinstance(one, _WRAPPERS):
+                continue
+            self._seen.add(id(one))
+            self._things.append(one)
+            if isinstance(one, FunctionType):
+                self._known.setdefault(id(one.__code__), []).append(one)
+                todo += map(contents, one.__closure__ or ())
+            todo += _inside(one)
+
+    def know_methods(self, kind: type) -> None:
+        """Make known the methods of a class."""
+        for base in kind.__mro__:
+            if base is not object and id(base) not in self._seen:
+                self._seen.add(id(base))
+                self._things.append(base)
+                for value in list(vars(base).values()):
+                    self.know(value)
+
+    def running(self, frame: FrameType) -> tuple[list[FunctionType], dict[str, Any]]:
+        """Return the functions that may be running in a frame; of none, the cells.
+
+        Closures that a factory made share their code: those are returned whose
+        variables are what the frame sees.
+        """
+        code = frame.f_code
+        found = self._alike(frame)
+        if not found and id(code) in self._made:
+            cells = self._made[id(code)]
+        else:
+            if not found:
+                self._look_for(code)
+                found = self._alike(frame) or self._known.get(id(code), [])
+            cells = {}
+            for function in found:
+                cells |= zip(code.co_freevars, function.__closure__ or (), strict=True)
+        for inner in code.co_consts:
+            if isinstance(inner, CodeType):
+                names = inner.co_freevars
+                self._made[id(inner)] = {n: cells[n] for n in names if n in cells}
+        return found, cells
+
+    def _alike(self, frame: FrameType) -> list[FunctionType]:
+        known = self._known.get(id(frame.f_code))
+        if not known:
+            return []
+        names, values = frame.f_code.co_freevars, frame.f_locals
+        return [
+            function
+            for function in known
+            if function.__code__ is frame.f_code
+            and all(
+                contents(cell) is values.get(name, MISSING)
+                for name, cell in zip(names, function.__closure__ or (), strict=True)
+            )
+        ]
+
+    def _look_for(self, code: CodeType) -> None:
+        """Look for the functions of some code among all objects."""
+        referrers = [x for x in gc.get_referrers(code) if type(x) is FunctionType]
+        if not referrers:
+            referrers = [x for x in frozen_objects() if type(x) is FunctionType]
+        for function in referrers:
+            if function.__code__ is code:
+                self.know(function)
+
+
+_CACHED: Any = type(functools.lru_cache(lambda: None))
+_WRAPPERS = (FunctionType, MethodType, functools.partial, property, staticmethod,
+             classmethod, functools.cached_property, _CACHED)  # fmt: skip
+
+
+def _inside(value: Any) -> list[Any]:
+    """Return what a wrapper of functions wraps."""
+    if isinstance(value, property):
+        return [value.fget, value.fset, value.fdel]
+    names = ("__func__", "func", "__wrapped__")
+    found = [getattr(value, name, None) for name in names]
+    if isinstance(value, functools.partial):
+        found += [*value.args, *value.keywords.values()]
+    return found
+
+
+def contents(cell: Any) -> Any:
+    """Return what a cell holds, `MISSING` where it is empty."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""Places in which values are found: an element, a variable, an attribute."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from autocalc._compile._together import Together
+
+#: In a place where there is no value.
+MISSING: Any = type("Missing", (), {"__repr__": lambda _: "nothing"})()
+
+
+class Held:
+    """The one reference to an object that guards have: without others it is dead.
+
+    `is_old`: it was there before the function ran; of others that is not known.
+    """
+
+    __slots__ = ("is_old", "thing")
+
+    def __init__(self, thing: Any, is_old: bool) -> None:
+        self.thing, self.is_old = thing, is_old
+
+
+class Place(Protocol):
+    """Where a value is found.
+
+    `source` is the same for the same place; `is_writable` says that `put` works;
+    `join` lets a group compare the value, and returns whether it does.
+    """
+
+    held: Held
+    source: Any
+    is_writable: bool
+
+    def get(self) -> Any: ...
+    def put(self, value: Any) -> None: ...
+    def join(self, group: Together, value: Any) -> bool: ...
+
+
+class Element:
+    """An element of a dict or a list."""
+
+    __slots__ = ("_is_dict", "held", "key", "source")
+
+    is_writable = True
+
+    def __init__(self, held: Held, key: Any) -> None:
+        self.held, self.key = held, key
+        self.source = id(held.thing), key
+        self._is_dict = isinstance(held.thing, dict)
+
+    def get(self) -> Any:
+        if self._is_dict:
+            return dict.get(self.held.thing, self.key, MISSING)
+        try:
+            return list.__getitem__(self.held.thing, self.key)
+        except IndexError:
+            return MISSING
+
+    def put(self, value: Any) -> None:
+        if self._is_dict:
+            dict.__setitem__(self.held.thing, self.key, value)
+        else:
+            list.__setitem__(self.held.thing, self.key, value)
+
+    def join(self, group: Together, value: Any) -> bool:
+        where = self.held.thing
+        if type(where) is not dict:
+            return False
+        if value is MISSING:
+            group.absent.append((where, self.key))
+        elif where.get(self.key, MISSING) is value:
+            group.entries.append((where, self.key, value))
+        else:
+            return False
+        return True
+
+
+class Variable:
+    """A variable of an enclosing function, in its cell."""
+
+    __slots__ = ("held", "source")
+
+    is_writable = True
+
+    def __init__(self, held: Held) -> None:
+        self.held = held
+        self.source = id(held.thing), ""
+
+    def get(self) -> Any:
+        try:
+            return self.held.thing.cell_contents
+        except ValueError:  # it is empty
+            return MISSING
+
+    def put(self, value: Any) -> None:
+        self.held.thing.cell_contents = value
+
+    def join(self, group: Together, value: Any) -> bool:
+        if value is MISSING:
+            return False
+        group.attributes.append((self.held.thing, "cell_contents", value))
+        return True
+
+
+class Attribute:
+    """An attribute that is kept in no dict: in a slot, or by Python itself."""
+
+    __slots__ = ("held", "name", "source")
+
+    is_writable = False
+
+    def __init__(self, held: Held, name: str) -> None:
+        self.held, self.name = held, name
+        self.source = id(held.thing), name
+
+    def get(self) -> Any:
+        return getattr(self.held.thing, self.name, MISSING)
+
+    def put(self, value: Any) -> None:
+        setattr(self.held.thing, self.name, value)
+
+    def join(self, group: Together, value: Any) -> bool:
+        if value is MISSING:
+            return False
+        group.attributes.append((self.held.thing, self.name, value))
+        return True
+
+
+class Result:
+    """What a function without arguments returns: a setting that it asks for."""
+
+    __slots__ = ("held", "source")
+
+    is_writable = False
+
+    def __init__(self, held: Held) -> None:
+        self.held = held
+        self.source = id(held.thing), "()"
+
+    def get(self) -> Any:
+        return self.held.thing()
+
+    def put(self, value: Any) -> None:
+        raise NotImplementedError
+
+    def join(self, group: Together, value: Any) -> bool:
+        del group, value
+        return False
+
+
+class OfClass:
+    """An attribute of a class."""
+
+    __slots__ = ("held", "key", "source")
+
+    is_writable = True
+
+    def __init__(self, held: Held, name: str) -> None:
+        self.held, self.key = held, name
+        self.source = id(held.thing), name
+
+    def get(self) -> Any:
+        return vars(self.held.thing).get(self.key, MISSING)
+
+    def put(self, value: Any) -> None:
+        type.__setattr__(self.held.thing, self.key, value)
+
+    def join(self, group: Together, value: Any) -> bool:
+        where = vars(self.held.thing)
+        if value is MISSING:
+            group.absent.append((where, self.key))
+            return True
+        group.keys.append((where, self.key, value))
+        return True

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""Which values code can read, by its bytecode.
+
+Code reaches values from roots: globals, variables of enclosing functions, arguments.
+For each root a `Path` says which attributes the code takes of it, and of those in turn.
+A value that the code does more with, as to store it, to pass it on or to subscript it,
+*escapes*: of what it leads to any attribute that the code names may be read.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+#: Instructions that load a root, and the table that holds it.
+_LOADS = {
+    "LOAD_GLOBAL": "globals",
+    "LOAD_NAME": "globals",
+    "LOAD_FROM_DICT_OR_GLOBALS": "globals",
+    "STORE_GLOBAL": "globals",
+    "DELETE_GLOBAL": "globals",
+    "LOAD_DEREF": "locals",
+    "LOAD_CLASSDEREF": "locals",
+    "LOAD_FROM_DICT_OR_DEREF": "locals",
+    "STORE_DEREF": "locals",
+    "DELETE_DEREF": "locals",
+}
+
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR")
+_NAMES = (*_ATTRIBUTES, "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD", "IMPORT_FROM")
+
+#: Functions whose second argument names an attribute.
+_BY_NAME = frozenset({"getattr", "hasattr", "setattr", "delattr"})
+
+#: Names with which code reads attributes that it does not name.
+_DYNAMIC = frozenset(
+    {"vars", "dir", "__dict__", "__getattribute__", "attrgetter", "asdict", "astuple",
+     "fields", "methodcaller", "getmembers", "getattr_static"}
+)  # fmt: skip
+
+
+class Path(dict[str, "Path"]):
+    """What code does with a value: the attributes that it takes, each with its path.
+
+    Attributes
+    ----------
+    escapes
+        Whether the value is used in another way than by its attributes.
+    called
+        Whether it, or a method of it, is called.
+    tested
+        Whether the code asks if there is such an attribute.
+    """
+
+    __slots__ = ("called", "escapes", "tested")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.escapes = self.called = self.tested = False
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the value is looked at; else it is only assigned."""
+        return bool(self) or self.escapes or self.called or self.tested
+
+    def to(self, name: str) -> Path:
+        """Return the path of an attribute, made where there is none."""
+        return self.setdefault(name, Path())
+
+
+class Reads:
+    """What one code object reads.
+
+    Attributes
+    ----------
+    globals, locals
+        The paths of its roots: `locals` are arguments and enclosing functions'.
+    imports
+        Modules that the code imports itself: names, and levels of relative ones.
+    names
+        All attributes that it names, and those of functions inside it.
+    tests
+        Whether it may ask for an attribute that is not there.
+    dynamic
+        Whether it may read attributes that it does not name.
+    constants
+        Its texts.
+    """
+
+    def __init__(self, code: CodeType) -> None:
+        self.globals: dict[str, Path] = {}
+        self.locals: dict[str, Path] = {}
+        self.imports: list[tuple[str, int]] = []
+        self.names: set[str] = set()
+        self.constants = {x for x in _texts(code.co_consts) if x.isidentifier()}
+        self.dynamic = False
+        self._scan(list(dis.get_instructions(code)))
+        known = self.globals.keys() | self.names
+        self.tests = "AttributeError" in known or bool(_BY_NAME & known)
+        self.dynamic = self.dynamic or bool(_DYNAMIC & known)
+        for inner in code.co_consts:
+            if isinstance(inner, CodeType):
+                reads = reads_of(inner)
+                self.names |= reads.names
+                self.tests |= reads.tests
+                self.dynamic |= reads.dynamic
+        if self.tests or "MATCH_CLASS" in dis.opmap:
+            self.names |= {x for x in self.constants if self.tests}
+
+    def _scan(self, steps: list[Any]) -> None:
+        for i, step in enumerate(steps):
+            if step.opname in _NAMES:
+                self.names.add(step.argval)
+            elif step.opname == "MATCH_CLASS":
+                self.dynamic = True
+            elif step.opname == "IMPORT_NAME":
+                level = steps[i - 2].argval if i > 1 else 0
+                self.imports.append((step.argval, level or 0))
+            table, names = _loaded(step)
+            for name in names[:-1]:
+                getattr(self, table).setdefault(name, Path()).escapes = True
+            if names:
+                root = getattr(self, table).setdefault(names[-1], Path())
+                self._follow(root, steps, i)
+                if table == "globals" and names[-1] in _BY_NAME:
+                    self._by_name(steps, i + 1)
+
+    def _follow(self, path: Path, steps: list[Any], i: int) -> None:
+        """Note what is done with the value that a step has loaded."""
+        if steps[i].opname.startswith(("STORE", "DELETE")):
+            return
+        called = _is_called(steps, i)
+        i += 1
+        while i < len(steps) and steps[i].opname in _ATTRIBUTES:
+            step, owner = steps[i], path
+            path = path.to(step.argval)
+            called = _is_called(steps, i)
+            owner.called |= called
+            if not step.opname.startswith("LOAD"):
+                return
+            i += 1
+        path.called |= called
+        path.escapes |= not called
+
+    def _by_name(self, steps: list[Any], i: int) -> None:
+        """Note the attribute that `getattr` or one of its like is asked for."""
+        while i < len(steps) and steps[i].opname == "PUSH_NULL":
+            i += 1
+        table, names = _loaded(steps[i]) if i < len(steps) else ("", ())
+        if len(names) == 1:
+            path = getattr(self, table).setdefault(names[0], Path())
+            i += 1
+            while i < len(steps) and steps[i].opname == "LOAD_ATTR":
+                path = path.to(steps[i].argval)
+                i += 1
+            named = steps[i].argval if steps[i].opname == "LOAD_CONST" else None
+            if isinstance(named, str):
+                path = path.to(named)
+                path.escapes = path.tested = True
+                if _ends_call(steps, i + 1):
+                    return
+        self.dynamic = True
+
+
+def _ends_call(steps: list[Any], i: int) -> bool:
+    """Return whether a call follows, or one more argument and then the call."""
+    if not steps[i].opname.startswith(("CALL", "PRECALL")):
+        if steps[i].opname != "LOAD_CONST" and not _loaded(steps[i])[1]:
+            return False
+        i += 1
+        while steps[i].opname == "LOAD_ATTR":
+            i += 1
+    return bool(steps[i].opname.startswith(("CALL", "PRECALL")))
+
+
+def _texts(constants: tuple[Any, ...]) -> Iterator[str]:
+    for x in constants:
+        if isinstance(x, str):
+            yield x
+        elif isinstance(x, (tuple, frozenset)):
+            yield from _texts(tuple(x))
+
+
+def _loaded(step: Any) -> tuple[str, tuple[str, ...]]:
+    """Return the table and the names of the roots that a step loads."""
+    name = step.opname
+    table = _LOADS.get(name, "")
+    if not table and "LOAD_FAST" in name:
+        table = "locals"
+    if not table:
+        return "", ()
+    if name.startswith("STORE_FAST"):  # it stores one and loads another
+        return table, tuple(step.argval[1:])
+    return table, step.argval if isinstance(step.argval, tuple) else (step.argval,)
+
+
+def _is_called(steps: list[Any], i: int) -> bool:
+    """Return whether what a step loads is the function of a call."""
+    step = steps[i]
+    if step.opname == "LOAD_METHOD":
+        return True
+    since = _FLAGGED.get(step.opname)
+    if since is not None and sys.version_info >= since and step.arg & 1:
+        return True
+    near = steps[i + 1 : i + 2] if _NULL_COMES_AFTER else steps[max(i - 1, 0) : i]
+    return any(one.opname == "PUSH_NULL" for one in near)
+
+
+#: Instructions whose lowest bit says that they load a function, since these versions.
+_FLAGGED = {"LOAD_GLOBAL": (3, 11), "LOAD_ATTR": (3, 12)}
+
+#: Where a function that is not so loaded has the NULL that belongs to it.
+_NULL_COMES_AFTER = sys.version_info >= (3, 13)
+
+_known: dict[CodeType, Reads] = {}
+
+#: Code objects of which it is known what they read; of more, all are forgotten.
+MAX_KNOWN = 4096
+
+
+def reads_of(code: CodeType) -> Reads:
+    """Return what a code object reads."""
+    found = _known.get(code)
+    if found is None:
+        if len(_known) >= MAX_KNOWN:
+            _known.clear()
+        found = _known[code] = Reads(code)
+    return found
