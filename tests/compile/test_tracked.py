@@ -9,11 +9,13 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autocalc as ac
 from autocalc._compile._recorder import Recorder
-from autocalc._compile._tracked import Span, Tracked, plain, untracked
+from autocalc._compile._tracked import Span, Tracked, given, plain, untracked
+from autocalc._compile._tracked_float import TrackedFloat
 
 INF = math.inf
 
@@ -124,3 +126,60 @@ def test_operators_note_where_a_number_is_cut_off(name: str) -> None:
         make(Tracked(span))
     assert low == span.low or span.low <= 0 >= low
     assert span.high == high
+
+
+#: What is done with k = 0.5, and from where to where it leads to the same.
+FLOATS: dict[str, tuple[Callable[[Any], Any], float, float]] = {
+    "nothing": (lambda k: k, -INF, INF),
+    "computed": (lambda k: 1 - k * 2 + k / 3 - k**2 + abs(-k), -INF, INF),
+    "less": (lambda k: k < 0.75, -INF, math.nextafter(0.75, 0)),
+    "at most": (lambda k: k <= 0.75, -INF, 0.75),
+    "more": (lambda k: k > 0.25, math.nextafter(0.25, 1), INF),
+    "at least": (lambda k: k >= 0.25, 0.25, INF),
+    "not less": (lambda k: k < 0.25, 0.25, INF),
+    "reflected": (lambda k: 0.25 < k, math.nextafter(0.25, 1), INF),  # noqa: SIM300
+    "an integer": (lambda k: k < 1, -INF, math.nextafter(1.0, 0)),
+    "equal": (lambda k: k == 0.5, 0.5, 0.5),
+    "unequal": (lambda k: k == 0.75, -INF, math.nextafter(0.75, 0)),
+    "true": (bool, math.nextafter(0.0, 1), INF),
+    "max": (lambda k: max(k, 0.25), 0.25, INF),
+    "min": (lambda k: min(k, 0.25), math.nextafter(0.25, 1), INF),
+    "both": (lambda k: 0.25 <= k <= 0.75, 0.25, 0.75),
+    "a comparison of what is computed": (lambda k: 1 - k > 0.25, 0.5, 0.5),
+    "rounded": (lambda k: round(k, 1), 0.5, 0.5),
+    "an int": (int, 0.5, 0.5),
+    "a floor": (math.floor, 0.5, 0.5),
+    "whole": (lambda k: k // 0.3, 0.5, 0.5),
+    "a rest": (lambda k: k % 0.3, 0.5, 0.5),
+    "a text": (lambda k: f"{k}", 0.5, 0.5),
+    "a key": ({0.5: 1}.get, 0.5, 0.5),
+    "by numpy": (lambda k: np.floor(k), 0.5, 0.5),  # noqa: PLW0108  as the others
+}
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_what_a_float_decides(name: str) -> None:
+    decide, low, high = FLOATS[name]
+    span = Span(0.5)
+    number = TrackedFloat(span, 0.5)
+    found, expected = decide(number), decide(0.5)
+    assert untracked(found) == expected
+    assert type(untracked(found)) is type(expected)
+    assert (span.low, span.high) == (low, high)
+
+
+def test_what_is_computed_of_a_float_can_be_computed_again() -> None:
+    span = Span(0.5)
+    number = TrackedFloat(span, 0.5)
+    found = 1 - number * 2 + number / 3 - number**2 + 2 * -number
+    formula: Any = vars(found)["_formula"]
+    for t in (0.1, -3.0, 7.5):
+        assert formula(t) == 1 - t * 2 + t / 3 - t**2 + 2 * -t
+    assert (span.low, span.high) == (-INF, INF)
+
+
+def test_a_float_gives_back_the_number_itself() -> None:
+    value = 0.1 + 0.2
+    assert given(TrackedFloat(Span(value), value)) is value
+    assert copy.deepcopy(TrackedFloat(Span(value), value)) == value
+    assert type(pickle.loads(pickle.dumps(TrackedFloat(Span(value), value)))) is float
