@@ -14,6 +14,7 @@ from collections import deque, namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from types import (
+    BuiltinMethodType,
     FunctionType,
     MappingProxyType,
     MemberDescriptorType,
@@ -96,7 +97,7 @@ def _users(kind: type) -> set[str]:
 
 def parts_of(value: Any) -> list[Any]:
     """Return what a method, a partial function, a view or an iterator is made of."""
-    if isinstance(value, MethodType):
+    if isinstance(value, (MethodType, BuiltinMethodType)):
         return [value.__self__]
     if isinstance(value, functools.partial):
         return [value.func, value.args, value.keywords]

@@ -88,6 +88,7 @@ class Watch:
         self._found.functions.know(function)
         self._recording, self._spans = recording, spans
         self._is_first = True
+        self._may_draw = False  # other threads draw as well
         # What runs when garbage is collected is no part of the function.
         codes = [getattr(callback, "__code__", None) for callback in gc.callbacks]
         self._kinds: dict[CodeType, str] = {code: "" for code in codes if code}
@@ -117,7 +118,7 @@ class Watch:
             sys.setprofile(self._before)
         self._gradients.clear()
         self._found.forget_the_dead()
-        if numpy_state() != self._drawn:
+        if self._may_draw and numpy_state() != self._drawn:
             what = "the random numbers that NumPy draws; draw with AutoCalc's"
             self.guards.append(Drawn(what, None))
 
@@ -220,6 +221,7 @@ class Watch:
 
     def _users_frame(self, frame: FrameType, code: CodeType) -> None:
         reads, found = reads_of(code), self._found
+        self._may_draw |= "random" in reads.names or "random" in reads.globals
         where = frame.f_globals
         if found.first(where, (id(code), "globals")):
             self._globals(where, frame.f_builtins, reads, code)
