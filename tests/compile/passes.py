@@ -80,7 +80,8 @@ def same(want: list[Any], have: list[Any], *, exact: bool = True) -> None:
             if exact:
                 assert x.tobytes() == y.tobytes()
             else:
-                np.testing.assert_allclose(x, y, rtol=2e-5, atol=1e-5)
+                # Some are sums of hundreds that cancel: a bias before batch norm.
+                np.testing.assert_allclose(x, y, rtol=2e-5, atol=3e-5)
 
 
 def ask_for_transposed(monkeypatch: pytest.MonkeyPatch) -> list[DispatchKey]:

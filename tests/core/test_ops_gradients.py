@@ -139,6 +139,7 @@ REDUCTIONS = {
     "var": ac.var,
     "var of all": lambda x, dim, keepdim: ac.var(x, dim, False, keepdim),
     "std": ac.std,
+    "norm": lambda x, dim, keepdim: ac.linalg.vector_norm(x, 2, dim, keepdim),
     "max": ac.amax,
     "min": ac.amin,
     "logsumexp": ac.logsumexp,

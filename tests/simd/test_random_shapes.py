@@ -237,6 +237,8 @@ MAKERS = {
     "min": never_empty(reduction),
     "logsumexp": never_empty(reduction),
     "var": never_empty(lambda rng: reduction(rng, 0.0)),
+    "std": never_empty(lambda rng: reduction(rng, 0.0)),
+    "norm": reduction,
     "argmax": never_empty(argmax),
     "rms_norm": never_empty(rms_norm),
     "layer_norm": never_empty(layer_norm),

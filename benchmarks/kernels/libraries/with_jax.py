@@ -66,6 +66,7 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "max": _compiled(lambda a, axes, keepdim: jnp.max(a, axes), 2),
     "logsumexp": _compiled(lambda a, axes, keepdim: jax.nn.logsumexp(a, axes), 2),
     "var": _compiled(lambda a, axes, keepdim, c: jnp.var(a, axes, ddof=c), 3),
+    "std": _compiled(lambda a, axes, keepdim, c: jnp.std(a, axes, ddof=c), 3),
     "argmax": _compiled(lambda a, axis, keepdim: jnp.argmax(a, axis), 2),
     "softmax": _compiled(jax.nn.softmax, 1),
     "log_softmax": _compiled(jax.nn.log_softmax, 1),

@@ -123,6 +123,10 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "var": lambda a, axes, keepdim, correction: torch.var(
         a, axes, correction=correction, keepdim=keepdim
     ),
+    "std": lambda a, axes, keepdim, correction: torch.std(
+        a, axes, correction=correction, keepdim=keepdim
+    ),
+    "norm": lambda a, axes, keepdim: torch.linalg.vector_norm(a, 2, axes, keepdim),
     "argmax": torch.argmax,
     "softmax": torch.softmax,
     "log_softmax": torch.log_softmax,

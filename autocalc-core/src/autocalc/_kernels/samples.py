@@ -200,3 +200,24 @@ def binary(make: Make) -> Iterator[Sample]:
 def pairs(values: Array) -> tuple[Array, Array]:
     """Return every value beside every value."""
     return np.repeat(values, len(values)), np.tile(values, len(values))
+
+
+# ---- rows on which squares go wrong --------------------------------------------------
+
+
+def far_rows(make: Make) -> Iterator[tuple[str, Array]]:
+    """Yield rows far from zero, of equal numbers, and near the ends of the format."""
+    for value in (1e3, 1500.0, 1e5, 1e7):
+        yield f"far, equal values {value:g}", np.full((2, 257), value, make.dtype)
+    yield "far, mean 1e6", make.normal(3, 129) + make.scalar(1e6)
+    for scale in ends(make.dtype):
+        x = make.unit(2, 37) + make.scalar(0.5)
+        x[:, ::2] *= -1
+        yield f"far, scale={scale:g}", (x * make.scalar(scale)).astype(make.dtype)
+
+
+def ends(dtype: DType) -> tuple[float, ...]:
+    """Return sizes of numbers near the ends of a format."""
+    if dtype == np.float32:
+        return 1e19, 1e25, 1e37, 2.2e38, 1e-25, 1e-40
+    return 1e154, 1e200, 1e300, 1e-200, 1e-300

@@ -13,12 +13,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._remembered import remembered, replayed
-from autocalc._ops.reduction import (
-    count_elements,
-    mean,
-    spread,
-    sqrt_zero_grad,
-)
+from autocalc._ops.reduction import count_elements, mean, spread
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError
@@ -40,8 +35,34 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.sub(a, spread(k, mean_of, shape, axes, keepdim)))
 
 
+std_op = nary("std", saves="mean out a")
+
+
+@std_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    r"""D std / d x = (x - mean) / std / (n - correction); 0 where std is 0."""
+    mean_of, y, a = n.saved
+    axes, keepdim, correction = n.attributes
+    shape = n.shapes[0]
+    if k.records:  # the kept mean has no history
+        mean_of = k.mean(a, axes, keepdim)
+    freedom = count_elements(shape, axes) - correction
+    scale = 1.0 / freedom if freedom > 0 else math.inf
+    zero, one = k.constant(0, g), k.constant(1, g)
+    at_zero = k.compare(y, zero, "eq")
+    g = k.where(at_zero, zero, k.mul(g, k.constant(scale, g)))
+    y = k.where(at_zero, one, y)
+    mean_of, y, g = (spread(k, v, shape, axes, keepdim) for v in (mean_of, y, g))
+    rest = k.sub(a, mean_of)
+    if k.records:
+        return k.mul(g, k.div(rest, y))
+    # Not g / y at first, which could overflow.
+    return k.mul(g, k.div(rest, y, into=rest), into=rest)
+
+
 @method("var")
 @remembered
+@rounded_once  # the gradient of halves needs the mean in float32
 def var(
     input: Tensor,
     dim: Dims = None,
@@ -83,34 +104,56 @@ def var(
     >>> ac.var(ac.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
     """
+    return _moment(
+        "var", input, dim, unbiased, keepdim, correction, out, axis, keepdims
+    )
+
+
+def _moment(
+    where: str,
+    input: Tensor,
+    dim: Any,
+    unbiased: bool | None,
+    keepdim: bool,
+    correction: float | None,
+    out: Tensor | None,
+    axis: Any,
+    keepdims: Any,
+) -> Tensor:
+    """Run `var` or `std`, which read their arguments in the same way."""
     if axis is not None:
-        dim = dim_or_axis("var", dim, axis)
+        dim = dim_or_axis(where, dim, axis)
     if keepdims is not None:
-        keepdim = keepdim_or_keepdims("var", keepdim, keepdims)
+        keepdim = keepdim_or_keepdims(where, keepdim, keepdims)
     if unbiased is not None:
-        check_flag("var", "unbiased", unbiased)
+        check_flag(where, "unbiased", unbiased)
     if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("var", "keepdim", keepdim)
+        keepdim = check_flag(where, "keepdim", keepdim)
     if dim.__class__ is FLAG:  # var(x, unbiased)
         if unbiased is not None or keepdim:
             message = (
-                f"var: `unbiased`={dim} stands alone, with nothing behind it; for more "
-                f"give var(input, dim, unbiased, keepdim)."
+                f"{where}: `unbiased`={dim} must be alone; for "
+                f"more give {where}(input, dim, unbiased, keepdim)."
             )
             raise ArgumentError(message)
         dim, unbiased = None, dim
     if unbiased is not None and correction is not None:
-        message = "var: `unbiased` and `correction` say the same; give one of them."
+        message = (
+            f"{where}: `unbiased` and `correction` say the same; give one of them."
+        )
         raise ArgumentError(message)
     if correction is None:
         correction = 1.0 if unbiased is None or unbiased else 0.0
-    x, weight = check_tensor("var", input), number("var", "correction", correction)
-    result = var_op(x, axes_of("var", x, dim), keepdim, weight)
-    return result if out is None else apply_out("var", result, out)
+    x, weight = check_tensor(where, input), number(where, "correction", correction)
+    axes = axes_of(where, x, dim)
+    run = std_op if where == "std" else var_op
+    result = run(x, axes, keepdim, weight)
+    return result if out is None else apply_out(where, result, out)
 
 
 @method("std")
-@replayed
+@remembered
+@rounded_once
 def std(
     input: Tensor,
     dim: Dims = None,
@@ -122,7 +165,9 @@ def std(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return the square root of `var`.
+    """Return the square root of `var`, also where that overflows or vanishes.
+
+    Where it is 0, so is its gradient.
 
     Parameters
     ----------
@@ -147,13 +192,9 @@ def std(
     >>> ac.std(ac.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
     """
-    if axis is not None:
-        dim = dim_or_axis("std", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("std", keepdim, keepdims)
-    value = var(input, dim, unbiased, keepdim, correction=correction)
-    result = sqrt_zero_grad(value)
-    return result if out is None else apply_out("std", result, out)
+    return _moment(
+        "std", input, dim, unbiased, keepdim, correction, out, axis, keepdims
+    )
 
 
 @replayed

@@ -23,10 +23,11 @@ from autocalc._ops._coerce import check_and_cast, in_float32
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
-from autocalc._ops._op import unary
+from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._recorded import composed, one_node
 from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops.reduction import spread
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import FLAG, check_flag, integers, number
 from autocalc._tensor.dtypes import DType
@@ -99,7 +100,7 @@ def _norm_of_vectors(x: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
         axes = axes_of("sum", x, dim)
         if len(axes) == x._array.ndim:
             return one_node(_slope_of_length, _length, (x,), (keepdim,))
-        return _root_of_squares(reduction.sum(arithmetic.mul(x, x), axes, keepdim))
+        return norm_op(x, axes, keepdim)
     size = arithmetic.abs(x)
     if ord == math.inf:
         return extrema.amax(size, dim, keepdim)
@@ -111,8 +112,28 @@ def _norm_of_vectors(x: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
     if ord == 1:
         return reduction.sum(size, dim, keepdim)
     base = x if ord % 2 == 0 else size  # the absolute value has a kink at 0
+    if not x._array.size:
+        return _power_mean(base, ord, dim, keepdim)
+    # In parts of the largest no power overflows or vanishes.  The norm of a constant
+    # times x is that constant times the norm, so the unit needs no history.
+    unit = _unit(size.detach(), ord, dim)
+    found = _power_mean(arithmetic.div_op(base, unit), ord, dim, keepdim)
+    if not keepdim:
+        unit = reduction.sum(unit, axes_of("sum", x, dim))
+    return arithmetic.mul(found, unit)
+
+
+def _power_mean(base: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
+    """Return (sum base^ord)^(1 / ord) over `dim`."""
     powers = _power(base, ord) if ord < 1 else arithmetic.pow_op(base, ord)
     return _power(reduction.sum(powers, dim, keepdim), 1.0 / ord)
+
+
+def _unit(size: Tensor, ord: float, dim: Dims) -> Tensor:
+    """Return what decides a norm: the largest size, of negative orders the least."""
+    found = (extrema.amax if ord > 0 else extrema.amin)(size, dim, True)
+    known = comparison.choose(comparison.gt(found, 0.0), found, 1.0)
+    return comparison.choose(comparison.lt(known, math.inf), known, 1.0)
 
 
 @replayed
@@ -125,25 +146,27 @@ def _length(x: Tensor, keepdim: bool) -> Tensor:
 
 @composed("length", "out a", like="abs")
 def _slope_of_length(k: Any, n: Any, g: Any) -> Any:
-    """Return g x / length, 0 where that is 0; recorded, as `_root_of_squares`."""
+    """Return g x / length, 0 where that is 0."""
     y, x = n.saved
     zero = k.constant(0, g)
     slope = k.div(k.constant(1, g), y)
     return k.mul(x, k.mul(g, k.where(k.compare(y, zero, "eq"), zero, slope)))
 
 
-_root_of_squares = unary(
-    "sqrt", "the square root, with gradient 0 at 0", saves="out", main=False
-)
+norm_op = nary("norm", saves="out a")
 
 
-@_root_of_squares.vjp
+@norm_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Recorded, what lies behind the `where` makes further derivatives at 0 NaN."""
-    (y,) = n.saved
+    """Return g x / norm, 0 where that is 0."""
+    y, x = n.saved
+    axes, keepdim = n.attributes
     zero = k.constant(0, g)
-    slope = k.div(k.constant(0.5, g), y)
-    return k.mul(g, k.where(k.compare(y, zero, "eq"), zero, slope))
+    at_zero = k.compare(y, zero, "eq")
+    g = k.where(at_zero, zero, g)
+    y = k.where(at_zero, k.constant(1, g), y)
+    y, g = (spread(k, v, n.shapes[0], axes, keepdim) for v in (y, g))
+    return k.mul(g, k.div(x, y))
 
 
 def _power(x: Tensor, exponent: float) -> Tensor:

@@ -295,20 +295,22 @@ def _norm(grads: list[Any], p: float) -> Any:
         grads = [arrays.cast(g, dtype) for g in grads]
     if p == 2:
         return arrays.grad_norm(grads)
-    flat = [arrays.reshape(arrays.abs(g), (g.size,)) for g in grads]
-    if p == math.inf:
-        parts = [arrays.max(a, (0,), False) for a in flat if a.size]
-        combine = arrays.maximum
-    else:
-        exponent = arrays.constant(p, grads[0])
-        parts = [arrays.sum(arrays.pow(a, exponent), (0,), False) for a in flat]
-        combine = arrays.add
-    total = arrays.zeros((), grads[0].dtype)
-    for part in parts:
-        total = combine(total, part)
-    if p == math.inf:
-        return total
-    return arrays.pow(total, arrays.constant(1 / p, total))
+    flat = [arrays.reshape(arrays.abs(g), (g.size,)) for g in grads if g.size]
+    largest = arrays.zeros((), dtype)
+    for a in flat:
+        largest = arrays.maximum(largest, arrays.max(a, (0,), False))
+    if p == math.inf or not flat:
+        return largest
+    # In parts of the largest no power overflows or vanishes.
+    zero, one, inf = (arrays.constant(v, largest) for v in (0.0, 1.0, math.inf))
+    unit = arrays.where(arrays.compare(largest, zero, "gt"), largest, one)
+    unit = arrays.where(arrays.compare(unit, inf, "lt"), unit, one)
+    exponent = arrays.constant(p, largest)
+    total = arrays.zeros((), dtype)
+    for a in flat:
+        powers = arrays.pow(arrays.div(a, unit), exponent)
+        total = arrays.add(total, arrays.sum(powers, (0,), False))
+    return arrays.mul(unit, arrays.pow(total, arrays.constant(1 / p, total)))
 
 
 def _wide(norm: Any) -> Any:

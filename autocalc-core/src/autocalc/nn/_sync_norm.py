@@ -51,7 +51,8 @@ def sync_batch_norm(
     """Normalise each channel by the batches of all ranks; see `nn.SyncBatchNorm`.
 
     The variance is the mean of squared distances from the mean, in two passes: two sums
-    over the ranks in forward and two in backward.
+    over the ranks in forward and two in backward.  The mean of the distances corrects
+    the mean.
     """
     x = input.float() if input.dtype.is_half else input
     channels = x.shape[1]
@@ -67,10 +68,13 @@ def sync_batch_norm(
     _check_count(input, count, group)
     mean = sums[:channels] / count
     centered = x - mean.reshape(shape)
-    var = SumOverRanks.apply((centered * centered).sum(others), group) / count
-    _move(running_mean, mean, momentum)
+    parts = cat([(centered * centered).sum(others), centered.sum(others)])
+    moments = SumOverRanks.apply(parts, group) / count
+    shift = moments[channels:]
+    var = moments[:channels] - shift * shift
+    _move(running_mean, mean + shift, momentum)
     _move(running_var, var * (count / (count - 1)), momentum)
-    y = centered * (var + eps).rsqrt().reshape(shape)
+    y = (centered - shift.reshape(shape)) * (var + eps).rsqrt().reshape(shape)
     if weight is not None:
         y = y * weight.reshape(shape)
     if bias is not None:

@@ -18,6 +18,7 @@
     X(activations)            \
     X(copies)                 \
     X(reductions)             \
+    X(moments)                \
     X(gemm)                   \
     X(conv)                   \
     X(conv_dweight)           \

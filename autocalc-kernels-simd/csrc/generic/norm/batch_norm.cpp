@@ -11,7 +11,7 @@
 //     mean = sum(n c + r) / N    var = sum(q + 2 (c - mean) r + n (c - mean)^2) / N
 #include "common/families.hpp"
 #include "elementwise/post_ops.hpp"
-#include "norm/channels.hpp"
+#include "norm/scaled_channels.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -23,7 +23,7 @@ struct Forward {
     const T *x, *other;
     T* out;
     T* sums;    // [chunk][c, r, q][channel]
-    T* scales;  // [mean, scale, bias][channel]
+    T* scales;  // [mean, scale, bias, unit][channel]
     PerChannel<T> weight, bias;
     const ac_array *mean, *var;
     double eps;
@@ -74,14 +74,15 @@ void measure(const Chunk<T, bundle>& chunk, const T* x, T* centers, T* rests,
     }
 }
 
-// Mean and variance of the `n` channels from number `c` on: 0 and 1 of no values.
+// Mean and variance of the `n` channels from number `c` on, 0 and 1 of no values; and
+// what the mean lacks as a double, which matters to doubles alone.
 template <class T, bool bundle>
 void combine(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t c, int64_t n,
-             double* mean, double* var) {
+             double* mean, double* lack, double* var) {
     const int64_t channels = cut.x.channels;
     const bool none = cut.x.values() == 0;
     const auto values = static_cast<double>(none ? 1 : cut.x.values());
-    LongSum sum[combined_channels], square[combined_channels];
+    LongSum sum[combined_channels], square[combined_channels], rest[combined_channels];
     for (int64_t k = 0; k < cut.chunks; ++k) {
         const T* at = job.sums + 3 * k * channels + c;
         const auto count = static_cast<double>(cut.values(k));
@@ -100,26 +101,43 @@ void combine(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t c, in
             const double far = at[i] - mean[i];
             square[i].add(at[2 * channels + i]);
             square[i].add(far * (2 * at[channels + i] + far * count));
+            if (sizeof(T) == 8) rest[i].add(far * count + at[channels + i]);
         }
     }
-    for (int64_t i = 0; i < n; ++i) var[i] = none ? 1 : square[i].total() / values;
+    for (int64_t i = 0; i < n; ++i) {
+        const double more = sizeof(T) == 8 ? rest[i].total() / values : 0;
+        var[i] = none ? 1 : larger(square[i].total() / values - more * more, 0.0);
+        const double whole = mean[i] + more;
+        lack[i] = (mean[i] - whole) + more;
+        if (whole == whole) mean[i] = whole;  // an infinite mean has no rest
+    }
 }
 
 template <class T, bool bundle>
 void finish_forward(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t begin,
                     int64_t end) {
     const int64_t channels = cut.x.channels;
-    double mean[combined_channels], var[combined_channels];
+    double mean[combined_channels] = {}, lack[combined_channels] = {},
+           var[combined_channels] = {}, rstd[combined_channels] = {};
     for (int64_t c = begin; c < end; ++c) {
         const int64_t i = (c - begin) % combined_channels;
-        if (i == 0)
-            combine(job, cut, c, smaller(combined_channels, end - c), mean, var);
-        put_channel<T>(job.mean, c, mean[i], false);
-        put_channel<T>(job.var, c, var[i], false);
-        job.scales[c] = static_cast<T>(mean[i]);
-        job.scales[channels + c] =
-            static_cast<T>(inverse_deviation(var[i], job.eps) * job.weight[c]);
-        job.scales[2 * channels + c] = job.bias[c];
+        if (i == 0) {
+            combine(job, cut, c, smaller(combined_channels, end - c), mean, lack, var);
+            // Side by side: channel by channel it is a tenth of [128, 768].
+            for (int64_t k = 0; k < combined_channels; ++k)
+                rstd[k] = inverse_deviation(var[k], job.eps);
+        }
+        const Scaled by = scaled_by(job.x, cut.x, c, mean[i], var[i], rstd[i], job.eps);
+        put_channel<T>(job.mean, c, by.mean_of_x, false);
+        put_channel<T>(job.var, c, by.var_of_x, false);
+        const double scale = by.rstd * job.weight[c];
+        T* of = job.scales + c;
+        of[0] = static_cast<T>(by.mean);
+        of[channels] = static_cast<T>(scale);
+        // What the mean loses when it is rounded.
+        const double rest = (by.mean - of[0]) + (by.unit == 1 ? lack[i] : 0);
+        of[2 * channels] = static_cast<T>(job.bias[c] - rest * scale);
+        of[3 * channels] = static_cast<T>(by.unit);
     }
 }
 
@@ -140,12 +158,40 @@ void write(const Forward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
     });
 }
 
+// The same where x is read times the channels' units.
+template <class T, bool bundle>
+AC_NOINLINE void write_scaled(const Forward<T>& job, const Chunk<T, bundle>& chunk,
+                              const T* of, int64_t channels) {
+    chunk.planes([&](int64_t c, auto from) {
+        const vec<T> mean = numbers_of(chunk, of, c);
+        const vec<T> scale = numbers_of(chunk, of + channels, c);
+        const vec<T> bias = numbers_of(chunk, of + 2 * channels, c);
+        const vec<T> unit = numbers_of(chunk, of + 3 * channels, c);
+        chunk.along(from, [&](auto, int64_t i, auto some) {
+            vec<T> y = fma(some.get(job.x + i) * unit - mean, scale, bias);
+            if (job.other != nullptr) y = y + some.get(job.other + i);
+            with_post_op(job.activation, [&](auto what) {
+                y = activated<decltype(what)::value, T>(y, job.lines);
+            });
+            some.put(job.out + i, y);
+        });
+    });
+}
+
 template <class T, bool bundle>
 void write_chunk(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t unit,
                  int64_t k) {
+    const Chunk<T, bundle> chunk = cut.chunk(unit, k);
+    const int64_t channels = cut.x.channels;
+    const T *of = job.scales + cut.channel(unit), *units = of + 3 * channels;
+    const vec<T> one = set1<T>(T(1));
+    mask<T> scaled = ne(one, one);
+    each_vector<T>(cut.width(unit), [&](int64_t c, auto some) {
+        scaled = scaled | ne(some.only(some.get(units + c), one), one);
+    });
+    if (any(scaled)) return write_scaled(job, chunk, of, channels);
     with_post_op(job.activation, [&](auto what) {
-        write<decltype(what)::value>(job, cut.chunk(unit, k),
-                                     job.scales + cut.channel(unit), cut.x.channels);
+        write<decltype(what)::value>(job, chunk, of, channels);
     });
 }
 
@@ -188,6 +234,7 @@ void take_running(const Forward<T>& job, int64_t channels) {
         job.scales[c] = mean[c];
         job.scales[channels + c] = static_cast<T>(rstd * job.weight[c]);
         job.scales[2 * channels + c] = job.bias[c];
+        job.scales[3 * channels + c] = T(1);
     }
 }
 
@@ -227,7 +274,7 @@ void batch_norm_floats(const ac_call* call, ac_context* context, ac_status* stat
     }
     const int64_t rows = form == Form::running ? 0 : 3 * most_chunks<T>(channels);
     job.sums = channel_scratch<T>(context, slot_sums, channels, rows);
-    job.scales = channel_scratch<T>(context, slot_scales, channels, 3);
+    job.scales = channel_scratch<T>(context, slot_scales, channels, 4);
     if (job.sums == nullptr || job.scales == nullptr ||
         !whole_input(context, slot_x, x, job.x, last) ||
         !whole_input(context, slot_other, other, job.other, last) ||

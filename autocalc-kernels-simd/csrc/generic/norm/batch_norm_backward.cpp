@@ -3,10 +3,11 @@
 // batch_norm_backward and batch_norm_activation_backward, in which of g passes what the
 // activation lets through. The first look at a channel sums g and g (x - mean), the
 // second, if dx is wanted, writes dx = s (g - sum(g) / N - (x - mean) rstd dweight / N)
-// with s = weight rstd.
+// with s = weight rstd. Where the variance leaves the range of its format, x - mean is
+// times a power of two, unit, and so is what it is made of.
 #include "common/families.hpp"
 #include "elementwise/post_ops.hpp"
-#include "norm/channels.hpp"
+#include "norm/scaled_channels.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -18,7 +19,8 @@ enum {
     slot_x = 3,
     slot_y = 4,
     slot_dx = 5,
-    slot_dother = 6
+    slot_dother = 6,
+    slot_rstds = 7
 };
 
 template <class T>
@@ -28,7 +30,8 @@ struct Backward {
     const T *g, *x, *y;
     T *dx, *dother;  // null where not wanted; dother is what passes of g
     T* sums;         // [chunk][g, g (x - mean)][channel]
-    T* scales;       // [mean, of g, of x - mean, of 1, scale, bias][channel]
+    T* scales;       // [-mean, of g, of x - mean, of 1, scale, bias, unit][channel]
+    double* rstds;   // of unit x
     PerChannel<T> mean, var, weight, bias;
     const ac_array *dweight, *dbias;
     int64_t accumulate;
@@ -58,14 +61,15 @@ void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
     clear(of_g, chunk.channels);
     clear(of_gemm, chunk.channels);
     chunk.planes([&](int64_t c, auto from) {
-        const vec<T> mean = numbers_of(chunk, of, c);
+        const vec<T> less = numbers_of(chunk, of, c);
         const vec<T> scale = numbers_of(chunk, of + 4 * channels, c);
         const vec<T> bias = numbers_of(chunk, of + 5 * channels, c);
+        const vec<T> unit = numbers_of(chunk, of + 6 * channels, c);
         Sums<T> sum = chunk.resume(of_g[c], from),
                 product = chunk.resume(of_gemm[c], from);
         chunk.along(from, [&](auto turn, int64_t i, auto some) {
             constexpr int t = decltype(turn)::value;
-            const vec<T> far = some.only(some.get(job.x + i) - mean);
+            const vec<T> far = some.only(fma(some.get(job.x + i), unit, less));
             const vec<T> g = passed_at<what, T>(job, i, some, far, scale, bias);
             if (job.dother != nullptr) some.put(job.dother + i, g);
             chunk.template ask<0>(job.g + i);
@@ -109,31 +113,33 @@ void finish_backward(const Backward<T>& job, const Cutting<T, bundle>& cut,
         if (i == 0)
             combine(job, cut, c, smaller(combined_channels, end - c), sums, products);
         const double sum = sums[i].total(), product = products[i].total();
-        const double rstd = inverse_deviation(job.var[c], job.eps);
-        const double dweight = product * rstd, scale = job.weight[c] * rstd;
+        const double rstd = job.rstds[c];
+        T* of = job.scales + c;
+        const double dweight = product * rstd;
+        const double scale = job.weight[c] * rstd * of[6 * channels];
         put_channel<T>(job.dweight, c, dweight, (job.accumulate & 2) != 0);
         put_channel<T>(job.dbias, c, sum, (job.accumulate & 4) != 0);
-        T* of = job.scales + c;
         of[channels] = static_cast<T>(scale);
         of[2 * channels] = static_cast<T>(-scale * rstd * dweight / values);
         of[3 * channels] = static_cast<T>(-scale * sum / values);
     }
 }
 
-// `of` are the chunk's mean, and what g, x - mean and 1 are multiplied by.
+// `of` are the chunk's mean with a minus, and what g, x - mean and 1 are multiplied by.
 template <PostOp what, class T, bool bundle>
 void distribute(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
                 int64_t channels) {
     chunk.planes([&](int64_t c, auto from) {
-        const vec<T> mean = numbers_of(chunk, of, c);
+        const vec<T> less = numbers_of(chunk, of, c);
         const vec<T> of_g = numbers_of(chunk, of + channels, c);
         const vec<T> of_x = numbers_of(chunk, of + 2 * channels, c);
         const vec<T> of_1 = numbers_of(chunk, of + 3 * channels, c);
         const vec<T> scale = numbers_of(chunk, of + 4 * channels, c);
         const vec<T> bias = numbers_of(chunk, of + 5 * channels, c);
+        const vec<T> unit = numbers_of(chunk, of + 6 * channels, c);
         chunk.along(from, [&](auto, int64_t i, auto some) {
             chunk.template ask<1>(job.dx + i);
-            const vec<T> far = some.get(job.x + i) - mean;
+            const vec<T> far = fma(some.get(job.x + i), unit, less);
             const vec<T> g = passed_at<what, T>(job, i, some, far, scale, bias);
             some.put(job.dx + i, fma(g, of_g, fma(far, of_x, of_1)));
         });
@@ -146,9 +152,14 @@ void backward(ac_context* context, const Backward<T>& job, const Channels& x) {
     const int64_t channels = x.channels;
     for (int64_t c = 0; c < channels; ++c) {
         const double rstd = inverse_deviation(job.var[c], job.eps);
-        job.scales[c] = job.mean[c];
-        job.scales[4 * channels + c] = static_cast<T>(rstd * job.weight[c]);
-        job.scales[5 * channels + c] = job.bias[c];
+        const Scaled by =
+            scaled_by(job.x, x, c, job.mean[c], job.var[c], rstd, job.eps);
+        T* of = job.scales + c;
+        job.rstds[c] = by.rstd;
+        of[0] = static_cast<T>(-by.mean);
+        of[4 * channels] = static_cast<T>(by.rstd * job.weight[c]);
+        of[5 * channels] = job.bias[c];
+        of[6 * channels] = static_cast<T>(by.unit);
     }
     // Where what passes is an output too, the second look reads that.
     Backward<T> again = job;
@@ -203,6 +214,7 @@ void backward_floats(const ac_call* call, ac_context* context, ac_status* status
                        nullptr,
                        nullptr,
                        nullptr,
+                       nullptr,
                        {operand(call, statistics), T(0)},
                        {operand(call, statistics + 1), T(0)},
                        {operand(call, statistics + 2), T(1)},
@@ -215,8 +227,9 @@ void backward_floats(const ac_call* call, ac_context* context, ac_status* status
                        lines};
     job.sums =
         channel_scratch<T>(context, slot_sums, channels, 2 * most_chunks<T>(channels));
-    job.scales = channel_scratch<T>(context, slot_scales, channels, 6);
-    if (job.sums == nullptr || job.scales == nullptr ||
+    job.scales = channel_scratch<T>(context, slot_scales, channels, 7);
+    job.rstds = channel_scratch<double>(context, slot_rstds, channels, 1);
+    if (job.sums == nullptr || job.scales == nullptr || job.rstds == nullptr ||
         !whole_input(context, slot_g, g, job.g, last) ||
         !whole_input(context, slot_x, x, job.x, last) ||
         !whole_input(context, slot_y, y, job.y, last) ||

@@ -328,22 +328,6 @@ void two_looks(ac_context* context, const Cut& cut, First&& first, Finish&& fini
 // Channels whose sums are combined side by side, so that none waits for its own.
 constexpr int64_t combined_channels = 8;
 
-// A sum in double precision whose error does not grow with the number of terms
-// (Neumaier 1974).
-struct LongSum {
-    double sum = 0, lost = 0;
-    AC_INLINE void add(double x) {
-        const double next = sum + x;
-        const bool first = __builtin_fabs(sum) >= __builtin_fabs(x);
-        lost += first ? (sum - next) + x : (x - next) + sum;
-        sum = next;
-    }
-    // An infinite sum has lost NaN.
-    [[nodiscard]] AC_INLINE double total() const {
-        return __builtin_isfinite(sum) ? sum + lost : sum;
-    }
-};
-
 // A [C] operand, or one number for all channels where it is absent.
 template <class T>
 struct PerChannel {

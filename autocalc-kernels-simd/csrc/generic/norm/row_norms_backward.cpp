@@ -13,6 +13,7 @@
 #include "common/phase.hpp"
 #include "norm/rows.hpp"
 #include "reduce/axis.hpp"
+#include "reduce/range.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -27,17 +28,41 @@ struct Gradients {
     T *dweight, *dbias;  // a tile's columns, or null
 };
 
+// The row is h = (unit x - mean) rstd, with unit a power of two.
+template <class T>
+struct Unit {
+    T unit, mean, rstd;
+};
+
+// What brings a row into the range. An infinite rstd, of numbers whose inverse
+// overflows, is made again.
+template <class T, Norm norm>
+AC_NOINLINE Unit<T> unit_of(const T* x, int64_t n, T mean, T rstd) {
+    constexpr T up = Range<T>::up;
+    const T unit = rstd > T(1) ? up : 1 / up;
+    mean *= unit;
+    if (__builtin_isfinite(rstd) || rstd != rstd) return {unit, mean, rstd / unit};
+    Cascade<T, SumOp> squares;
+    each_vector<T>(n, [&](int64_t i, auto part) {
+        const vec<T> d = part.only(part.get(x + i) * set1<T>(unit) - set1<T>(mean));
+        squares.push(d * d);
+    });
+    const T square = n > 0 ? SumOp::across(squares.total()) / T(n) : T(0);
+    return {unit, mean, T(1) / T(__builtin_sqrt(square))};
+}
+
 // Row operands: wide dx (g stands for it where it is not wanted), g, x; narrow mean,
-// rstd.
-template <class T, Norm norm, bool has_weight, class Turns>
-AC_INLINE void row_backward(const Gradients<T>& s, const Row<T>& row, Turns& turns) {
+// rstd. With `scaled`, x is multiplied by `by.unit`.
+template <class T, Norm norm, bool has_weight, bool scaled, class Turns>
+AC_INLINE void row_backward(const Gradients<T>& s, const Row<T>& row, const Unit<T>& by,
+                            Turns& turns) {
     constexpr bool is_layer = norm == Norm::layer;
     const T *g = row.wide[1], *x = row.wide[2];
     const Line<T, false> line = {s.width, vec<T>::lanes, vec<T>::lanes};
-    const vec<T> rstd = set1<T>(*row.narrow[1]);
-    const vec<T> middle = set1<T>(is_layer ? *row.narrow[0] : T(0));
+    const vec<T> rstd = set1<T>(by.rstd), unit = set1<T>(by.unit);
+    const vec<T> middle = set1<T>(by.mean);
     const auto normal = [&](int64_t i, auto part) {
-        const vec<T> v = part.get(x + i);
+        const vec<T> x_i = part.get(x + i), v = scaled ? x_i * unit : x_i;
         return (is_layer ? v - middle : v) * rstd;
     };
     const auto weighted = [&](int64_t i, auto part) {
@@ -74,9 +99,29 @@ AC_INLINE void row_backward(const Gradients<T>& s, const Row<T>& row, Turns& tur
     line.each([&](int64_t i, auto part) {
         const vec<T> gw = weighted(i, part);
         const vec<T> rest = is_layer ? gw - level : gw;
-        const vec<T> dx = rstd * fnma(normal(i, part), along, rest);
+        vec<T> dx = rstd * fnma(normal(i, part), along, rest);
+        if (scaled) dx = dx * unit;
         part.put(row.wide[0] + i, s.add_to_dx ? part.get(row.wide[0] + i) + dx : dx);
     });
+}
+
+template <class T, Norm norm, bool has_weight, class Turns>
+AC_NOINLINE void scaled_row_backward(const Gradients<T>& s, const Row<T>& row,
+                                     const Unit<T>& given, Turns& turns) {
+    const Unit<T> by = unit_of<T, norm>(row.wide[2], s.width, given.mean, given.rstd);
+    row_backward<T, norm, has_weight, true>(s, row, by, turns);
+}
+
+template <class T, Norm norm, bool has_weight, class Turns>
+AC_INLINE void any_row_backward(const Gradients<T>& s, const Row<T>& row,
+                                Turns& turns) {
+    const T mean = norm == Norm::layer ? *row.narrow[0] : T(0), rstd = *row.narrow[1];
+    const Unit<T> by = {T(1), mean, rstd};
+    if (in_range(rstd * rstd)) {
+        row_backward<T, norm, has_weight, false>(s, row, by, turns);
+    } else {
+        scaled_row_backward<T, norm, has_weight>(s, row, by, turns);
+    }
 }
 
 // Outputs' operands: dweight and dbias (null where absent), and whether they are added
@@ -163,9 +208,9 @@ void norm_backward(const ac_call* call, ac_context* context, ac_status* status) 
             [&](const Row<T>& row) {
                 turns.first();
                 if (s.weight != nullptr) {
-                    row_backward<T, norm, true>(s, row, turns);
+                    any_row_backward<T, norm, true>(s, row, turns);
                 } else {
-                    row_backward<T, norm, false>(s, row, turns);
+                    any_row_backward<T, norm, false>(s, row, turns);
                 }
                 turns.end();
             });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// sum, prod, mean, max, min, var and logsumexp over any axes; argmax along one.
+// sum, prod, mean, max, min and logsumexp over any axes; argmax along one.
 #include "common/families.hpp"
 #include "elementwise/vector_math.hpp"
 #include "reduce/reduce.hpp"
@@ -8,14 +8,6 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-struct Deviation {
-    static constexpr bool has_parameter = true;
-    template <class T>
-    static AC_INLINE vec<T> apply(vec<T> x, vec<T> mean) {
-        const vec<T> d = x - mean;
-        return d * d;
-    }
-};
 struct ShiftedExp {
     static constexpr bool has_parameter = true;
     template <class T>
@@ -45,30 +37,6 @@ void reduce_floats(const ac_call* call, ac_context* context, ac_status* status) 
         for (int64_t o = 0; o < plan.outputs; ++o) values[o] /= n;
     }
     store_results(values, *out);
-    done(status);
-}
-
-template <class T>
-void var_floats(const ac_call* call, ac_context* context, ac_status* status) {
-    const ac_array* out = operand(call, 0);
-    const ac_array* mean = operand(call, 1);
-    ReducePlan plan;
-    plan_call(plan, *operand(call, 2), call);
-    const T n = T(plan.reduced.total);
-    T* values = results_of<T>(context, out, plan.outputs, 1);
-    T* means = results_of<T>(context, mean, plan.outputs, 2);
-    if (plan.outputs > 0 && (!values || !means)) return no_memory(status);
-    if (!reduce_values<T, SumOp, Plain>(context, plan, nullptr, means, false)) {
-        return no_memory(status);
-    }
-    for (int64_t o = 0; o < plan.outputs; ++o) means[o] /= n;
-    if (!reduce_values<T, SumOp, Deviation>(context, plan, means, values, false)) {
-        return no_memory(status);
-    }
-    const T freedom = larger(n - T(float_attribute(call, 2)), T(0));
-    for (int64_t o = 0; o < plan.outputs; ++o) values[o] /= freedom;
-    store_results(values, *out);
-    if (mean != nullptr) store_results(means, *mean);
     done(status);
 }
 
@@ -244,7 +212,6 @@ void fold_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     }
 AC_FLOAT_KERNEL(mean_kernel, (reduce_floats<float, SumOp, true>),
                 (reduce_floats<double, SumOp, true>))
-AC_FLOAT_KERNEL(var_kernel, var_floats<float>, var_floats<double>)
 AC_FLOAT_KERNEL(logsumexp_kernel, logsumexp_floats<float>, logsumexp_floats<double>)
 #undef AC_FLOAT_KERNEL
 
@@ -358,8 +325,6 @@ const ac_kernel_entry entries[] = {
      number_dtypes, nullptr},
     {"argmax", "out ; a ; axis:int keepdim:bool", argmax_kernel, nullptr, nullptr, 0.2,
      all_dtypes, nullptr},
-    {"var", "out mean? ; a ; axes:ints keepdim:bool correction:float", var_kernel,
-     nullptr, nullptr, 0.3, float_dtypes, nullptr},
     {"logsumexp", over_axes, logsumexp_kernel, nullptr, nullptr, 0.6, float_dtypes,
      nullptr},
 };

@@ -11,16 +11,17 @@ import numpy as np
 
 from autocalc._kernels.precision import wide
 from autocalc._kernels.rules import expect_shape
-from autocalc._kernels.samples import Make
+from autocalc._kernels.samples import Make, ends
+from autocalc._kernels.scaling import deviations, limits, scaled_eps
 from autocalc._kernels.spec import Array, Meta, Shape
 from autocalc.errors import ShapeError
 
 
 def channel_rows(a: Array) -> Array:
     """Return (N, C, ...) as [C, n], a row for each channel."""
-    wide = np.asarray(a, np.float64)
+    w = np.asarray(a, np.float64)
     n = a.shape[0] * math.prod(a.shape[2:])
-    return np.moveaxis(wide, 1, 0).reshape(a.shape[1], n)
+    return np.moveaxis(w, 1, 0).reshape(a.shape[1], n)
 
 
 def back(rows: Array, shape: tuple[int, ...]) -> Array:
@@ -50,8 +51,25 @@ def batches(make: Make) -> Iterator[tuple[str, Array]]:
     yield "one nan", x
 
 
+def far_batches(make: Make) -> Iterator[tuple[str, Array]]:
+    """Yield channels far from zero, of equal numbers, and near the ends of a format."""
+    for shape in ((67, 5), (3, 5, 33)):
+        for value in (1e3, 1500.0, 1e5, 1e7):
+            yield (
+                f"far {shape}, equal values {value:g}",
+                np.full(shape, value, make.dtype),
+            )
+        yield f"far {shape}, mean 1e6", make.normal(*shape) + make.scalar(1e6)
+        for scale in ends(make.dtype):
+            x = (make.unit(*shape) + make.scalar(0.5)) * make.scalar(scale)
+            x[::2] *= -1
+            x[..., 1::3] *= -1
+            yield f"far {shape}, scale={scale:g}", x
+
+
 def statistics(make: Make, x: Array) -> tuple[Array, Array]:
-    _, mean, var = normalised(np, x, None, None, EPS)
+    with np.errstate(all="ignore"):  # of no values, and of NaN
+        _, mean, var = normalised(np, x, None, None, EPS)
     return np.asarray(mean, make.dtype), np.asarray(var, make.dtype)
 
 
@@ -87,15 +105,39 @@ def normalised(
     A channel without values has the mean 0 and the variance 1, so that gradients, which
     are sums of nothing, are 0.
     """
-    w, column = wide(xp, x), channel_column(x.shape)
-    n = count(x.shape)
-    mean = xp.sum(w, axis=over(x.shape)) / max(n, 1)
-    centered = w - mean.reshape(column)
-    var = xp.sum(xp.square(centered), axis=over(x.shape)) / max(n, 1) + (n == 0)
-    out = centered * (1 / xp.sqrt(var + eps)).reshape(column)
+    column, each = channel_column(x.shape), x.shape[1:2]
+    out, mean, var, _ = standardised(xp, x, eps)
     out = out if weight is None else out * weight.reshape(column)
     out = out if bias is None else out + bias.reshape(column)
-    return out, mean, var
+    return out, mean.reshape(each), var.reshape(each)
+
+
+def standardised(xp: Any, x: Array, eps: float) -> tuple[Array, Array, Array, Array]:
+    """Return (x - mean) * rstd, mean, variance and rstd, with all axes of x."""
+    n = count(x.shape)
+    centered, mean, unit = deviations(xp, x, over(x.shape), eps)
+    mean = mean if n else xp.zeros_like(mean)
+    squares = xp.sum(xp.square(centered), axis=over(x.shape), keepdims=True)
+    var = squares / max(n, 1) + (n == 0)
+    rstd = 1 / xp.sqrt(var + scaled_eps(xp, eps, unit))
+    return centered * rstd, mean / unit, var / unit / unit, rstd * unit
+
+
+def by_statistics(
+    xp: Any, x: Array, mean: Array, var: Array, eps: float
+) -> tuple[Array, Array]:
+    """Return (x - mean) * rstd, and rstd; from `x` where `var` left its format."""
+    column = channel_column(x.shape)
+    square = wide(xp, var) + eps
+    rstd = 1 / xp.sqrt(square)
+    h = (wide(xp, x) - mean.reshape(column)) * rstd.reshape(column)
+    far = limits(var.dtype)[0] ** 2
+    lost = ~((square >= 1 / far) & (square <= far))
+    if not xp.any(lost):
+        return h, rstd
+    out, _, _, again = standardised(xp, x, eps)
+    again = again.reshape(rstd.shape)
+    return xp.where(lost.reshape(column), out, h), xp.where(lost, again, rstd)
 
 
 def scale_in(k: Any, var: Array, weight: Array | None, eps: float) -> Array:

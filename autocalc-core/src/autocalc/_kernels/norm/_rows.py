@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from autocalc._kernels.budgets import log2, magnitude, ulp
+from autocalc._kernels.precision import wide
 from autocalc._kernels.samples import TAILS, Make
+from autocalc._kernels.scaling import deviations, scaled
 from autocalc._kernels.spec import Array, Meta
 from autocalc.errors import ShapeError
 
@@ -32,6 +35,23 @@ def row_mean(xp: Any, a: Array) -> Array:
 def sum_over_rows(xp: Any, a: Array) -> Array:
     """Return the sum over all axes but the last."""
     return xp.sum(a, axis=tuple(range(a.ndim - 1)))
+
+
+def by_statistics(
+    xp: Any, x: Array, mean: Array | float, rstd: Array
+) -> tuple[Array, Array]:
+    """Return (x - mean) * rstd, and rstd; from `x` where rstd is infinite."""
+    scale = wide(xp, rstd)
+    h = (wide(xp, x) - mean) * scale
+    lost = scale == math.inf
+    if not xp.any(lost):
+        return h, scale
+    if isinstance(mean, float):
+        rest, unit = scaled(xp, x, -1)
+    else:
+        rest, _, unit = deviations(xp, x, -1)
+    again = 1 / xp.sqrt(row_mean(xp, xp.square(rest)))
+    return xp.where(lost, rest * again, h), xp.where(lost, again * unit, scale)
 
 
 # ---- decompositions ------------------------------------------------------------------
@@ -60,6 +80,19 @@ def less_scale_in(k: Any, rest: Array, gw: Array, h: Array) -> Array:
 def in_float64(inputs: Sequence[Any]) -> list[Any]:
     """Return the operands in float64."""
     return [None if a is None else np.asarray(a, np.float64) for a in inputs]
+
+
+def off_center(
+    centered: Array, lost: Array, scale: Array, steps: float
+) -> tuple[Array, Array]:
+    """Return by what the mean is off, and the variance in parts of itself.
+
+    A mean has `lost` so much at first; the mean of the deviations from it, of which
+    each step rounds, takes that out.
+    """
+    n = max(centered.shape[-1], 1)
+    shift = steps * (np.sum(centered, axis=-1, keepdims=True) / n + lost)
+    return shift, steps * np.fmin(1 + np.square(lost * scale), 1e100)
 
 
 def sum_over_rows_tolerance(g: Array, eps: float, extra: float) -> Array:

@@ -22,22 +22,27 @@ import numpy as np
 from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join, positive
 from autocalc._kernels.declare import composite
+from autocalc._kernels.norm import _rows as rows
 from autocalc._kernels.norm._channels import (
     EPS,
     back,
     batches,
+    by_statistics,
     channel_column,
     channel_rows,
     channels,
     count,
+    far_batches,
     normalised,
     over,
     scale_in,
+    standardised,
     statistics,
 )
 from autocalc._kernels.precision import narrow, plus, plus_in, wide
 from autocalc._kernels.rules import float_dtype, same_shape
 from autocalc._kernels.samples import Make
+from autocalc._kernels.scaling import deviations_in, scaled_eps_in
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
 batch_norm = composite(
@@ -74,41 +79,44 @@ def batch_norm_in_primitives(
 ) -> tuple[Array, Array, Array]:
     shape = k.shape(x)
     axes, column = over(shape), channel_column(shape)
-    n = k.constant(max(count(shape), 1), x)
-    mean = k.div(k.sum(x, axes, False), n)
-    centered = k.add(x, k.neg(k.reshape(mean, column)))
-    var = k.div(k.sum(k.mul(centered, centered), axes, False), n)
-    var = var if count(shape) else k.add(var, k.constant(1, var))
-    scale = scale_in(k, var, weight, eps)
-    out = k.mul(centered, k.reshape(scale, column))
+    if not count(shape):
+        none = k.sum(x, axes, False)
+        return k.neg(x), none, k.add(none, k.constant(1, x))
+    n = k.constant(count(shape), x)
+    centered, mean, unit = deviations_in(k, x, axes, eps)
+    var = k.div(k.sum(k.mul(centered, centered), axes, True), n)
+    square = k.add(var, scaled_eps_in(k, eps, unit))
+    out = k.mul(centered, k.pow(square, k.constant(-0.5, x)))
+    out = out if weight is None else k.mul(out, k.reshape(weight, column))
     out = out if bias is None else k.add(out, k.reshape(bias, column))
-    return out, mean, var
+    mean, var = k.div(mean, unit), k.div(k.div(var, unit), unit)
+    return out, k.reshape(mean, shape[1:2]), k.reshape(var, shape[1:2])
 
 
 @batch_norm.budget(
-    "eps * (log2(n) + 6) * |weight| * rstd * (|x - mean| + mean(|x|)), 2 eps * |bias|; "
-    "mean and var as their kernels"
+    "eps * (log2(n) + 6) * |weight| * rstd * (|x - mean| + mean(|x - mean|)), 2 eps * "
+    "|bias|, and the square of that factor of mean(|x|); mean and var as their kernels"
 )
 def batch_norm_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
     x, weight, bias = inputs
     out, mean, var = (np.asarray(e, np.float64) for e in expected)
-    rows = channel_rows(x)
-    steps = eps * (log2(rows.shape[1]) + 6)
-    shift = steps * np.sum(magnitude(rows), axis=1) / max(rows.shape[1], 1)
-    rstd = magnitude(1 / np.sqrt(var + attributes[0]))
-    # What the mean is off by moves the whole channel, and its square adds to var.
-    relative = steps + np.square(shift * rstd)
-    off = rstd[:, None] * (
-        relative[:, None] * magnitude(rows - mean[:, None]) + shift[:, None]
-    )
+    *_, found = standardised(np, np.asarray(x, np.float64), attributes[0])
+    values = channel_rows(x)
+    n = max(values.shape[1], 1)
+    steps = eps * (log2(n) + 6)
+    rstd = magnitude(found).reshape(-1, 1)
+    centered = magnitude(values - mean[:, None])
+    lost = steps * np.sum(magnitude(values), axis=1, keepdims=True) / n
+    shift, relative = rows.off_center(centered, lost, rstd, steps)
+    off = rstd * (relative * centered + shift)
     off = off if weight is None else off * magnitude(weight)[:, None]
     off = off if bias is None else off + 2 * eps * magnitude(bias)[:, None]
     return [
         back(off, x.shape) + ulp(out, eps),
-        shift + ulp(mean, eps),
-        2 * steps * magnitude(var) + shift**2 + ulp(var, eps),
+        shift[:, 0] + ulp(mean, eps),
+        2 * steps * (magnitude(var) + lost[:, 0] ** 2) + ulp(var, eps),
     ]
 
 
@@ -118,6 +126,10 @@ def _(make: Make) -> Iterator[Sample]:
         weight = make.normal(x.shape[1]) if i % 4 < 3 else None
         bias = make.normal(x.shape[1]) if i % 4 < 2 else None
         yield Sample(label, (x, weight, bias), (EPS,))
+    for label, x in far_batches(make):
+        pair = make.normal(x.shape[1]), make.normal(x.shape[1])
+        for eps in (EPS, 0.0):
+            yield Sample(f"{label}, eps={eps}", (x, *pair), (eps,))
 
 
 batch_norm.work(flops_per_element=8)
@@ -165,8 +177,7 @@ def batch_norm_backward_reference(
     dbias: Array | None = None,
 ) -> tuple[Array, Array, Array]:
     g_, column, n = wide(xp, g), channel_column(x.shape), max(count(x.shape), 1)
-    rstd = 1 / xp.sqrt(wide(xp, var) + eps)
-    h = (wide(xp, x) - mean.reshape(column)) * rstd.reshape(column)
+    h, rstd = by_statistics(xp, x, mean, var, eps)
     products = xp.sum(g_ * h, axis=over(x.shape))
     total = xp.sum(g_, axis=over(x.shape))
     scale = rstd if weight is None else rstd * weight

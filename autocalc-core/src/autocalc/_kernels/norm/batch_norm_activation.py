@@ -34,6 +34,7 @@ from autocalc._kernels.norm._activated import (
 from autocalc._kernels.norm._channels import (
     EPS,
     batches,
+    by_statistics,
     channel_column,
     channels,
     normalised,
@@ -207,9 +208,17 @@ def before(
 ) -> Array:
     """Return what the activation is given, in float64."""
     column = channel_column(x.shape)
-    scale = 1 / xp.sqrt(wide(xp, var) + eps)
-    scale = scale if weight is None else scale * weight
-    z = (wide(xp, x) - mean.reshape(column)) * scale.reshape(column)
+    rstd = 1 / xp.sqrt(wide(xp, var) + eps)
+    h = (wide(xp, x) - mean.reshape(column)) * rstd.reshape(column)
+    return affine(h, other, weight, bias)
+
+
+def affine(
+    h: Array, other: Array | None, weight: Array | None, bias: Array | None
+) -> Array:
+    """Return h * weight + bias + other."""
+    column = channel_column(h.shape)
+    z = h if weight is None else h * weight.reshape(column)
     z = z if bias is None else z + bias.reshape(column)
     return z if other is None else z + other
 
@@ -234,7 +243,8 @@ def _(
     dweight: Array | None = None,
     dbias: Array | None = None,
 ) -> tuple[Array, Array, Array, Array]:
-    z = before(xp, x, other, mean, var, weight, bias, eps)
+    h, _ = by_statistics(xp, x, mean, var, eps)
+    z = affine(h, other, weight, bias)
     through = passed(xp, wide(xp, g), out, z, activation, alpha, beta)
     dx, dweight, dbias = batch_norm_backward_reference(
         xp, through, wide(xp, x), mean, var, weight, eps, dweight=dweight, dbias=dbias

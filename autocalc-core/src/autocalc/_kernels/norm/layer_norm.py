@@ -17,7 +17,13 @@ from autocalc._kernels.declare import composite
 from autocalc._kernels.norm import _rows as rows
 from autocalc._kernels.precision import narrow, plus, plus_in, wide
 from autocalc._kernels.rules import expect_shape, float_dtype, same_shape
-from autocalc._kernels.samples import TAILS, Make
+from autocalc._kernels.samples import TAILS, Make, far_rows
+from autocalc._kernels.scaling import (
+    deviations,
+    deviations_in,
+    scaled_eps,
+    scaled_eps_in,
+)
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
 layer_norm = composite(
@@ -52,14 +58,13 @@ def layer_norm_reference(
     *,
     want: int = -1,
 ) -> tuple[Array, Array, Array]:
-    w, n = wide(xp, x), x.shape[-1]
-    mean = xp.sum(w, axis=-1, keepdims=True) / n
-    centered = w - mean
+    centered, mean, unit = deviations(xp, x, -1, eps)
     square = xp.sum(xp.square(centered), axis=-1, keepdims=True)
-    rstd = 1 / xp.sqrt(square / n + eps)
+    rstd = 1 / xp.sqrt(square / x.shape[-1] + scaled_eps(xp, eps, unit))
     out = centered * rstd
     out = out if weight is None else out * weight
     out = out if bias is None else out + bias
+    mean, rstd = mean / unit, rstd * unit
     return narrow(out, x), narrow(mean[..., 0], x), narrow(rstd[..., 0], x)
 
 
@@ -75,18 +80,20 @@ def layer_norm_in_primitives(
 ) -> tuple[Array, Array, Array]:
     shape = k.shape(x)
     axes, n = (len(shape) - 1,), k.constant(shape[-1], x)
-    mean = k.div(k.sum(x, axes, True), n)
-    centered = k.add(x, k.neg(mean))
+    centered, mean, unit = deviations_in(k, x, axes, eps)
     variance = k.div(k.sum(k.mul(centered, centered), axes, True), n)
-    rstd = k.pow(k.add(variance, k.constant(eps, x)), k.constant(-0.5, x))
+    square = k.add(variance, scaled_eps_in(k, eps, unit))
+    rstd = k.pow(square, k.constant(-0.5, x))
     out = k.mul(centered, rstd)
     out = out if weight is None else k.mul(out, weight)
     out = out if bias is None else k.add(out, bias)
+    mean, rstd = k.div(mean, unit), k.mul(rstd, unit)
     return out, k.reshape(mean, shape[:-1]), k.reshape(rstd, shape[:-1])
 
 
 @layer_norm.budget(
-    "eps * (log2(n) + 6) * |weight| * rstd * (|x - mean| + mean(|x|)), 2 eps * |bias|"
+    "eps * (log2(n) + 6) * |weight| * rstd * (|x - mean| + mean(|x - mean|)), 2 eps * "
+    "|bias|, and the square of that factor of mean(|x|)"
 )
 def layer_norm_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
@@ -94,16 +101,15 @@ def layer_norm_budget(
     x, weight, bias = inputs
     out, mean, rstd = expected
     steps = eps * (log2(x.shape[-1]) + 6)
-    # What the mean is off by moves the whole row, and its square adds to the variance.
-    shift = steps * np.mean(magnitude(x), axis=-1)
-    relative = steps + np.square(shift * magnitude(rstd))
-    scale = magnitude(rstd)[..., None]
-    off = scale * (relative[..., None] * magnitude(x - mean[..., None])
-                  + shift[..., None])  # fmt: skip
+    centered, scale = magnitude(x - mean[..., None]), magnitude(rstd)[..., None]
+    shift, relative = rows.off_center(
+        centered, steps * np.mean(magnitude(x), axis=-1, keepdims=True), scale, steps
+    )
+    off = scale * (relative * centered + shift)
     off = off if weight is None else off * magnitude(weight)
     off = off if bias is None else off + 2 * eps * magnitude(bias)
-    rstd_off = relative * magnitude(rstd) + ulp(rstd, eps)
-    return [off + ulp(out, eps), shift + ulp(mean, eps), rstd_off]
+    rstd_off = (relative * scale)[..., 0] + ulp(rstd, eps)
+    return [off + ulp(out, eps), shift[..., 0] + ulp(mean, eps), rstd_off]
 
 
 @layer_norm.samples
@@ -121,6 +127,10 @@ def _(make: Make) -> Iterator[Sample]:
     for label, x in rows.hard_rows(make):
         triple = (x, make.normal(x.shape[-1]), make.normal(x.shape[-1]))
         yield Sample(label, triple, (eps,), want=0b110)
+    for label, x in far_rows(make):
+        triple = (x, make.normal(x.shape[-1]), make.normal(x.shape[-1]))
+        for small in (eps, 0.0):
+            yield Sample(f"{label}, eps={small}", triple, (small,), want=0b110)
 
 
 layer_norm.work(flops_per_element=8)
@@ -169,8 +179,8 @@ def _(
     dweight: Array | None = None,
     dbias: Array | None = None,
 ) -> tuple[Array, Array, Array]:
-    g_, scale = wide(xp, g), wide(xp, rstd)[..., None]
-    h = (wide(xp, x) - mean[..., None]) * scale
+    g_ = wide(xp, g)
+    h, scale = rows.by_statistics(xp, x, mean[..., None], rstd[..., None])
     gw = g_ if weight is None else g_ * weight
     along = scale * (gw - rows.row_mean(xp, gw) - h * rows.row_mean(xp, gw * h))
     return (

@@ -21,7 +21,8 @@ from autocalc._kernels.declare import composite, primitive
 from autocalc._kernels.norm import _rows as rows
 from autocalc._kernels.precision import narrow, plus, plus_in, wide
 from autocalc._kernels.rules import expect_shape, float_dtype, same_shape
-from autocalc._kernels.samples import TAILS, Make, Sample
+from autocalc._kernels.samples import TAILS, Make, Sample, far_rows
+from autocalc._kernels.scaling import scaled, scaled_eps
 from autocalc._kernels.spec import Array, Attributes, Meta
 
 rms_norm = primitive(
@@ -45,11 +46,12 @@ def rms_norm_rule(x: Meta, weight: Meta | None, eps: float) -> tuple[Meta, Meta]
 def rms_norm_reference(
     xp: Any, x: Array, weight: Array | None, eps: float, *, want: int = -1
 ) -> tuple[Array, Array]:
-    w = wide(xp, x)
+    w, unit = scaled(xp, x, -1, eps)
     square = xp.sum(xp.square(w), axis=-1, keepdims=True)
-    rstd = 1 / xp.sqrt(square / x.shape[-1] + eps)
+    rstd = 1 / xp.sqrt(square / x.shape[-1] + scaled_eps(xp, eps, unit))
     out = w * rstd
-    return narrow(out if weight is None else out * weight, x), narrow(rstd, x)
+    out = out if weight is None else out * weight
+    return narrow(out, x), narrow(rstd * unit, x)
 
 
 @rms_norm.budget("eps * (log2(n) + 6) * |out|")
@@ -79,6 +81,10 @@ def _(make: Make) -> Iterator[Sample]:
         x = make.normal(3, 21)
         x[1, 4] = value
         yield Sample(f"one {value}", (x, make.normal(21)), (eps,), want=0b10)
+    for label, x in far_rows(make):
+        for small in (eps, 0.0):
+            pair = x, make.normal(x.shape[-1])
+            yield Sample(f"{label}, eps={small}", pair, (small,), want=0b10)
 
 
 rms_norm.work(flops_per_element=4)
@@ -121,8 +127,8 @@ def _(
     dx: Array | None = None,
     dweight: Array | None = None,
 ) -> tuple[Array, Array]:
-    g_, scale = wide(xp, g), wide(xp, rstd)
-    h = wide(xp, x) * scale
+    g_ = wide(xp, g)
+    h, scale = rows.by_statistics(xp, x, 0.0, rstd)
     gw = g_ if weight is None else g_ * weight
     dx = plus(dx, scale * (gw - h * rows.row_mean(xp, gw * h)))
     dweight = plus(dweight, rows.sum_over_rows(xp, g_ * h))

@@ -16,6 +16,7 @@ from autocalc._kernels.optim._parameters import parameter_group
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.rules import FLOAT32, FLOAT64, expect_shape, float_dtype
 from autocalc._kernels.samples import LARGE, SHAPES, TAILS, Make
+from autocalc._kernels.scaling import unit_of
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 from autocalc.errors import ShapeError
 
@@ -23,7 +24,7 @@ grad_norm = composite(
     "grad_norm",
     "norm ; grads*",
     "The square root of the sum of squares over all elements of the list; of "
-    "float32 added in float64.",
+    "float32 added in float64, of float64 times a power of two at the ends.",
 )
 
 
@@ -46,8 +47,10 @@ Arrays = Sequence[Array]
 
 @grad_norm.reference
 def _(xp: Any, grads: Arrays) -> Array:
-    squares = [xp.sum(xp.square(wide(xp, g))) for g in grads]
-    return narrow(xp.sqrt(sum(squares)), grads[0])
+    unit = unit_of(xp, grads)
+    parts = [wide(xp, g) if unit == 1.0 else g * unit for g in grads]
+    squares = [xp.sum(xp.square(w)) for w in parts]
+    return narrow(xp.sqrt(sum(squares)) / unit, grads[0])
 
 
 @grad_norm.decomposition(lead="sum")

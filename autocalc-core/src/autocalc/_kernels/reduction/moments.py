@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
@@ -19,7 +19,8 @@ from autocalc._kernels.reduction._axes import (
 )
 from autocalc._kernels.reduction.sum import reduction_samples, sum_budget
 from autocalc._kernels.rules import check_axes, float_dtype, reduced_shape
-from autocalc._kernels.samples import Make
+from autocalc._kernels.samples import Make, far_rows
+from autocalc._kernels.scaling import deviations, deviations_in, shaped
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
 mean = composite("mean", AXES, "sum(a) / n over `axes`.", defaults=(False,))
@@ -62,62 +63,99 @@ mean.benchmarks(
 )
 
 
+MOMENTS = "out mean? ; a ; axes:ints keepdim:bool correction:float"
+
 var = composite(
     "var",
-    "out mean? ; a ; axes:ints keepdim:bool correction:float",
+    MOMENTS,
     "sum((a - mean)**2) / max(n - correction, 0) over `axes`, and the mean.",
     defaults=(False, 1.0),
 )
 
 
-@var.rule
-def _(a: Meta, axes: Axes, keepdim: bool, correction: float) -> tuple[Meta, Meta]:
-    check_axes("var", axes, a)
-    out = Meta(reduced_shape(a.shape, axes, keepdim), float_dtype("var", a))
-    return out, out
+def moments_rule(name: str) -> Callable[..., tuple[Meta, Meta]]:
+    """Return the rule of `var` and `std`."""
+
+    def rule(
+        a: Meta, axes: Axes, keepdim: bool, correction: float
+    ) -> tuple[Meta, Meta]:
+        check_axes(name, axes, a)
+        out = Meta(reduced_shape(a.shape, axes, keepdim), float_dtype(name, a))
+        return out, out
+
+    return rule
+
+
+var.rule(moments_rule("var"))
+
+
+def scaled_var(
+    xp: Any, a: Array, axes: Axes, keepdim: bool, correction: float
+) -> tuple[Array, Array, Any]:
+    """Return the variance of `a` times units, the mean of `a`, and the units."""
+    rest, mean, unit = deviations(xp, a, axes)
+    squares = xp.sum(xp.square(rest), axis=axes, keepdims=keepdim)
+    out = squares / max(reduced_count(a.shape, axes) - correction, 0)
+    return out, (mean / unit).reshape(out.shape), shaped(unit, out.shape)
 
 
 @var.reference
 def _(
     xp: Any, a: Array, axes: Axes, keepdim: bool, correction: float, *, want: int = -1
 ) -> tuple[Array, Array]:
-    x, n = wide(xp, a), reduced_count(a.shape, axes)
-    center = xp.sum(x, axis=axes, keepdims=True) / n
-    squares = xp.sum(xp.square(x - center), axis=axes, keepdims=keepdim)
-    out = squares / max(n - correction, 0)
-    return narrow(out, a), narrow(center.reshape(out.shape), a)
+    out, mean, unit = scaled_var(xp, a, axes, keepdim, correction)
+    return narrow(out / unit / unit, a), narrow(mean, a)
+
+
+def scaled_var_in(
+    k: Any, a: Array, axes: Axes, keepdim: bool, correction: float
+) -> tuple[Array, Array, Array]:
+    """Return `scaled_var` in primitives."""
+    rest, mean, unit = deviations_in(k, a, axes)
+    squares = k.sum(k.mul(rest, rest), axes, keepdim)
+    freedom = max(reduced_count(k.shape(a), axes) - correction, 0)
+    out = k.div(squares, k.constant(freedom, a))
+    shape = k.shape(out)
+    unit = unit if k.shape(unit) == () else k.reshape(unit, shape)
+    return out, k.div(k.reshape(mean, shape), unit), unit
 
 
 @var.decomposition(lead="sum")
 def _(
     k: Any, a: Array, axes: Axes, keepdim: bool, correction: float, *, want: int = -1
 ) -> tuple[Array, Array]:
-    n = reduced_count(k.shape(a), axes)
-    center = mean_in_primitives(k, a, axes, True)
-    distance = k.add(a, k.neg(center))
-    squares = k.sum(k.mul(distance, distance), axes, keepdim)
-    out = k.div(squares, k.constant(max(n - correction, 0), a))
-    return out, k.reshape(center, k.shape(out))
+    out, mean, unit = scaled_var_in(k, a, axes, keepdim, correction)
+    return k.div(k.div(out, unit), unit), mean
 
 
-@var.budget("2 (log2(n) + 4) * eps * var, and the square of the mean's error")
+def off_moments(
+    inputs: Inputs, attributes: Attributes, mean: Any, eps: float
+) -> tuple[float, float, Any]:
+    """Return 2 (log2(n) + 4) eps, n / (n - correction), and what means lose."""
+    n = count(inputs[0], attributes[0])
+    (lost,) = mean_budget.tolerance(inputs, attributes, [mean], eps)
+    return 2 * (log2(n) + 4) * eps, n / max(n - attributes[2], 1), lost
+
+
+@var.budget("2 (log2(n) + 4) * eps * (var + the square of what the mean loses)")
 def _(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    n = count(inputs[0], attributes[0])
     out, center = expected
-    expected_mean = out if center is None else center
-    (shift,) = mean_budget.tolerance(inputs, attributes, [expected_mean], eps)
-    ratio = n / max(n - attributes[2], 1)
-    spread = 2 * (log2(n) + 4) * eps * magnitude(out)
-    return [spread + ratio * shift**2 + ulp(out, eps), shift]
+    mean = out if center is None else center
+    steps, ratio, lost = off_moments(inputs, attributes, mean, eps)
+    return [steps * (magnitude(out) + ratio * lost**2) + ulp(out, eps), lost]
 
 
 @var.samples
-def _(make: Make) -> Iterator[Sample]:
+def moments_samples(make: Make) -> Iterator[Sample]:
     for i, sample in enumerate(reduction_samples(make)):
         attributes = (*sample.attributes, float(i % 2))
         yield Sample(sample.label, sample.inputs, attributes, want=0b10)
+    for label, x in far_rows(make):
+        for axes in ((0,), (1,), (0, 1)):
+            attributes = (axes, False, 1.0)
+            yield Sample(f"{label} over {axes}", (x,), attributes, want=0b10)
 
 
 var.work(flops_per_element=4)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._kernels.reduction._axes import reduced_count
 from autocalc._kernels.rules import reduced_shape
 from autocalc.onnx._graph import Value
 from autocalc.onnx._namespace import Kernels
@@ -35,6 +36,28 @@ _REDUCTIONS = {
     "prod": "ReduceProd",
 }  # fmt: skip
 WRITERS.update({name: _reduction(op) for name, op in _REDUCTIONS.items()})
+
+
+@writes("norm")
+def _(k: Kernels, a: Value, axes: _Axes, keepdim: bool) -> Value:
+    value: Value = _reduction("ReduceL2")(k, a, axes, keepdim)
+    return value if axes else k.node("Abs", a)
+
+
+@writes("var")
+def var(k: Kernels, a: Value, axes: _Axes, keepdim: bool, correction: float) -> Value:
+    """Write the mean of squared deviations, without a correction of the mean."""
+    rest = k.node("Sub", a, k.mean(a, axes, True))
+    squares = k.sum(k.node("Mul", rest, rest), axes, keepdim)
+    freedom = max(reduced_count(a.shape, axes) - correction, 0)
+    value: Value = k.node("Div", squares, k.constant(freedom, a))
+    return value
+
+
+@writes("std")
+def _(k: Kernels, a: Value, axes: _Axes, keepdim: bool, correction: float) -> Value:
+    value: Value = k.node("Sqrt", var(k, a, axes, keepdim, correction))
+    return value
 
 
 @writes("argmax")
