@@ -2,209 +2,229 @@
 //
 // cumsum, cumprod and logcumsumexp along any axis.
 //
-// Lines side by side run on together, one to a lane. A single line is a chain of
-// additions of four cycles each; cut into eight pieces, whose totals are found first,
-// it becomes eight chains at once. Products of floats are chains of doubles, which do
-// not become subnormal where the floats do: each such product takes 150 cycles.
+// Lines side by side run on together, one to a lane. Of a single line a register is
+// summed, or multiplied, along its lanes, and what came before is added to all of them.
 #include "common/families.hpp"
-#include "elementwise/exponential_math.hpp"
 #include "reduce/axis.hpp"
+#include "reduce/log_sums.hpp"
+#include "reduce/running.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-struct Add {
-    static constexpr int start = 0;
-    template <class T>
-    using Chain = T;
-    template <class V>
-    static AC_INLINE V join(V a, V b) {
-        return a + b;
-    }
-};
-struct Multiply {
-    static constexpr int start = 1;
-    template <class T>
-    using Chain = double;
-    template <class V>
-    static AC_INLINE V join(V a, V b) {
-        return a * b;
-    }
-};
-
-constexpr int64_t pieces = 8;
-constexpr int64_t piece_length = 32;  // shorter ones are not worth a second walk
-
-// The join of n elements from a[i] on, in `step`s of 1 or -1.
-template <class T, class Op>
-AC_INLINE auto join_of(const T* a, int64_t n, int64_t step) {
-    using Total = typename Op::template Chain<T>;
-    const T* p = step > 0 ? a : a - (n - 1);
-    constexpr int64_t lanes = vec<T>::lanes;
-    const vec<T> none = set1<T>(T(Op::start));
-    vec<T> even = none, odd = none;
-    int64_t i = 0;
-    for (; i + 2 * lanes <= n; i += 2 * lanes) {
-        even = Op::join(even, load(p + i));
-        odd = Op::join(odd, load(p + i + lanes));
-    }
-    for (; i < n; i += lanes) {
-        const int64_t rest = smaller(lanes, n - i);
-        even = Op::join(even, select(first<T>(rest), load_first(p + i, rest), none));
-    }
-    T values[lanes];
-    store(values, Op::join(even, odd));
-    Total total = values[0];
-    for (int64_t j = 1; j < lanes; ++j) total = Op::join(total, Total(values[j]));
-    return total;
-}
-
-template <class T, class Op>
-AC_INLINE void scan_short(T* out, const T* a, int64_t n, int64_t step,
-                          typename Op::template Chain<T> so_far) {
+// ---- sums
+//
+// Where a sum is not finite, the parts of one that is may have been infinite: such lines
+// are done again, one addition after the other; of floats in doubles, as the reference.
+template <class T>
+AC_NOINLINE void sum_plainly(T* out, const T* a, int64_t n, int64_t step) {
+    double so_far = 0;
     for (int64_t i = 0; i < n; ++i) {
-        so_far = Op::join(so_far, decltype(so_far)(a[i * step]));
+        so_far += double(a[i * step]);
         out[i * step] = T(so_far);
     }
 }
 
-template <class T, class Op>
-AC_INLINE void scan_line(T* out, const T* a, int64_t n, int64_t step) {
-    using Total = typename Op::template Chain<T>;
-    const int64_t length = n / pieces;
-    if (length < piece_length) return scan_short<T, Op>(out, a, n, step, Op::start);
-    Total so_far[pieces];
-    Total total = Op::start;
-    for (int64_t k = 0; k < pieces; ++k) {
-        so_far[k] = total;
-        if (k + 1 < pieces)
-            total =
-                Op::join(total, join_of<T, Op>(a + k * length * step, length, step));
+// Answers whether all is finite.
+template <bool reverse, class T>
+AC_INLINE bool sum_line(T* out, const T* a, int64_t n) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    LineSum<T> before;
+    vec<T> check = zero<T>();
+    const auto step = [&](int64_t i, auto part) {
+        const vec<T> sums = running_sums<reverse>(part.get(a + i));
+        part.put(out + i, sums + set1<T>(before.value()));
+        check = check + (sums - sums);
+        before.add(sums.v[reverse ? 0 : lanes - 1]);
+    };
+    if constexpr (reverse) {
+        int64_t i = n;
+        while (i >= lanes) step(i -= lanes, AllLanes<T>{});
+        if (i > 0) step(0, FirstLanes<T>{i});
+    } else {
+        each_vector<T>(n, step);
     }
-    for (int64_t i = 0; i < length; ++i) {
-#pragma GCC unroll 8
-        for (int64_t k = 0; k < pieces; ++k) {
-            const int64_t at = (k * length + i) * step;
-            so_far[k] = Op::join(so_far[k], Total(a[at]));
-            out[at] = T(so_far[k]);
-        }
-    }
-    const int64_t done = pieces * length;
-    scan_short<T, Op>(out + done * step, a + done * step, n - done, step,
-                      so_far[pieces - 1]);
+    return is_finite(double(before.value())) && all(eq(check, zero<T>()));
 }
 
-template <class Op, bool reverse>
-struct Scan {
+template <class T, class Part>
+AC_INLINE bool sum_bundle(const Part& part, T* out, const T* a, int64_t n,
+                          int64_t step) {
+    RunningSum<vec<T>> sum = {zero<T>(), zero<T>()};
+    for (int64_t from = 0; from < n; from += carried_terms) {
+        const int64_t to = smaller(n, from + carried_terms);
+        for (int64_t i = from; i < to; ++i)
+            part.put(out + i * step, sum.next(part.get(a + i * step)));
+        sum.carry();
+    }
+    return all(is_finite(sum.whole) & is_finite(sum.part));
+}
+
+template <bool reverse>
+struct Sums {
     template <class T, bool bundle>
     static AC_INLINE void run(const Line<T, bundle>& line, T* out, const T* a,
                               const T*) {
-        if constexpr (bundle) {
-            vec<T> so_far = set1<T>(T(Op::start));
-            const int64_t last = (line.n - 1) * line.step;
-            line.each([&](int64_t i, auto part) {
-                const int64_t at = reverse ? last - i : i;
-                so_far = Op::join(so_far, part.get(a + at));
-                part.put(out + at, so_far);
-            });
-        } else if (line.n > 0) {
-            const int64_t begin = reverse ? line.n - 1 : 0;
-            scan_line<T, Op>(out + begin, a + begin, line.n, reverse ? -1 : 1);
+        if (line.n == 0) return;
+        const int64_t apart = bundle ? line.step : 1;
+        const int64_t step = reverse ? -apart : apart;
+        const int64_t begin = reverse ? (line.n - 1) * apart : 0;
+        bool finite;
+        if constexpr (!bundle) {
+            finite = sum_line<reverse>(out, a, line.n);
+        } else if (line.rest == vec<T>::lanes) {
+            finite = sum_bundle(AllLanes<T>{}, out + begin, a + begin, line.n, step);
+        } else {
+            const FirstLanes<T> lanes = {line.rest};
+            finite = sum_bundle(lanes, out + begin, a + begin, line.n, step);
         }
+        if (finite) return;
+        for (int64_t k = 0; k < (bundle ? line.rest : 1); ++k)
+            sum_plainly(out + begin + k, a + begin + k, line.n, step);
     }
 };
 
-// logcumsumexp. A step takes some twenty cycles of one chain, so a long line is cut
-// into as many pieces as there are lanes, whose totals are found first.
-struct LogSums {
+// ---- products
+//
+// Of floats in doubles, which also do not become subnormal where the floats do: each
+// such product takes 150 cycles.
+// Of many doubles what the steps round off is kept; of fewer it is little, and keeping it
+// takes two to five times as long.
+constexpr int64_t many_factors = 4096;
+
+// Products of lanes that are neither too large nor too small to be multiplied in any
+// order.
+AC_INLINE bool are_usual(f64 products) {
+    const f64 size = abs(products);
+    return all(lt(size, set1<double>(1e270)) & gt(size, set1<double>(1e-270)));
+}
+
+template <class T, bool exact>
+AC_NOINLINE void multiply_plainly(T* out, const T* a, int64_t n,
+                                  RunningProduct<double, exact>& so_far) {
+    for (int64_t i = 0; i < n; ++i) {
+        so_far = so_far.times({double(a[i]), 0});
+        out[i] = T(so_far.value());
+    }
+}
+
+// The products of a register's lanes, times those before. Answers false, with nothing
+// changed, where the order matters.
+template <bool exact>
+AC_INLINE bool multiply_lanes(f64& a, RunningProduct<double, exact>& so_far) {
+    const auto lanes = running_products<1, exact>({a, zero<double>()});
+    if (!are_usual(lanes.whole)) return false;
+    const ProductOfLanes<exact> before = {set1<double>(so_far.whole),
+                                          set1<double>(so_far.lost)};
+    a = before.times(lanes).value();
+    constexpr int last = f64::lanes - 1;
+    so_far = so_far.times({lanes.whole.v[last], lanes.lost.v[last]});
+    return true;
+}
+
+template <bool exact>
+AC_INLINE bool multiply_register(double* out, f64 a,
+                                 RunningProduct<double, exact>& so_far) {
+    if (!multiply_lanes(a, so_far)) return false;
+    store(out, a);
+    return true;
+}
+AC_INLINE bool multiply_register(float* out, f32 a,
+                                 RunningProduct<double, false>& so_far) {
+    const RunningProduct<double, false> before = so_far;
+    f64 low = low_double(a), high = high_double(a);
+    if (!multiply_lanes(low, so_far) || !multiply_lanes(high, so_far)) {
+        so_far = before;
+        return false;
+    }
+    store(out, narrow(low, high));
+    return true;
+}
+
+template <bool exact, class T>
+AC_INLINE void product_line(T* out, const T* a, int64_t n) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    RunningProduct<double, exact> so_far = {1, 0};
+    int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        if (!multiply_register(out + i, load(a + i), so_far))
+            multiply_plainly(out + i, a + i, lanes, so_far);
+    }
+    multiply_plainly(out + i, a + i, n - i, so_far);
+}
+
+template <bool exact, class Part>
+AC_INLINE void product_bundle(const Part& part, double* out, const double* a, int64_t n,
+                              int64_t step) {
+    ProductOfLanes<exact> so_far = {set1<double>(1), zero<double>()};
+    for (int64_t i = 0; i < n; ++i) {
+        so_far = so_far.times({part.get(a + i * step), zero<double>()});
+        part.put(out + i * step, so_far.value());
+    }
+}
+template <bool, class Part>
+AC_INLINE void product_bundle(const Part& part, float* out, const float* a, int64_t n,
+                              int64_t step) {
+    f64 low = set1<double>(1), high = low;
+    for (int64_t i = 0; i < n; ++i) {
+        const f32 factor = part.get(a + i * step);
+        low = low * low_double(factor);
+        high = high * high_double(factor);
+        part.put(out + i * step, narrow(low, high));
+    }
+}
+
+struct Products {
     template <class T, bool bundle>
     static AC_INLINE void run(const Line<T, bundle>& line, T* out, const T* a,
                               const T*) {
-        constexpr int64_t lanes = vec<T>::lanes;
-        const vec<T> none = set1<T>(-T(__builtin_inf()));
-        if constexpr (bundle) {
-            vec<T> so_far = none;
-            line.each([&](int64_t i, auto part) {
-                so_far = logaddexp(so_far, part.get(a + i));
-                part.put(out + i, so_far);
-            });
-            return;
-        }
-        const int64_t length = line.n < 4 * lanes ? 0 : line.n / lanes;
-        const vec<T> total = length == 0 ? none : in_pieces(out, a, length, none);
-        T last[lanes];
-        store(last, total);
-        vec<T> so_far = set1<T>(last[lanes - 1]);
-        for (int64_t i = lanes * length; i < line.n; ++i) {
-            so_far = logaddexp(so_far, set1<T>(a[i]));
-            store_first(out + i, so_far, 1);
+        if (sizeof(T) == sizeof(double) && line.n > many_factors) {
+            run_line<sizeof(T) == sizeof(double)>(line, out, a);
+        } else {
+            run_line<false>(line, out, a);
         }
     }
 
   private:
-    // Sums over `lanes` pieces of a line; answers those at their ends.
-    template <class T>
-    static AC_INLINE vec<T> in_pieces(T* out, const T* a, int64_t length, vec<T> none) {
-        constexpr int64_t lanes = vec<T>::lanes;
-        T values[lanes];
-        vec<T> so_far = none;
-        for (int64_t i = 0; i < length; ++i) {
-            for (int64_t k = 0; k < lanes; ++k) values[k] = a[k * length + i];
-            so_far = logaddexp(so_far, load(values));
+    template <bool exact, class T, bool bundle>
+    static AC_INLINE void run_line(const Line<T, bundle>& line, T* out, const T* a) {
+        if constexpr (!bundle) {
+            product_line<exact>(out, a, line.n);
+        } else if (line.rest == vec<T>::lanes) {
+            product_bundle<exact>(AllLanes<T>{}, out, a, line.n, line.step);
+        } else {
+            const FirstLanes<T> lanes = {line.rest};
+            product_bundle<exact>(lanes, out, a, line.n, line.step);
         }
-        T totals[lanes], before[lanes];
-        store(totals, so_far);
-        so_far = none;
-        for (int64_t k = 0; k < lanes; ++k) {
-            store_first(before + k, so_far, 1);
-            so_far = logaddexp(so_far, set1<T>(totals[k]));
-        }
-        so_far = load(before);
-        for (int64_t i = 0; i < length; ++i) {
-            for (int64_t k = 0; k < lanes; ++k) values[k] = a[k * length + i];
-            so_far = logaddexp(so_far, load(values));
-            store(values, so_far);
-            for (int64_t k = 0; k < lanes; ++k) out[k * length + i] = values[k];
-        }
-        return so_far;
     }
 };
 
-void logcumsumexp_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    const ac_array* arrays[2] = {operand(call, 0), operand(call, 1)};
-    const int64_t axis = int_attribute(call, 0);
-    if (arrays[0]->dtype == AC_FLOAT32) {
-        along_lines<float, LogSums>(context, status, arrays, 2, axis);
-    } else {
-        along_lines<double, LogSums>(context, status, arrays, 2, axis);
-    }
-}
-
-template <class Op, bool reverse>
+// ---- the kernels
+template <class Kernel>
 void scan(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* arrays[2] = {operand(call, 0), operand(call, 1)};
     const int64_t axis = int_attribute(call, 0);
     if (arrays[0]->dtype == AC_FLOAT32) {
-        along_lines<float, Scan<Op, reverse>>(context, status, arrays, 2, axis);
+        along_lines<float, Kernel>(context, status, arrays, 2, axis);
     } else {
-        along_lines<double, Scan<Op, reverse>>(context, status, arrays, 2, axis);
+        along_lines<double, Kernel>(context, status, arrays, 2, axis);
     }
 }
 
 void cumsum_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     if (int_attribute(call, 1) != 0) {
-        scan<Add, true>(call, context, status);
+        scan<Sums<true>>(call, context, status);
     } else {
-        scan<Add, false>(call, context, status);
+        scan<Sums<false>>(call, context, status);
     }
 }
 
 const ac_kernel_entry entries[] = {
     {"cumsum", "out ; a ; axis:int reverse:bool", cumsum_kernel, nullptr, nullptr, 0.5,
      float_dtypes, nullptr},
-    {"cumprod", "out ; a ; axis:int", scan<Multiply, false>, nullptr, nullptr, 0.5,
+    {"cumprod", "out ; a ; axis:int", scan<Products>, nullptr, nullptr, 0.5,
      float_dtypes, nullptr},
-    {"logcumsumexp", "out ; a ; axis:int", logcumsumexp_kernel, nullptr, nullptr, 3.0,
+    {"logcumsumexp", "out ; a ; axis:int", scan<LogSums>, nullptr, nullptr, 3.0,
      float_dtypes, nullptr},
 };
 
