@@ -49,6 +49,28 @@ AC_NOINLINE void finish_dots(const Gemm<T>& p, const Matrices<T>& at,
     }
 }
 
+// Sums that are longer than a block are taken by halves.
+constexpr int64_t dot_block = 4096;
+
+template <class T>
+void run_long_dots(DotTile<T> tile, DotFunction<T> run, int64_t rows, int64_t columns) {
+    if (tile.k <= dot_block) return run(tile);
+    T sums[dot_rows * dot_columns];
+    DotTile<T> rest = tile;
+    tile.k = round_up(tile.k / 2, dot_block);
+    rest.k -= tile.k;
+    rest.a += tile.k;
+    rest.b += tile.k;
+    rest.sums = sums;
+    rest.sums_row = dot_columns;
+    run_long_dots(tile, run, rows, columns);
+    run_long_dots(rest, run, rows, columns);
+    for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = 0; j < columns; ++j)
+            tile.sums[i * tile.sums_row + j] += sums[i * dot_columns + j];
+    }
+}
+
 template <class T>
 void run_dot_block(const Gemm<T>& p, const Matrices<T>& at, const Block& block) {
     T sums[dot_rows * dot_columns];
@@ -68,7 +90,8 @@ void run_dot_block(const Gemm<T>& p, const Matrices<T>& at, const Block& block) 
                 tile.sums = at.c + part.m0 * p.c_row + part.n0;
                 tile.sums_row = p.c_row;
             }
-            dot_function<T>(part.m1 - part.m0, part.n1 - part.n0)(tile);
+            const int64_t m = part.m1 - part.m0, n = part.n1 - part.n0;
+            run_long_dots(tile, dot_function<T>(m, n), m, n);
             if (p.beta != 0) add_dots(p, at, part, sums);
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Products that are worth it are split for AMX's tiles, others run on AVX-512.
+#include "gemm/long_sums.hpp"
 #include "split_gemm.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -20,12 +21,18 @@ bool is_split(const Gemm<float>& p) {
     return can_split(p) && worth_splitting(p.m, p.n, p.k, levels_of_call);
 }
 
+int64_t most_terms(const Gemm<float>& p) {
+    return is_split(p) ? most_blocks * k_block_limit : terms_at_once(p);
+}
+
 }  // namespace
 
 void set_levels(int levels) { levels_of_call = levels; }
 
 bool multiply(const Gemm<float>& product, ac_context* context) {
     const Gemm<float> p = tidied(product);
+    const int64_t most = most_terms(p);
+    if (p.k > most) return multiply_long(product, most, context);
     if (!is_split(p)) return multiply_typed(product, context);
     if (!multiply_split(p, levels_of_call, context)) return false;
     finish_product(p, p.m, p.n, context);
@@ -34,7 +41,9 @@ bool multiply(const Gemm<float>& product, ac_context* context) {
 
 bool multiply(const Gemm<float>& first, const Gemm<float>& second, const Aside& aside,
               ac_context* context) {
-    if (!is_split(tidied(first)) && !is_split(tidied(second)))
+    const Gemm<float> a = tidied(first), b = tidied(second);
+    const bool usual = !is_split(a) && !is_split(b);
+    if (usual && a.k <= terms_at_once(a) && b.k <= terms_at_once(b))
         return multiply_typed(first, second, aside, context);
     if (!multiply(first, context) || !multiply(second, context)) return false;
     run_apart(aside, context);
