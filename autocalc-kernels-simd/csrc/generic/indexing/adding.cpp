@@ -5,6 +5,7 @@
 #include "common/contiguous.hpp"
 #include "common/families.hpp"
 #include "indexing/chains.hpp"
+#include "indexing/crowded.hpp"
 #include "indexing/indexed.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -79,15 +80,26 @@ using Largest = Extremum<T, Larger>;
 template <class T>
 using Smallest = Extremum<T, Smaller>;
 
+// Of numbers that are rounded as they are added, and of others.
+template <class T>
+void reduce_floats(ac_context* context, ac_status* status, const ColumnPlan& plan,
+                   Add<T>) {
+    if (!add_indexed<T, Add<T>>(context, plan)) no_memory(status);
+}
+template <class Op>
+void reduce_floats(ac_context* context, ac_status*, const ColumnPlan& plan, Op) {
+    write_indexed<Op>(context, plan);
+}
+
 template <template <class> class Op>
 void reduce_indexed(ac_context* context, ac_status* status, const ColumnPlan& plan,
                     int dtype) {
     done(status);
     switch (dtype) {
         case AC_FLOAT32:
-            return write_indexed<Op<float>>(context, plan);
+            return reduce_floats(context, status, plan, Op<float>{});
         case AC_FLOAT64:
-            return write_indexed<Op<double>>(context, plan);
+            return reduce_floats(context, status, plan, Op<double>{});
         case AC_INT8:
             return write_indexed<Op<int8_t>>(context, plan);
         case AC_INT16:
@@ -167,9 +179,9 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
             chained(chains, data<int64_t>(&indices), count, skipped, checked.reader());
         if (!checked.report()) return;
         if (dweight.dtype == AC_FLOAT32) {
-            add_chains<Add<float>>(context, chains, dweight, data<char>(&g), count);
+            add_chains<float, Add<float>>(context, chains, dweight, data<char>(&g), count);
         } else {
-            add_chains<Add<double>>(context, chains, dweight, data<char>(&g), count);
+            add_chains<double, Add<double>>(context, chains, dweight, data<char>(&g), count);
         }
         return;
     }

@@ -7,7 +7,7 @@
 // as they come moves the result through the caches once for each.
 #pragma once
 
-#include "indexing/indexed.hpp"
+#include "indexing/crowded.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -62,19 +62,42 @@ inline Chains chained(Chains chains, const int64_t* indices, int64_t count,
     return chains;
 }
 
+constexpr int64_t most_chain_columns = 2048;  // 8 KiB of floats stay in the L1 cache
+
 // Columns for a task: all of them, unless one row of the result has more than a
 // thread's share of the work.
 inline int64_t columns_for(const ac_context* context, const Chains& chains,
                            int64_t count, int64_t width) {
-    constexpr int64_t most = 2048;  // 8 KiB of floats, which stay in the L1 cache
+    constexpr int64_t most = most_chain_columns;
     const int64_t threads = tasks_for(context, 1, 1);
     if (chains.longest() * threads <= count) return smaller(width, most);
     return smaller(round_up(ceil_div(width, threads), least_columns_of_task), most);
 }
 
+// Adds n columns of a chain's rows of g, which are `row` bytes long, to `to`; with twice
+// the digits, if there are many.
+template <class T, class Op>
+void add_chain(const Chain& chain, const int64_t* next, const char* g, int64_t row,
+               char* to, int64_t n) {
+    int64_t j = chain.first;
+    if (chain.count <= few_terms) {
+        for (int64_t left = chain.count; left > 0; --left, j = next[j])
+            Op::run(to, g + j * row, n);
+        return;
+    }
+    LineSum<T> sums[most_chain_columns];
+    T* out = reinterpret_cast<T*>(to);
+    for (int64_t i = 0; i < n; ++i) sums[i].add(out[i]);
+    for (int64_t left = chain.count; left > 0; --left, j = next[j]) {
+        const T* from = reinterpret_cast<const T*>(g + j * row);
+        for (int64_t i = 0; i < n; ++i) sums[i].add(from[i]);
+    }
+    for (int64_t i = 0; i < n; ++i) out[i] = sums[i].value();
+}
+
 // Adds contiguous rows of g, as many as there were indices, to rows of out whose
 // elements lie side by side.
-template <class Op>
+template <class T, class Op>
 void add_chains(ac_context* context, const Chains& chains, const ac_array& out,
                 const char* g, int64_t indices) {
     const int64_t width = out.shape[1], row = width * Op::item;
@@ -88,11 +111,8 @@ void add_chains(ac_context* context, const Chains& chains, const ac_array& out,
                      const int64_t n = smaller(chunk, width - column);
                      char* to = data<char>(&out) + chain.row * out.strides[0] +
                                 column * Op::item;
-                     int64_t j = chain.first;
-                     for (int64_t left = chain.count; left > 0; --left) {
-                         Op::run(to, g + j * row + column * Op::item, n);
-                         j = chains.next[j];
-                     }
+                     add_chain<T, Op>(chain, chains.next, g + column * Op::item, row,
+                                      to, n);
                  }
              });
 }

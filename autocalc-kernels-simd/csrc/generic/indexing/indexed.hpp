@@ -179,9 +179,10 @@ inline int64_t columns_of(const ac_context* context, const Nest& nest) {
 }
 
 // Op has the size `item` of an element, one(out, src) for an element and run(out, src,
-// n) for a row.
-template <class Op>
-void write_indexed(ac_context* context, const ColumnPlan& plan) {
+// n) for a row. write(index, src, out, n) does n columns of a row.
+template <class Op, class Write>
+AC_INLINE void write_indexed(ac_context* context, const ColumnPlan& plan,
+                             Write&& write) {
     const Nest& nest = plan.columns;
     if (nest.total == 0 || plan.along.count == 0) return;
     const int inner = nest.dims - 1;
@@ -198,11 +199,18 @@ void write_indexed(ac_context* context, const ColumnPlan& plan) {
             const int64_t n = smaller(chunk, nest.size[inner] - column);
             Position at;
             start_at(nest, task / chunks * nest.size[inner], at);
-            write_columns<Op>(plan, at.row[1] + column * nest.stride[1][inner],
-                              at.row[2] + column * nest.stride[2][inner],
-                              at.row[0] + column * nest.stride[0][inner], n);
+            write(at.row[1] + column * nest.stride[1][inner],
+                  at.row[2] + column * nest.stride[2][inner],
+                  at.row[0] + column * nest.stride[0][inner], n);
         }
     });
+}
+template <class Op>
+void write_indexed(ac_context* context, const ColumnPlan& plan) {
+    write_indexed<Op>(context, plan,
+                      [&](const char* index, const char* src, char* out, int64_t n) {
+                          write_columns<Op>(plan, index, src, out, n);
+                      });
 }
 
 // Operands: out; a, index, src. out = a, and then write(plan) for what `index` names,

@@ -80,7 +80,10 @@ struct LineSum {
         lost += (whole - (sum - added)) + (term - added);
         whole = sum;
     }
-    [[nodiscard]] AC_INLINE double value() const { return whole + lost; }
+    // Beyond the numbers there is nothing to correct.
+    [[nodiscard]] AC_INLINE double value() const {
+        return is_finite(lost) ? whole + lost : whole;
+    }
 };
 template <>
 struct LineSum<float> {

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+//
+// Sums of many terms at one place: they are kept with twice the digits, so that their
+// error does not grow with the number of terms.
+#pragma once
+
+#include "indexing/indexed.hpp"
+#include "reduce/running.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+constexpr int64_t few_terms = 1024;  // which are added one after the other
+
+// Whether a place may be named by more than a few of the indices. Places share counters,
+// which fit into L1: for some places that are not crowded the answer is yes, too.
+inline bool is_crowded(const ColumnSteps along, const char* index) {
+    if (along.count <= few_terms) return false;
+    constexpr int bits = 12;
+    uint32_t counters[1 << bits] = {};
+    for (int64_t j = 0; j < along.count; ++j) {
+        int64_t at;
+        if (!along.indices.read(index + j * along.index, at)) return false;
+        const uint64_t mixed = static_cast<uint64_t>(at) * 0x9E3779B97F4A7C15u;
+        ++counters[mixed >> (64 - bits)];
+    }
+    uint32_t most = 0;
+    for (const uint32_t counter : counters) most = larger(most, counter);
+    return most > few_terms;
+}
+
+// Wide sums of `width` columns at each place that is named. slot_of[place] needs no
+// first values: what it holds counts only if that slot is the place's, as in chains.hpp.
+template <class T>
+struct WideSums {
+    int64_t *slot_of, *place_of;
+    LineSum<T>* sums;
+    int64_t width, count = 0;
+
+    bool reserve(ac_context* context, int64_t places, int64_t indices) {
+        const int64_t most = smaller(places, indices);
+        slot_of = scratch_of<int64_t>(context, 4, places + most);
+        sums = scratch_of<LineSum<T>>(context, 5, most * width);
+        place_of = slot_of + places;
+        return slot_of != nullptr && sums != nullptr;
+    }
+    // The sums at a place, which begin with what `out` holds.
+    AC_INLINE LineSum<T>* at(int64_t place, const char* out, int64_t step) {
+        const int64_t slot = slot_of[place];
+        if (slot >= 0 && slot < count && place_of[slot] == place)
+            return sums + slot * width;
+        place_of[count] = place;
+        slot_of[place] = count;
+        LineSum<T>* to = sums + count++ * width;
+        for (int64_t i = 0; i < width; ++i) {
+            to[i] = {};
+            to[i].add(*reinterpret_cast<const T*>(out + i * step));
+        }
+        return to;
+    }
+};
+
+// Adds `n` columns that have one index. Answers false if there is no memory.
+template <class T>
+bool add_widely(ac_context* context, const ColumnSteps along, const char* index,
+                const char* src, int64_t src_step, char* out, int64_t out_step,
+                int64_t n) {
+    WideSums<T> wide;
+    wide.width = n;
+    if (!wide.reserve(context, static_cast<int64_t>(along.indices.size), along.count))
+        return false;
+    for (int64_t j = 0; j < along.count; ++j) {
+        int64_t place;
+        if (!along.indices.read(index + j * along.index, place)) break;
+        if (place == along.skipped) continue;
+        LineSum<T>* sums = wide.at(place, out + place * along.out, out_step);
+        const char* from = src + j * along.src;
+        for (int64_t i = 0; i < n; ++i)
+            sums[i].add(*reinterpret_cast<const T*>(from + i * src_step));
+    }
+    for (int64_t slot = 0; slot < wide.count; ++slot) {
+        char* to = out + wide.place_of[slot] * along.out;
+        for (int64_t i = 0; i < n; ++i)
+            *reinterpret_cast<T*>(to + i * out_step) = wide.sums[slot * n + i].value();
+    }
+    return true;
+}
+
+// n columns of a task, of which some may have crowded places.
+template <class T, class Op>
+bool add_columns(ac_context* context, const ColumnPlan& plan, const char* index,
+                 const char* src, char* out, int64_t n) {
+    const int inner = plan.columns.dims - 1;
+    const int64_t out_step = plan.columns.stride[0][inner];
+    const int64_t index_step = plan.columns.stride[1][inner];
+    const int64_t src_step = plan.columns.stride[2][inner];
+    if (index_step == 0)
+        return add_widely<T>(context, plan.along, index, src, src_step, out, out_step, n);
+    for (int64_t i = 0; i < n; ++i) {
+        const char *places = index + i * index_step, *from = src + i * src_step;
+        char* to = out + i * out_step;
+        if (!is_crowded(plan.along, places)) {
+            write_column<Op>(plan.along, places, from, to);
+        } else if (!add_widely<T>(context, plan.along, places, from, 0, to, 0, 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// As write_indexed, of a sum. Answers false if there is no memory.
+template <class T, class Op>
+bool add_indexed(ac_context* context, const ColumnPlan& plan) {
+    const Nest& nest = plan.columns;
+    bool one_index = true;
+    for (int d = 0; d < nest.dims; ++d)
+        one_index = one_index && (nest.stride[1][d] == 0 || nest.size[d] == 1);
+    const bool few = plan.along.count <= few_terms || nest.total == 0 ||
+                     (one_index && !is_crowded(plan.along, nest.data[1]));
+    if (few) {
+        write_indexed<Op>(context, plan);
+        return true;
+    }
+    int failed = 0;
+    write_indexed<Op>(context, plan,
+                      [&](const char* index, const char* src, char* out, int64_t n) {
+                          if (!add_columns<T, Op>(context, plan, index, src, out, n))
+                              __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
+                      });
+    return failed == 0;
+}
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA
