@@ -106,9 +106,37 @@ def searchsorted(line: Array, values: Array, side: Any) -> Array:
     return line.searchsorted(values, side)
 
 
+#: Terms that are added one after the other.
+_RUN = 4096
+
+
 def cumsum(a: Array, axis: int) -> Array:
-    """Return the sums of the elements up to each one along an axis."""
-    return a.cumsum(axis)
+    """Return running sums of `a`: in runs, and float64 in long double."""
+    n = a.shape[axis]
+    dtype = np.longdouble if a.dtype == np.float64 else a.dtype
+    if n <= _RUN or a.dtype.kind != "f":
+        return np.cumsum(a, axis=axis)
+    lines = np.moveaxis(a, axis, -1)
+    runs = [
+        np.cumsum(lines[..., i : i + _RUN], axis=-1, dtype=dtype)
+        for i in range(0, n, _RUN)
+    ]
+    before = np.zeros(lines.shape[:-1], dtype)
+    for run in runs:
+        np.add(run, before[..., None], out=run)
+        before = run[..., -1]
+    out = np.concatenate(runs, axis=-1).astype(a.dtype)
+    return np.moveaxis(out, -1, axis)
+
+
+def matmul(a: Array, b: Array) -> Array:
+    """Return the matrix product; long sums are taken by halves."""
+    half = a.shape[-1] // 2
+    if half < 2 * _RUN:
+        return np.matmul(a, b)
+    first = matmul(a[..., :half], b[:half] if b.ndim == 1 else b[..., :half, :])
+    rest = matmul(a[..., half:], b[half:] if b.ndim == 1 else b[..., half:, :])
+    return np.asarray(first + rest)
 
 
 def clip(a: Array, low: Any, high: Any) -> Array:
@@ -230,8 +258,15 @@ def index_set(a: Array, index: tuple[Any, ...], src: Array) -> Array:
 
 
 def index_add(a: Array, index: tuple[Array, ...], src: Array) -> Array:
-    """Return `a` with ``src[i]`` added at ``index[i]``, in the order of `i`."""
-    return _at(np.add, a, index, src)
+    """Return `a` with ``src[i]`` added at ``index[i]``, in the order of `i`.
+
+    Where many numbers may meet in one place, they are added with more digits.
+    """
+    if a.dtype.kind != "f" or src.size <= _RUN:
+        return _at(np.add, a, index, src)
+    wide = a.astype(np.float64 if a.dtype.itemsize < 8 else np.longdouble)
+    out: Array = _at(np.add, wide, index, src).astype(a.dtype)
+    return out
 
 
 def windows(

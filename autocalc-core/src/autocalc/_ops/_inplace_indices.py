@@ -12,13 +12,18 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops import masking, scattering
+from autocalc._ops import indexing, masking, scatter_reduction, scattering
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import Number, checked_number
 from autocalc._ops._index import fitting, part_of, plain_index, sole_pick, split_index
+from autocalc._ops._index_writers import Writer, write_at
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
+from autocalc._ops._reductions_in_place import (
+    reduced_in_place,
+    rows_reduced_in_place,
+)
 from autocalc._ops._remembered import remembered_write
 from autocalc._ops._view_tracker import base_of
 from autocalc._ops._writing import (
@@ -27,41 +32,27 @@ from autocalc._ops._writing import (
     fill_,
     fill_array,
     repeats,
-    write,
 )
+from autocalc._ops.broadcasting import expand
 from autocalc._ops.creation import tensor
-from autocalc._ops.putting import put_picked, write_picked
+from autocalc._ops.putting import put_into
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ShapeError
 
+#: By the word of `scatter_` for what it does with the values.
+_SCATTERS = {
+    None: scattering.scatter_op,
+    "add": scattering.scatter_add_op,
+    "multiply": scattering.scatter_mul_op,
+}
 
-def _writer(kernel: str) -> Any:
-    """Return an operator that writes into its first operand."""
-    call = getattr(arrays, kernel)
-
-    def run(x: Tensor, index: Tensor, src: Tensor, axis: int) -> Tensor:
-        call(x._array, index._array, src._array, axis, into=x._array)
-        return x
-
-    return run
-
-
-def _alone(x: Tensor, *others: Any) -> bool:
-    """Return whether a kernel of indices can write into `x` itself."""
-    a = x._array
-    if not a.flags.c_contiguous or x.ndim == 0:
-        return False
-    return all(
-        isinstance(other, Tensor) and not arrays.may_overlap(a, other._array)
-        for other in others
-    )
-
-
-def _kernel_takes(name: str, x: Tensor) -> bool:
-    """Return whether the kernel takes the dtype: it adds no booleans."""
-    return x.dtype is not dtypes.bool_ or name not in ("index_add", "scatter_add")
+#: Operators whose rules need neither what was there before nor the result.
+_OPERATORS = {
+    "index_add": scattering.index_add_op,
+    "index_copy": scattering.index_copy_op,
+}
 
 
 def _by_index(
@@ -72,12 +63,13 @@ def _by_index(
     source: Any,
 ) -> Tensor:
     name = function.__name__
-    recorded = check_writable(f"{name}_", x, source)
-    if recorded or not (_kernel_takes(name, x) and _alone(x, index, source)):
-        return apply_(function, f"{name}_", x, dim, index, source)
-    scattering.by_index(name, _writer(name), x, dim, index, source)
-    x._bump()
-    return x
+
+    def run(write: Writer, x: Tensor) -> Tensor:
+        return scattering.by_index(name, write, x, dim, index, source)
+
+    if write_at(f"{name}_", _OPERATORS[name], x, (index, source), run):
+        return x
+    return apply_(function, f"{name}_", x, dim, index, source)
 
 
 @method("index_add_")
@@ -130,20 +122,116 @@ def index_copy_(
     return _by_index(scattering.index_copy, x, dim, index, source)
 
 
-def _along(
-    function: Callable[..., Tensor], x: Tensor, dim: int, index: Any, src: Any
+@method("index_fill_")
+@remembered_write
+def index_fill_(
+    x: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    value: Any = None,
+    *,
+    axis: Any = None,
 ) -> Tensor:
-    name = function.__name__
-    recorded = check_writable(f"{name}_", x, src)
-    fits = not recorded and _kernel_takes(name, x) and _alone(x, index, src)
-    if fits and index.ndim == x.ndim and index.numel():
-        axis = axis_of(name, dim, x.ndim)
-        sizes = enumerate(zip(index.shape, x.shape, strict=True))
-        if all(n == m or i == axis for i, (n, m) in sizes):
-            scattering.along(name, _writer(name), x, dim, index, src)
-            x._bump()
-            return x
-    return apply_(function, f"{name}_", x, dim, index, src)
+    """Write the number `value` at `index` along `dim`, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.zeros(3).index_fill_(0, ac.tensor([1]), 7.0)
+    tensor([0., 7., 0.])
+    """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("index_fill_", dim, axis)
+    check_tensor("index_fill_", x)
+    places, source = scattering.fill_operands(x, dim, index, value)
+
+    def run(write: Writer, x: Tensor) -> Tensor:
+        return scattering.by_index("index_fill", write, x, dim, places, source)
+
+    if write_at("index_fill_", scattering.index_copy_op, x, (places, source), run):
+        return x
+    return apply_(scattering.index_fill, "index_fill_", x, dim, index, value)
+
+
+def _scatter_along(
+    name: str, operator: Any, x: Tensor, dim: int, index: Any, src: Any
+) -> bool:
+    """Write at an index of as many dimensions, into `x`; return whether it could."""
+    if not isinstance(index, Tensor) or index.ndim != x.ndim or not index.numel():
+        return False
+    axis = axis_of(name, dim, x.ndim)
+    if not isinstance(src, Tensor):
+        number = checked_number(name, x, src)
+        src = expand(number, indexing.as_positions(name, index).shape)
+    check_writable(f"{name}_", x, src)
+    part = indexing.window(name, x, index.shape, axis)
+
+    def run(write: Writer, x: Tensor) -> Tensor:
+        return scattering.along(name, write, x, axis, index, src)
+
+    return write_at(f"{name}_", operator, part, (index, src), run)
+
+
+@method("scatter_reduce_")
+@remembered_write
+def scatter_reduce_(
+    x: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    src: Tensor | None = None,
+    reduce: str | None = None,
+    *,
+    include_self: bool = True,
+    axis: Any = None,
+) -> Tensor:
+    """Reduce all of `src` for one place to one value there, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> index = ac.tensor([0, 0, 2])
+    >>> ac.ones(3).scatter_reduce_(0, index, ac.tensor([4.0, 2.0, 5.0]), "amax")
+    tensor([4., 1., 5.])
+    """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("scatter_reduce_", dim, axis)
+    check_tensor("scatter_reduce_", x)
+    if reduced_in_place(x, dim, index, src, reduce, include_self):
+        return x
+    function = scatter_reduction.scatter_reduce
+    words = {"include_self": include_self}
+    return apply_(function, "scatter_reduce_", x, dim, index, src, reduce, **words)
+
+
+@method("index_reduce_")
+@remembered_write
+def index_reduce_(
+    x: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    source: Tensor | None = None,
+    reduce: str | None = None,
+    *,
+    include_self: bool = True,
+    axis: Any = None,
+) -> Tensor:
+    """Reduce all slices of `source` for one place to one there, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> index, source = ac.tensor([0, 0]), ac.tensor([2.0, 3.0])
+    >>> ac.ones(2).index_reduce_(0, index, source, "prod")
+    tensor([6., 1.])
+    """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("index_reduce_", dim, axis)
+    check_tensor("index_reduce_", x)
+    if rows_reduced_in_place(x, dim, index, source, reduce, include_self):
+        return x
+    function = scatter_reduction.index_reduce
+    words = {"include_self": include_self}
+    return apply_(function, "index_reduce_", x, dim, index, source, reduce, **words)
 
 
 @method("scatter_")
@@ -171,8 +259,10 @@ def scatter_(
     if axis is not None or dim is None:
         dim = dim_or_axis("scatter_", dim, axis)
     given = value if src is None else src
-    if reduce is None:
-        return _along(scattering.scatter, x, dim, index, given)
+    check_tensor("scatter_", x)
+    operator = _SCATTERS.get(reduce)
+    if operator and _scatter_along("scatter", operator, x, dim, index, given):
+        return x
     return apply_(scattering.scatter, "scatter_", x, dim, index, given, reduce=reduce)
 
 
@@ -197,7 +287,13 @@ def scatter_add_(
     """
     if axis is not None or dim is None:
         dim = dim_or_axis("scatter_add_", dim, axis)
-    return _along(scattering.scatter_add, x, dim, index, src)
+    check_tensor("scatter_add_", x)
+    operator = scattering.scatter_add_op
+    if isinstance(src, Tensor) and _scatter_along(
+        "scatter_add", operator, x, dim, index, src
+    ):
+        return x
+    return apply_(scattering.scatter_add, "scatter_add_", x, dim, index, src)
 
 
 @method("masked_fill_")
@@ -254,12 +350,7 @@ def _write_picked(x: Tensor, index: Any, value: Any) -> None:
     if not isinstance(value, (Tensor, *Number)):
         value = tensor(value, dtype=x.dtype, device=place_of_tensor(x))
     if picks:
-        recorded = check_writable(where, part, value)
-        if not recorded and write_picked(where, part, picks, value):
-            part._cell().count += 1
-            return
-        result = put_picked(where, part, picks, value, False)
-        write(where, part, result, recorded)
+        put_into(where, part, picks, value, False)
     elif not isinstance(value, Tensor):
         fill_(part, value)
     elif not _same_memory(part, value):

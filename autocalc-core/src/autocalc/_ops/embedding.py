@@ -11,21 +11,18 @@ from autocalc._dispatch._state import current
 from autocalc._graph._grad_mode import no_grad
 from autocalc._graph._node import Node
 from autocalc._ops import (
-    comparison,
     indexing,
     masking,
-    scattering,
     vector_norms,
     view,
 )
 from autocalc._ops._arguments import as_int, check_tensor
+from autocalc._ops._coerce import cast
 from autocalc._ops._op import operator
 from autocalc._ops._remembered import replayed
 from autocalc._ops._rule import Op
-from autocalc._ops.filled import ones, zeros
-from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import FLAG, check_flag
-from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 _op = Op("embedding", "indices:weight")
@@ -159,17 +156,12 @@ def embedding(
 def _shorten(weight: Tensor, numbers: Tensor, most: float, p: float) -> None:
     """Scale the rows that `numbers` name, and that are longer, to the length `most`."""
     with no_grad():
-        times = zeros(
-            weight.shape[0], dtype=dtypes.int64, device=place_of_tensor(weight)
-        )
-        one = ones(numbers.shape[0], dtype=dtypes.int64, device=place_of_tensor(weight))
-        named = comparison.gt(scattering.index_add_op(times, numbers, one, 0), 0)
+        rows = indexing.index_select_op(weight, numbers, 0)
         wide = dtypes.float32 if weight.dtype.is_half else None  # rounded once, below
-        length = vector_norms.vector_norm(weight, p, 1, dtype=wide)
-        scale = masking.where(
-            named, masking.where(length > most, most / (length + _SMALL), 1.0), 1.0
-        )
-        weight.mul_(view.reshape_op(scale, (-1, 1)))
+        length = vector_norms.vector_norm(rows, p, 1, dtype=wide)
+        scale = masking.where(length > most, most / (length + _SMALL), 1.0)
+        shorter = cast(rows * view.reshape_op(scale, (-1, 1)), weight.dtype)
+        weight.index_copy_(0, numbers, shorter)
 
 
 def refuse_sparse(where: str, sparse: Any) -> None:

@@ -11,9 +11,21 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._ops import _index, broadcasting, comparison, indexing, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import as_operand, same_dtype
+from autocalc._ops._index_writers import Writer, write_at
+from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
-from autocalc._ops.scattering import add_at, index_add, index_copy, index_copy_op
-from autocalc._tensor import Tensor, dtypes, make
+from autocalc._ops._remembered import remembered_write
+from autocalc._ops._writing import check_writable
+from autocalc._ops._writing import write as write_result
+from autocalc._ops.scattering import (
+    add_at,
+    by_index,
+    index_add,
+    index_add_op,
+    index_copy,
+    index_copy_op,
+)
+from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -41,13 +53,18 @@ def put_picked(
             ones = (1,) * (x.ndim - axis - mask.ndim)
             holds = view.reshape_op(mask, (*mask.shape, *ones))
             return comparison.where_op(holds, view.reshape_op(values, ()), x)
+    return _put_rows(where, x, picks, values, add_at if accumulate else index_copy_op)
+
+
+def _put_rows(
+    where: str, x: Tensor, picks: _index.Picks, values: Tensor, write: Writer
+) -> Tensor:
     axes, positions, shape = _index.picked(x, picks)
     rows, lead, order = _index.merged(x, axes)
     before, after = rows.shape[:lead], rows.shape[lead + 1 :]
     picked = (*before, *shape, *after)
     values = broadcasting.expand(_index.fitting(where, values, picked), picked)
     source = view.reshape_op(values, (*before, math.prod(shape), *after))
-    write = add_at if accumulate else index_copy_op
     out = write(rows, positions, source, lead)
     sizes = [x.shape[axis] for axis in order]
     out = view.detach_from_base(view.reshape_op(out, tuple(sizes)))
@@ -57,43 +74,60 @@ def put_picked(
     return view.detach_from_base(view.permute_op(out, back))
 
 
-def write_picked(where: str, x: Tensor, picks: _index.Picks, values: Any) -> bool:
-    """Write `values` into `x` itself at the elements that index tensors name.
+def put_into(
+    where: str, x: Tensor, picks: _index.Picks, values: Any, accumulate: bool
+) -> None:
+    """Write `values` into `x` at the elements that index tensors name."""
+    values = _values_for(where, x, picks, values)
+    recorded = check_writable(where, x, values)
+    if not (recorded or accumulate) and _put_where(x, picks, values):
+        x._bump()
+        return
+    if arrays.may_overlap(values._array, x._array):
+        values = view.clone(values)
 
-    Returns False, with nothing written, where `x` does not lie as a kernel needs it:
-    then `put_picked` makes what it is to become.
-    """
-    a, values = x._array, _values_for(where, x, picks, values)
+    def run(write: Writer, x: Tensor) -> Tensor:
+        return _put_rows(where, x, picks, values, write)
+
+    operator = index_add_op if accumulate else index_copy_op
+    others = (values, *[pick for _, pick in picks])
+    if _are_rows(x, picks) and write_at(where, operator, x, others, run):
+        return
+    result = put_picked(where, x, picks, values, accumulate)
+    write_result(where, x, result, recorded)
+
+
+def _put_where(x: Tensor, picks: _index.Picks, values: Tensor) -> bool:
+    """Write one number where one mask holds; return whether it was so."""
     axis, mask = picks[0]
-    if len(picks) == 1 and mask.dtype is dtypes.bool_ and mask.ndim:
-        _index._check_mask(x, axis, mask)
-        if values.numel() == 1:
-            ones = (1,) * (x.ndim - axis - mask.ndim)
-            holds = mask._array.reshape((*mask.shape, *ones))
-            number = values._array.reshape(())
-            if arrays.may_overlap(a, holds) or arrays.may_overlap(a, number):
-                return False
-            arrays.where(holds, number, a, into=a)
-            return True
-    if not a.flags.c_contiguous:
+    if len(picks) > 1 or mask.dtype is not dtypes.bool_ or not mask.ndim:
         return False
-    axes, positions, shape = _index.picked(x, picks)
-    if axes != tuple(range(axes[0], axes[0] + len(axes))):
+    _index._check_mask(x, axis, mask)
+    a, number = x._array, values._array
+    ones = (1,) * (x.ndim - axis - mask.ndim)
+    holds = mask._array.reshape((*mask.shape, *ones))
+    shared = arrays.may_overlap(a, holds) or arrays.may_overlap(a, number)
+    if values.numel() != 1 or shared:
         return False
-    before, after = x.shape[: axes[0]], x.shape[axes[-1] + 1 :]
-    wanted = (*before, *shape, *after)
-    source = arrays.expand(
-        _index.fitting(where, values.detach(), wanted)._array, wanted
-    )
-    if arrays.may_overlap(source, a):
-        source = arrays.copy(source)
-    source = view.reshape_op(make(source, None), (*before, math.prod(shape), *after))
-    rows = a.reshape((*before, math.prod(x.shape[axes[0] : axes[-1] + 1]), *after))
-    arrays.index_copy(rows, positions._array, source._array, axes[0], into=rows)
+    arrays.where(holds, number.reshape(()), a, into=a)
     return True
 
 
-@method("index_put", inplace="index_put_")
+def _are_rows(x: Tensor, picks: _index.Picks) -> bool:
+    """Return whether the dimensions that are picked merge to one without a copy."""
+    axes: list[int] = []
+    for axis, pick in picks:
+        if pick.dtype is not dtypes.bool_:
+            axes.append(axis)
+        elif pick.ndim:
+            axes.extend(range(axis, axis + pick.ndim))
+        else:
+            return False
+    neighbours = axes == list(range(axes[0], axes[0] + len(axes)))
+    return neighbours and (len(axes) == 1 or x._array.flags.c_contiguous)
+
+
+@method("index_put")
 def index_put(
     input: Tensor,
     indices: Sequence[Tensor | None],
@@ -124,9 +158,38 @@ def index_put(
     >>> ac.index_put(ac.zeros(3, dtype=ac.int64), (ac.tensor([2, 0]),), ac.tensor(5))
     tensor([5, 0, 5])
     """
+    x = check_tensor("index_put", input)
+    picks, accumulate = _index_put_operands(x, indices, values, accumulate)
+    return put_picked("index_put", x, picks, values, accumulate)
+
+
+@method("index_put_")
+@remembered_write
+def index_put_(
+    x: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+    accumulate: bool = False,
+) -> Tensor:
+    """Write ``x[indices] = values``, or add with `accumulate`, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.zeros(3, dtype=ac.int64).index_put_((ac.tensor([2, 0]),), ac.tensor(5))
+    tensor([5, 0, 5])
+    """
+    check_tensor("index_put_", x)
+    picks, accumulate = _index_put_operands(x, indices, values, accumulate)
+    put_into("index_put_", x, picks, values, accumulate)
+    return x
+
+
+def _index_put_operands(
+    x: Tensor, indices: Any, values: Any, accumulate: Any
+) -> tuple[_index.Picks, bool]:
     if accumulate.__class__ is not FLAG:
         accumulate = check_flag("index_put", "accumulate", accumulate)
-    x = check_tensor("index_put", input)
     if not isinstance(indices, (list, tuple)) or not all(
         one is None or isinstance(one, Tensor) for one in indices
     ):
@@ -140,14 +203,12 @@ def index_put(
     check_tensor("index_put", values)
     _, picks = _index.split_index(x, parts)
     if not picks or any(isinstance(part, int) for part in parts):
-        return _put_parts(x, indices, values, accumulate)
-    return put_picked("index_put", x, picks, values, accumulate)
+        picks = _picks_of_numbers(x, indices)
+    return picks, accumulate
 
 
-def _put_parts(
-    x: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool
-) -> Tensor:
-    """Write at 0-d index tensors, which brackets would take for integers."""
+def _picks_of_numbers(x: Tensor, indices: Sequence[Any]) -> _index.Picks:
+    """Return picks of 0-d index tensors, which brackets would take for integers."""
     parts = tuple(
         slice(None) if i is None else view.reshape_op(i, (1,)) if i.ndim == 0 else i
         for i in indices
@@ -156,10 +217,10 @@ def _put_parts(
     if not picks:
         message = "index_put: `indices` holds no tensor; give one at least."
         raise ArgumentError(message)
-    return put_picked("index_put", x, picks, values, accumulate)
+    return picks
 
 
-@method("put", inplace="put_")
+@method("put")
 def put(
     input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False
 ) -> Tensor:
@@ -187,9 +248,45 @@ def put(
     >>> ac.put(ac.zeros(3), ac.tensor([2]), ac.tensor([5.0]))
     tensor([0., 0., 5.])
     """
+    x = check_tensor("put", input)
+    flat, values, accumulate = _put_operands(x, index, source, accumulate)
+    write = index_add if accumulate else index_copy
+    found = write(view.reshape(x, (-1,)), 0, flat, values)
+    return view.reshape(found, x.shape)
+
+
+@method("put_")
+@remembered_write
+def put_(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """Write, or add, `source` at places of x flattened, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.zeros(3).put_(ac.tensor([2]), ac.tensor([5.0]))
+    tensor([0., 0., 5.])
+    """
+    check_tensor("put_", x)
+    flat, values, accumulate = _put_operands(x, index, source, accumulate)
+    name = "index_add" if accumulate else "index_copy"
+    operator = index_add_op if accumulate else index_copy_op
+
+    def run(write: Writer, x: Tensor) -> Tensor:
+        line = view.reshape_op(x, (-1,))
+        return view.reshape_op(by_index(name, write, line, 0, flat, values), x.shape)
+
+    others = (flat, values)
+    if x._array.flags.c_contiguous and write_at("put_", operator, x, others, run):
+        return x
+    return apply_(put, "put_", x, index, source, accumulate)
+
+
+def _put_operands(
+    x: Tensor, index: Any, source: Any, accumulate: Any
+) -> tuple[Tensor, Tensor, bool]:
     if accumulate.__class__ is not FLAG:
         accumulate = check_flag("put", "accumulate", accumulate)
-    x, places = check_tensor("put", input), indexing.long_positions("put", index)
+    places = indexing.long_positions("put", index)
     _, values = same_dtype("put", x, source)
     if values.numel() != places.numel():
         message = (
@@ -198,6 +295,4 @@ def put(
         )
         raise ArgumentError(message)
     flat = _index.wrapped(view.reshape(places, (-1,)), x.numel())
-    write = index_add if accumulate else index_copy
-    found = write(view.reshape(x, (-1,)), 0, flat, view.reshape(values, (-1,)))
-    return view.reshape(found, x.shape)
+    return flat, view.reshape(values, (-1,)), accumulate

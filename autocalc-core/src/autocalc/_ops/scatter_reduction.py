@@ -64,7 +64,7 @@ scatter_amax_op.vjp(_shares)
 scatter_amin_op.vjp(_shares)
 
 
-@method("scatter_reduce", inplace="scatter_reduce_")
+@method("scatter_reduce")
 @remembered
 @rounded_once
 def scatter_reduce(
@@ -124,7 +124,7 @@ def scatter_reduce(
     return apply_out("scatter_reduce", found, out)
 
 
-@method("index_reduce", inplace="index_reduce_")
+@method("index_reduce")
 @rounded_once
 def index_reduce(
     input: Tensor,

@@ -290,7 +290,7 @@ def index_copy(
     )
 
 
-@method("index_fill", inplace="index_fill_")
+@method("index_fill")
 @remembered
 def index_fill(
     input: Tensor,
@@ -324,14 +324,19 @@ def index_fill(
     if axis is not None or dim is None:
         dim = dim_or_axis("index_fill", dim, axis)
     x = check_tensor("index_fill", input)
+    places, source = fill_operands(x, dim, index, value)
+    return by_index("index_fill", index_copy_op, input, dim, places, source)
+
+
+def fill_operands(x: Tensor, dim: int, index: Any, value: Any) -> tuple[Tensor, Tensor]:
+    """Return the places of index_fill, none negative, and the number at each."""
     axis = axis_of("index_fill", dim, x.ndim)
     places = indexing.long_positions("index_fill", index)
     places = _index.wrapped(places, x.shape[axis] if x.ndim else 1)
     n = places.numel()
     number = checked_number("index_fill", x, value)
     sizes = (*x.shape[:axis], n, *x.shape[axis + 1 :]) if x.ndim else (n,)
-    source = broadcasting.expand(number, sizes)
-    return by_index("index_fill", index_copy_op, input, dim, places, source)
+    return places, broadcasting.expand(number, sizes)
 
 
 @method("scatter")

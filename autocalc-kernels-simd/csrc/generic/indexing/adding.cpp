@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Adding at indices: scatter_add, scatter_amax, scatter_amin, index_add,
+// Adding at indices: scatter_add, scatter_mul, scatter_amax, scatter_amin, index_add,
 // embedding_backward.
 #include "common/contiguous.hpp"
 #include "common/families.hpp"
@@ -45,6 +45,27 @@ struct Add {
 #pragma GCC ivdep
             for (int64_t i = 0; i < n; ++i) out[i] = plus(out[i], src[i]);
         }
+    }
+};
+
+template <class T>
+AC_INLINE T product(T a, T b) {
+    if constexpr (T(0.5) != T(0)) {
+        return a * b;
+    } else {
+        return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    }
+}
+
+template <class T>
+struct Multiply {
+    static constexpr int64_t item = item_size<T>;
+    AC_INLINE static void one(char* to, const char* from) {
+        T* out = reinterpret_cast<T*>(to);
+        *out = product(*out, *reinterpret_cast<const T*>(from));
+    }
+    AC_INLINE static void run(char* to, const char* from, int64_t n) {
+        for (int64_t i = 0; i < n; ++i) one(to + i * item, from + i * item);
     }
 };
 
@@ -195,6 +216,8 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
 const ac_kernel_entry entries[] = {
     {"scatter_add", "out ; a index src ; axis:int", reduce_kernel<Add, false>, nullptr,
      nullptr, 1.0, number_dtypes, nullptr},
+    {"scatter_mul", "out ; a index src ; axis:int", reduce_kernel<Multiply, false>,
+     nullptr, nullptr, 1.0, number_dtypes, nullptr},
     {"scatter_amax", "out ; a index src ; axis:int", reduce_kernel<Largest, false>,
      nullptr, nullptr, 1.0, number_dtypes, nullptr},
     {"scatter_amin", "out ; a index src ; axis:int", reduce_kernel<Smallest, false>,

@@ -22,11 +22,11 @@ from autocalc.errors import kernel_data_error
 
 
 def added(where: tuple[Any, ...], base: Array, src: Array, eps: float) -> Array:
-    """Return n * eps * (|a| + sum(|src|)) with n the terms added at each place."""
+    """Return n * eps * (|a| + sum(|src|)), n the terms at each place, 1024 at most."""
     total, count = magnitude(base).copy(), np.zeros(np.shape(base))
     np.add.at(total, where, magnitude(src))
     np.add.at(count, where, 1.0)
-    return count * eps * total
+    return np.minimum(count, 1024) * eps * total
 
 
 ALONG = (((5,), 0), ((4, 6), 0), ((4, 6), 1), ((2, 5, 3), 1), ((1, 7), 0))

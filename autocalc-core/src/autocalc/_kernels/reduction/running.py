@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import EXACT, Inputs, magnitude, ulp
+from autocalc._kernels.budgets import EXACT, Inputs, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.precision import narrow, wide
@@ -74,16 +74,20 @@ def _(a: Meta, axis: int) -> Meta:
 
 @logcumsumexp.reference
 def _(xp: Any, a: Array, axis: int) -> Array:
-    return narrow(xp.logaddexp.accumulate(wide(xp, a), axis), a)
+    x = wide(xp, a)
+    if a.dtype == xp.float64:
+        x = x.astype(xp.longdouble)
+    return narrow(xp.logaddexp.accumulate(x, axis), a)
 
 
-@logcumsumexp.budget("n * eps * (max |out| so far + 2)")
+@logcumsumexp.budget("(log2(n) + 32) * eps * (max |out| so far + 2)")
 def _(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
     (axis,) = attributes
     largest = np.maximum.accumulate(magnitude(expected[0]), axis)
-    return [inputs[0].shape[axis] * eps * (largest + 2) + ulp(expected[0], eps)]
+    steps = log2(inputs[0].shape[axis]) + 32
+    return [steps * eps * (largest + 2) + ulp(expected[0], eps)]
 
 
 logcumsumexp.samples(along)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, positive
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.reduction._axes import SHAPES, result, summed
@@ -47,7 +47,7 @@ def _(xp: Any, a: Array, axis: int, reverse: bool) -> Array:
     return result(xp.cumsum(x, axis=axis), a)
 
 
-@cumsum.budget("n * eps * sum(|a|) of the terms so far")
+@cumsum.budget("(log2(n) + 16) * eps * sum(|a|) of the terms so far")
 def _(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
@@ -56,7 +56,7 @@ def _(
     total = np.flip(total, axis) if reverse else total
     total = np.cumsum(total, axis=axis)
     total = np.flip(total, axis) if reverse else total
-    return [a.shape[axis] * eps * total + ulp(expected[0], eps)]
+    return [(log2(a.shape[axis]) + 16) * eps * total + ulp(expected[0], eps)]
 
 
 @cumsum.samples
@@ -88,7 +88,7 @@ def _(xp: Any, a: Array, axis: int) -> Array:
 
 
 @cumprod.budget(
-    "n * eps * |out|, n factors; what products below the normal numbers lose"
+    "min(n, 4096) * eps * |out|; what products below the normal numbers lose"
 )
 def _(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
@@ -101,7 +101,8 @@ def _(
     for i, factor in enumerate(factors):
         before = lost[i - 1] if i else 0.0
         lost[i] = before * factor + below[i] * float(numbers.smallest_subnormal)
-    limit = a.shape[axis] * eps * magnitude(expected[0]) + ulp(expected[0], eps)
+    steps = min(a.shape[axis], 4096)
+    limit = steps * eps * magnitude(expected[0]) + ulp(expected[0], eps)
     return [limit + np.moveaxis(lost, 0, axis)]
 
 
