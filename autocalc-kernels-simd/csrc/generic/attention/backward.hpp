@@ -10,7 +10,7 @@ namespace autocalc::simd::AC_ISA {
 namespace {
 
 enum { dq_at, dk_at, dv_at, g_at, q_at, k_at, v_at, out_at, lse_at, mask_at };
-enum { slot_workspace = 0, slot_delta = 5, slot_copies = 6 };
+enum { slot_workspace = 0, slot_rows = 4, slot_delta = 5, slot_copies = 6 };
 
 constexpr int64_t query_block = 128;
 constexpr int64_t key_block = 128;
@@ -28,6 +28,10 @@ struct Backward {
     Heads<T> g, q, k, v, out, dq, dk, dv;
     const ac_array* lse;
     const T* delta;  // [B, H, S]: sum(g * out)
+    // Or null: [B, H, S] each, the largest score of a row and one over the sum of the
+    // exponentials above it.
+    T* tops;
+    T* shares;
     T* copies;       // [ranges - 1][B, S, H, D]: dq of the later ranges of keys
     Blocks<T> queries, keys;
     int64_t ranges;  // of blocks of keys
@@ -45,6 +49,8 @@ struct Backward {
           dv(operand(call, dv_at)),
           lse(operand(call, lse_at)),
           delta(nullptr),
+          tops(nullptr),
+          shares(nullptr),
           copies(nullptr),
           queries(dims_.queries, query_block),
           keys(dims_.keys, key_block),

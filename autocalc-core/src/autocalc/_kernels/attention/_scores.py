@@ -67,6 +67,37 @@ def finite_in(k: Any, top: Array) -> Array:
     return k.where(never, k.constant(0, top), top)
 
 
+def exponentials_in(k: Any, s: Array) -> tuple[Array, Array, Array]:
+    """Return exponentials above each row's largest score, that, and their sums."""
+    top = finite_in(k, k.max(s, (3,), True))
+    e = k.exp(k.add(s, k.neg(top)))
+    return e, top, k.sum(e, (3,), True)
+
+
+def normalised_in(k: Any, e: Array, total: Array) -> Array:
+    empty = k.compare(total, k.constant(0, total), "eq")
+    return k.div(e, k.where(empty, k.constant(1, total), total))
+
+
+def weights_in(k: Any, s: Array) -> Array:
+    """Return softmax of the scores; 0 in a row in which nothing is attended to."""
+    e, _, total = exponentials_in(k, s)
+    return normalised_in(k, e, total)
+
+
+def exponentials(xp: Any, s: Array) -> tuple[Array, Array, Array]:
+    """Return what `exponentials_in` does, of arrays."""
+    top = xp.max(s, axis=-1, keepdims=True, initial=-xp.inf)
+    top = xp.where(top == -xp.inf, 0, top)
+    e = xp.exp(s - top)
+    return e, top, xp.sum(e, axis=-1, keepdims=True)
+
+
+def weights_of(xp: Any, s: Array) -> Array:
+    e, _, total = exponentials(xp, s)
+    return e / xp.where(total == 0, 1, total)
+
+
 class Terms(NamedTuple):
     """Head by head: sizes of the operands, weights, and how far they may be off."""
 

@@ -25,9 +25,11 @@ import numpy as np
 from autocalc._kernels.attention._scores import (
     calls,
     check,
-    finite_in,
+    exponentials,
+    exponentials_in,
     heads_of,
     keys_in,
+    normalised_in,
     queries_in,
     scaled_product,
     scores,
@@ -92,10 +94,7 @@ def attention_reference(
 ) -> tuple[Array, Array]:
     heads = heads_of(xp, q, k, v)
     s = scores(xp, heads, mask, scale, causal)
-    top = xp.max(s, axis=-1, keepdims=True, initial=-xp.inf)
-    top = xp.where(top == -xp.inf, 0, top)
-    e = xp.exp(s - top)
-    total = xp.sum(e, axis=-1, keepdims=True)
+    e, top, total = exponentials(xp, s)
     weights = e / xp.where(total == 0, 1, total)
     if p:
         keep = dropout_mask(xp, seed, offset, s.shape, p)
@@ -147,11 +146,8 @@ def _(
     s = scores_in(k, queries_in(k, q, groups), keys_in(k, keys), mask, scale, causal)
     if 0 in k.shape(s):
         return _of_nothing(k, v, s, want)
-    top = finite_in(k, k.max(s, (3,), True))
-    e = k.exp(k.add(s, k.neg(top)))
-    total = k.sum(e, (3,), True)
-    empty = k.compare(total, k.constant(0, total), "eq")
-    weights = k.div(e, k.where(empty, k.constant(1, total), total))
+    e, top, total = exponentials_in(k, s)
+    weights = normalised_in(k, e, total)
     if p:
         weights, _ = dropout_in_primitives(k, weights, seed, offset, p)
     out = _mixed(k, weights, v)

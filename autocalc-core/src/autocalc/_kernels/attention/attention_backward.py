@@ -8,7 +8,9 @@ With one head, scores S = scale * Q K^T, weights P = softmax(S) and result P V
 heads than queries, each serving as many neighbours (Ainslie et al., GQA, 2023).
 
 Backward needs no weights: it computes P = exp(S - lse) again from the row's logarithm
-of the sum of exponentials (Dao et al., FlashAttention, 2022, section 3.1)::
+of the sum of exponentials (Dao et al., FlashAttention, 2022, section 3.1).  Of large
+scores `lse` has too few digits for that; then, and in the reference always, P is
+softmax(S) again, so that a row sums to 1::
 
     dV = P^T G    dS = P * (G V^T - sum(G * out))    dQ = scale * dS K
 
@@ -26,7 +28,6 @@ from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.attention._scores import (
     calls,
     check,
-    finite_in,
     heads_of,
     keys_in,
     queries_in,
@@ -35,6 +36,8 @@ from autocalc._kernels.attention._scores import (
     scores_in,
     terms,
     turned,
+    weights_in,
+    weights_of,
 )
 from autocalc._kernels.attention.attention import attention_reference
 from autocalc._kernels.budgets import Inputs, ulp
@@ -115,8 +118,7 @@ def _(
 ) -> tuple[Array, Array, Array]:
     heads = heads_of(xp, q, k, v)
     s = scores(xp, heads, mask, scale, causal)
-    top = xp.where(lse == -xp.inf, 0, wide(xp, lse))[..., None]
-    weights = xp.exp(s - top)
+    weights = weights_of(xp, s)
     g_, out_ = (xp.swapaxes(wide(xp, a), 1, 2) for a in (g, out))
     dweights = xp.matmul(g_, xp.swapaxes(heads.v, -1, -2))
     dropped = weights
@@ -163,9 +165,7 @@ def _(
             k.zeros(k.shape(a), k.dtype(a)) if want >> i & 1 else None
             for i, a in enumerate((q, keys, v))
         )
-    row = (batch, heads, queries, 1)
-    top = finite_in(k, k.reshape(lse, row))
-    weights = k.exp(k.add(s, k.neg(top)))
+    weights = weights_in(k, s)
     g5 = queries_in(k, g, groups)
     dq = dk = dv = None
     shape5 = (batch, groups, heads // groups, queries, k.shape(keys)[1])
