@@ -8,105 +8,13 @@
 // and dv; of dq it owns a whole copy if there is more than one range, and the copies
 // are added in order, so that no sum depends on which thread came first. Here scores
 // have queries down and keys across: keys and values are packed once for all queries.
-#include "attention/backward.hpp"
+#include "attention/backward_scores.hpp"
+#include "attention/row_scales.hpp"
 #include "common/families.hpp"
 #include "common/phase.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
-
-template <class T>
-void take_keys(const BackwardWorkspace<T>& w, const Pair& at) {
-    const Backward<T>& job = *w.job;
-    const Dims& d = job.dims;
-    const RowsAt<T> v =
-        rows_of(job.v, at.b, at.k0, at.group, at.keys, d.values, w.room);
-    pack_as_columns(v.data, v.step, d.values, at.keys, w.values_across);
-    const RowsAt<T> k =
-        rows_of(job.k, at.b, at.k0, at.group, at.keys, d.features, w.room);
-    pack_as_columns(k.data, k.step, d.features, at.keys, w.keys_across);
-    if (job.dq.data != nullptr)
-        pack_as_rows(k.data, k.step, at.keys, d.features, w.keys);
-}
-
-// All queries of a head, and the gradients of its results, packed once for all blocks
-// of keys.
-template <class T>
-void take_queries(const BackwardWorkspace<T>& w, const Pair& at) {
-    const Backward<T>& job = *w.job;
-    const Dims& d = job.dims;
-    const RowsAt<T> q = rows_of(job.q, at.b, 0, at.h, d.queries, d.features, w.room);
-    pack_as_rows(q.data, q.step, d.queries, d.features, w.queries);
-    const RowsAt<T> g = rows_of(job.g, at.b, 0, at.h, d.queries, d.values, w.room);
-    pack_as_rows(g.data, g.step, d.queries, d.values, w.g);
-}
-
-// A block of rows of a head as a left operand: from what was packed, if that has whole
-// rows, else from memory.
-template <class T>
-AC_INLINE RowsAt<T> left_rows(const Heads<T>& x, const T* packed, const Pair& at,
-                              int64_t width, T* room) {
-    if (!packed_together<T>(width))
-        return rows_of(x, at.b, at.q0, at.h, at.queries, width, room);
-    const int64_t step = round_up(width, vec<T>::lanes);
-    return {packed + at.q0 * step, step};
-}
-
-// scores = scale * queries @ keys^T and dscores = g @ values^T, in each tile of queries
-// for the keys that the last of them sees.
-template <class T>
-void score_pair(const BackwardWorkspace<T>& w, const Pair& at) {
-    constexpr int64_t lanes = vec<T>::lanes;
-    const Backward<T>& job = *w.job;
-    const Dims& d = job.dims;
-    const RowsAt<T> q = left_rows(job.q, w.queries, at, d.features, w.room);
-    const RowsAt<T> g = left_rows(job.g, w.g, at, d.values, w.room_g);
-    const int64_t columns = round_up(at.keys, lanes);
-    const auto seen = [&](int64_t depth, int64_t end) AC_INLINE_LAMBDA {
-        const int64_t keys = job.filter.visible(at.q0 + end - 1) - at.k0;
-        return Part{0, depth, 0,
-                    smaller(round_up(larger<int64_t>(keys, 0), lanes), columns)};
-    };
-    const PackedGemm<T> scores = {at.queries,
-                                  columns,
-                                  d.features,
-                                  {q.data, q.step, 1},
-                                  {w.keys_across, d.features, 0},
-                                  {w.scores, w.step},
-                                  job.scale,
-                                  T(0)};
-    multiply_packed(scores, [&](int64_t, int64_t end)
-                                AC_INLINE_LAMBDA { return seen(d.features, end); });
-    if (job.dq.data == nullptr && job.dk.data == nullptr) return;
-    const PackedGemm<T> dscores = {at.queries,
-                                   columns,
-                                   d.values,
-                                   {g.data, g.step, 1},
-                                   {w.values_across, d.values, 0},
-                                   {w.dscores, w.step},
-                                   T(1),
-                                   T(0)};
-    multiply_packed(dscores, [&](int64_t, int64_t end)
-                                 AC_INLINE_LAMBDA { return seen(d.values, end); });
-}
-
-// exp(score - top) * share is a weight.
-template <class T>
-struct RowScale {
-    T top, share;
-};
-
-template <class T>
-RowScale<T> scale_of(const Backward<T>& job, int64_t b, int64_t h, int64_t q) {
-    const ac_array& lse = *job.lse;
-    const T sum = *reinterpret_cast<const T*>(
-        data<char>(&lse) + b * lse.strides[0] + h * lse.strides[1] + q * lse.strides[2]);
-    // Of a row that sees nothing all weights are to be zero.
-    if (sum == -limits<T>::infinity) return {limits<T>::infinity, T(0)};
-    if (job.tops == nullptr) return {sum, T(1)};
-    const int64_t row = (b * job.dims.heads + h) * job.dims.queries + q;
-    return {job.tops[row], job.shares[row]};
-}
 
 // One query's scores become weights, and the dscores of weights those of scores. Zeros
 // stand where the query does not see a key.
@@ -292,134 +200,6 @@ void run_range(const BackwardWorkspace<T>& w, int64_t head, int64_t range,
     }
 }
 
-// ---- rows of large scores
-
-// A sum that runs on: of exponentials above the largest score so far.
-template <class T>
-AC_INLINE void add_exponentials(const T* scores, int64_t n, T& top, T& total) {
-    constexpr int64_t lanes = vec<T>::lanes;
-    const vec<T> lowest = set1<T>(-limits<T>::infinity);
-    vec<T> largest = lowest;
-    for (int64_t j = 0; j < n; j += lanes)
-        largest = max(largest, select(first<T>(n - j), load(scores + j), lowest));
-    const T found = larger(top, reduce_max(largest));
-    if (found == -limits<T>::infinity) return;
-    const vec<T> row_max = set1<T>(found);
-    vec<T> sum = zero<T>();
-    for (int64_t j = 0; j < n; j += lanes) {
-        const vec<T> e = exp_negative(load(scores + j) - row_max);
-        sum = sum + keep(first<T>(n - j), e);
-    }
-    T before[lanes];
-    store(before, exp_negative(set1<T>(top) - row_max));
-    total = total * before[0] + reduce_add(sum);
-    top = found;
-}
-
-template <class T>
-void scale_pair(const BackwardWorkspace<T>& w, const Pair& at) {
-    const Backward<T>& job = *w.job;
-    const Filter& filter = job.filter;
-    for (int64_t i = 0; i < at.queries; ++i) {
-        const int64_t q = at.q0 + i;
-        const int64_t seen =
-            smaller(larger<int64_t>(filter.visible(q) - at.k0, 0), at.keys);
-        T* scores = w.scores + i * w.step;
-        if (filter.mask != nullptr) {
-            mask_row(filter, {at.b, at.h, q, at.k0, at.keys}, w.line);
-            for (int64_t j = 0; j < seen; j += vec<T>::lanes)
-                store(scores + j, masked(load(scores + j), load(w.line + j)));
-        }
-        const int64_t row = (at.b * job.dims.heads + at.h) * job.dims.queries + q;
-        add_exponentials(scores, seen, job.tops[row], job.shares[row]);
-    }
-}
-
-// One head: tops and sums, which become shares.
-template <class T>
-void scale_head(const BackwardWorkspace<T>& w, int64_t b, int64_t h) {
-    const Backward<T>& job = *w.job;
-    const Dims& d = job.dims;
-    T* tops = job.tops + (b * d.heads + h) * d.queries;
-    T* shares = job.shares + (b * d.heads + h) * d.queries;
-    for (int64_t q = 0; q < d.queries; ++q) {
-        tops[q] = -limits<T>::infinity;
-        shares[q] = 0;
-    }
-    Pair at = {};
-    at.b = b;
-    at.h = h;
-    at.group = h / d.heads_of_group();
-    take_queries(w, at);
-    for (int64_t keys = 0; keys < job.keys.count; ++keys) {
-        at.k0 = job.keys.begin(keys);
-        at.keys = job.keys.size(keys);
-        take_keys(w, at);
-        for (int64_t block = 0; block < job.queries.count; ++block) {
-            at.q0 = job.queries.begin(block);
-            at.queries = job.queries.size(block);
-            if (at.q0 + at.queries <= job.filter.first_query(at.k0)) continue;
-            score_pair(w, at);
-            scale_pair(w, at);
-        }
-    }
-    for (int64_t q = 0; q < d.queries; ++q) shares[q] = T(1) / shares[q];
-}
-
-// Sums of logarithms up to this one are precise enough: a weight is off by as many eps.
-constexpr int large_sum = 32;
-
-template <class T>
-bool has_large_scores(const Backward<T>& job) {
-    const Dims& d = job.dims;
-    const T limit = T(large_sum);
-    for (int64_t b = 0; b < d.batch; ++b) {
-        for (int64_t h = 0; h < d.heads; ++h) {
-            for (int64_t q = 0; q < d.queries; ++q) {
-                const RowScale<T> row = scale_of(job, b, h, q);
-                if (row.share != 0 && !(row.top >= -limit && row.top <= limit))
-                    return true;
-            }
-        }
-    }
-    return false;
-}
-
-// Runs f(workspace, task) for all tasks. Answers false if memory is exhausted.
-template <class T, class F>
-bool with_workspaces(const Backward<T>& job, ac_context* context, int64_t tasks, F&& f) {
-    return try_parallel(
-        context, tasks, job.dims.work() >= serial_work, [&](int64_t begin, int64_t end) {
-            const Phase phase(context, AC_PHASE_PACK);
-            BackwardWorkspace<T> w;
-            Arena<T> arena;
-            w.lay_out(job, arena);
-            arena.memory = scratch_of<T>(context, slot_workspace, arena.used);
-            if (arena.memory == nullptr) return false;
-            arena.used = 0;
-            w.lay_out(job, arena);
-            for (int64_t t = begin; t < end; ++t) f(w, t, phase);
-            return true;
-        });
-}
-
-template <class T>
-bool scale_rows(Backward<T>& job, ac_context* context) {
-    if (!has_large_scores(job)) return true;
-    const Dims& d = job.dims;
-    const int64_t rows = d.batch * d.heads * d.queries;
-    T* tops = scratch_of<T>(context, slot_rows, 2 * rows);
-    if (tops == nullptr) return false;
-    Backward<T> scores = job;  // alone
-    scores.dq.data = scores.dk.data = nullptr;
-    job.tops = scores.tops = tops;
-    job.shares = scores.shares = tops + rows;
-    return with_workspaces(scores, context, d.batch * d.heads,
-                           [&](const BackwardWorkspace<T>& w, int64_t t, const Phase&) {
-                               scale_head(w, t / d.heads, t % d.heads);
-                           });
-}
-
 // ---- before and after
 
 // sum(g * out) of every query.
@@ -530,7 +310,7 @@ double attention_backward_work(const ac_call* call) {
 
 const ac_kernel_entry entries[] = {
     {"attention_backward",
-     "dq? dk? dv? ; g q k v out lse mask? seed? offset? ; "
+     "dq? dk? dv? ; g q k v out lse? mask? seed? offset? ; "
      "scale:float causal:none,upper_left,lower_right p:float",
      attention_backward_kernel, nullptr, attention_backward_work, 0, float_dtypes,
      nullptr},

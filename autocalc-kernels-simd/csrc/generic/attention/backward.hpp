@@ -32,7 +32,7 @@ struct Backward {
     // exponentials above it.
     T* tops;
     T* shares;
-    T* copies;       // [ranges - 1][B, S, H, D]: dq of the later ranges of keys
+    T* copies;  // [ranges - 1][B, S, H, D]: dq of the later ranges of keys
     Blocks<T> queries, keys;
     int64_t ranges;  // of blocks of keys
     Backward(const ac_call* call, const Dims& dims_)

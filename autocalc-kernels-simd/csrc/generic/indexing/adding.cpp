@@ -200,9 +200,11 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
             chained(chains, data<int64_t>(&indices), count, skipped, checked.reader());
         if (!checked.report()) return;
         if (dweight.dtype == AC_FLOAT32) {
-            add_chains<float, Add<float>>(context, chains, dweight, data<char>(&g), count);
+            add_chains<float, Add<float>>(context, chains, dweight, data<char>(&g),
+                                          count);
         } else {
-            add_chains<double, Add<double>>(context, chains, dweight, data<char>(&g), count);
+            add_chains<double, Add<double>>(context, chains, dweight, data<char>(&g),
+                                            count);
         }
         return;
     }

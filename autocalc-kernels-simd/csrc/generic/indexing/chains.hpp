@@ -74,8 +74,8 @@ inline int64_t columns_for(const ac_context* context, const Chains& chains,
     return smaller(round_up(ceil_div(width, threads), least_columns_of_task), most);
 }
 
-// Adds n columns of a chain's rows of g, which are `row` bytes long, to `to`; with twice
-// the digits, if there are many.
+// Adds n columns of a chain's rows of g, which are `row` bytes long, to `to`; with
+// twice the digits, if there are many.
 template <class T, class Op>
 void add_chain(const Chain& chain, const int64_t* next, const char* g, int64_t row,
                char* to, int64_t n) {
@@ -103,18 +103,18 @@ void add_chains(ac_context* context, const Chains& chains, const ac_array& out,
     const int64_t width = out.shape[1], row = width * Op::item;
     const int64_t chunk = columns_for(context, chains, indices, width);
     const int64_t chunks = ceil_div(width, chunk);
-    parallel(context, chains.count * chunks, indices * width >= 16384,
-             [&](int64_t begin, int64_t end) {
-                 for (int64_t task = begin; task < end; ++task) {
-                     const Chain chain = chains.list[task / chunks];
-                     const int64_t column = task % chunks * chunk;
-                     const int64_t n = smaller(chunk, width - column);
-                     char* to = data<char>(&out) + chain.row * out.strides[0] +
-                                column * Op::item;
-                     add_chain<T, Op>(chain, chains.next, g + column * Op::item, row,
-                                      to, n);
-                 }
-             });
+    parallel(
+        context, chains.count * chunks, indices * width >= 16384,
+        [&](int64_t begin, int64_t end) {
+            for (int64_t task = begin; task < end; ++task) {
+                const Chain chain = chains.list[task / chunks];
+                const int64_t column = task % chunks * chunk;
+                const int64_t n = smaller(chunk, width - column);
+                char* to =
+                    data<char>(&out) + chain.row * out.strides[0] + column * Op::item;
+                add_chain<T, Op>(chain, chains.next, g + column * Op::item, row, to, n);
+            }
+        });
 }
 
 }  // namespace

@@ -12,8 +12,9 @@ namespace {
 
 constexpr int64_t few_terms = 1024;  // which are added one after the other
 
-// Whether a place may be named by more than a few of the indices. Places share counters,
-// which fit into L1: for some places that are not crowded the answer is yes, too.
+// Whether a place may be named by more than a few of the indices. Places share
+// counters, which fit into L1: for some places that are not crowded the answer is yes,
+// too.
 inline bool is_crowded(const ColumnSteps along, const char* index) {
     if (along.count <= few_terms) return false;
     constexpr int bits = 12;
@@ -30,7 +31,8 @@ inline bool is_crowded(const ColumnSteps along, const char* index) {
 }
 
 // Wide sums of `width` columns at each place that is named. slot_of[place] needs no
-// first values: what it holds counts only if that slot is the place's, as in chains.hpp.
+// first values: what it holds counts only if that slot is the place's, as in
+// chains.hpp.
 template <class T>
 struct WideSums {
     int64_t *slot_of, *place_of;
@@ -95,7 +97,8 @@ bool add_columns(ac_context* context, const ColumnPlan& plan, const char* index,
     const int64_t index_step = plan.columns.stride[1][inner];
     const int64_t src_step = plan.columns.stride[2][inner];
     if (index_step == 0)
-        return add_widely<T>(context, plan.along, index, src, src_step, out, out_step, n);
+        return add_widely<T>(context, plan.along, index, src, src_step, out, out_step,
+                             n);
     for (int64_t i = 0; i < n; ++i) {
         const char *places = index + i * index_step, *from = src + i * src_step;
         char* to = out + i * out_step;

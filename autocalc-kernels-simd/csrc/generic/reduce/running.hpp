@@ -105,9 +105,7 @@ AC_INLINE double upper_half(double a) {
 AC_INLINE f64 upper_half(f64 a) {
     return floats(bits(a) & set1<int64_t>(-(int64_t{1} << 27)));
 }
-AC_INLINE double fused(double a, double b, double c) {
-    return __builtin_fma(a, b, c);
-}
+AC_INLINE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 AC_INLINE f64 fused(f64 a, f64 b, f64 c) { return fma(a, b, c); }
 
 // a b - product, exactly.

@@ -14,8 +14,9 @@ namespace {
 
 // ---- sums
 //
-// Where a sum is not finite, the parts of one that is may have been infinite: such lines
-// are done again, one addition after the other; of floats in doubles, as the reference.
+// Where a sum is not finite, the parts of one that is may have been infinite: such
+// lines are done again, one addition after the other; of floats in doubles, as the
+// reference.
 template <class T>
 AC_NOINLINE void sum_plainly(T* out, const T* a, int64_t n, int64_t step) {
     double so_far = 0;
@@ -88,8 +89,8 @@ struct Sums {
 //
 // Of floats in doubles, which also do not become subnormal where the floats do: each
 // such product takes 150 cycles.
-// Of many doubles what the steps round off is kept; of fewer it is little, and keeping it
-// takes two to five times as long.
+// Of many doubles what the steps round off is kept; of fewer it is little, and keeping
+// it takes two to five times as long.
 constexpr int64_t many_factors = 4096;
 
 // Products of lanes that are neither too large nor too small to be multiplied in any

@@ -143,7 +143,6 @@ def terms(
     more: Inputs,
     attributes: Attributes,
     eps: float,
-    lse: Any = None,
 ) -> Terms:
     q, k, v = (np.asarray(a, np.float64) for a in (q, k, v))
     mask, seed, offset = more
@@ -158,13 +157,9 @@ def terms(
     moved = np.where(allowed, (q.shape[-1] + 4) * eps * size, 0)
     top = np.max(np.where(allowed, s, -np.inf), axis=-1, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
-    if lse is None:
-        e = np.where(allowed, np.exp(s - top), 0)
-        total = e.sum(axis=-1, keepdims=True)
-        weights = e / np.where(total == 0, 1, total)
-    else:
-        top = np.where(np.isfinite(lse), np.asarray(lse, np.float64), 0)[..., None]
-        weights = np.where(allowed, np.exp(s - top), 0)
+    e = np.where(allowed, np.exp(s - top), 0)
+    total = e.sum(axis=-1, keepdims=True)
+    weights = e / np.where(total == 0, 1, total)
     steps = (log2(s.shape[-1]) + 8) * eps
     # An exponential's argument is rounded too: eps of its own size.
     spread = eps * np.where(allowed, np.abs(s - top) + np.abs(top), 0)

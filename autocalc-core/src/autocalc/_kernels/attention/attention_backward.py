@@ -56,10 +56,10 @@ from autocalc._kernels.work import nbytes
 
 attention_backward = composite(
     "attention_backward",
-    "dq? dk? dv? ; g q k v out lse mask? seed? offset? ; "
+    "dq? dk? dv? ; g q k v out lse? mask? seed? offset? ; "
     "scale:float causal:none,upper_left,lower_right p:float",
     "The gradients of attention, its weights computed again: P = exp(scale * "
-    "q k^T - lse), dS = P * (g v^T - sum(g * out)); dq = scale * dS k, dk = "
+    "q k^T - lse), or softmax where there is no lse or it is large, dS = P * (g v^T - sum(g * out)); dq = scale * dS k, dk = "
     "scale * dS^T q, dv = P^T g.",
     key="shapes",
 )
@@ -72,7 +72,7 @@ def _(
     k: Meta,
     v: Meta,
     out: Meta,
-    lse: Meta,
+    lse: Meta | None,
     mask: Meta | None,
     seed: Meta | None,
     offset: Meta | None,
@@ -81,12 +81,13 @@ def _(
     p: float,
 ) -> tuple[Meta, Meta, Meta]:
     name = "attention_backward"
-    dtype = float_dtype(name, g, q, k, v, out, lse)
+    dtype = float_dtype(name, g, q, k, v, out, *(() if lse is None else (lse,)))
     check(name, q, k, v, mask, seed, p)
     batch, queries, heads, _ = q.shape
     for word, meta in (("g", g), ("out", out)):
         expect_shape(name, word, meta, (batch, queries, heads, v.shape[3]))
-    expect_shape(name, "lse", lse, (batch, heads, queries))
+    if lse is not None:
+        expect_shape(name, "lse", lse, (batch, heads, queries))
     return Meta(q.shape, dtype), Meta(k.shape, dtype), Meta(v.shape, dtype)
 
 
@@ -106,7 +107,7 @@ def _(
     k: Array,
     v: Array,
     out: Array,
-    lse: Array,
+    lse: Array | None,
     mask: Array | None,
     seed: Array | None,
     offset: Array | None,
@@ -146,7 +147,7 @@ def _(
     keys: Array,
     v: Array,
     out: Array,
-    lse: Array,
+    lse: Array | None,
     mask: Array | None,
     seed: Array | None,
     offset: Array | None,
@@ -199,8 +200,8 @@ def _(
 ) -> Sequence[Any]:
     g, q, k, v, out, lse, *more = inputs
     scale, causal, p = attributes
-    whole = terms(q, k, v, (more[0], None, None), (scale, causal, 0.0), eps, lse)
-    dropped = terms(q, k, v, more, attributes, eps, lse)
+    whole = terms(q, k, v, (more[0], None, None), (scale, causal, 0.0), eps)
+    dropped = terms(q, k, v, more, attributes, eps)
     g_, out_ = (np.swapaxes(np.abs(np.asarray(a, np.float64)), 1, 2) for a in (g, out))
     queries, keys = whole.off.shape[-2:]
     features = whole.v.shape[-1]
@@ -233,6 +234,9 @@ def _(make: Make) -> Iterator[Sample]:
         g = make.normal(*q.shape[:3], v.shape[3])
         inputs = (g, *operands[:3], out, lse, *operands[3:])
         yield Sample(label, inputs, attributes, want=0b111)
+        if label in ("numbers", "nothing allowed, causal", "dropout 0.25", "large"):
+            again = (*inputs[:5], None, *inputs[6:])
+            yield Sample(f"{label}, no sums", again, attributes, want=0b111)
 
 
 def _backward_work(g: Meta, q: Meta, k: Meta, v: Meta, *rest: Any) -> Work:
