@@ -175,7 +175,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
         y, k.constant(_least(k.dtype(y)), y)
     )  # of minus infinity slopes are 0
     y = reduction.spread(k, y, shape, axes, keepdim)
-    return k.mul(reduction.spread(k, g, shape, axes, keepdim), k.exp(k.sub(a, y)))
+    e = k.exp(k.sub(a, y))
+    # 1, but for what large sums round off.
+    total = k.sum(e, axes, True)
+    none = k.compare(total, k.constant(0, total), "eq")
+    weights = k.div(e, k.where(none, k.constant(1, total), total))
+    return k.mul(reduction.spread(k, g, shape, axes, keepdim), weights)
 
 
 @method("logsumexp")

@@ -40,15 +40,17 @@ AC_INLINE void add_exponentials(const T* scores, int64_t n, T& top, T& total) {
     constexpr int64_t lanes = vec<T>::lanes;
     const vec<T> lowest = set1<T>(-limits<T>::infinity);
     vec<T> largest = lowest;
-    for (int64_t j = 0; j < n; j += lanes)
-        largest = max(largest, select(first<T>(n - j), load(scores + j), lowest));
+    for (int64_t j = 0; j < n; j += lanes) {
+        const mask<T> some = first<T>(smaller(lanes, n - j));
+        largest = max(largest, select(some, load(scores + j), lowest));
+    }
     const T found = larger(top, reduce_max(largest));
     if (found == -limits<T>::infinity) return;
     const vec<T> row_max = set1<T>(found);
     vec<T> sum = zero<T>();
     for (int64_t j = 0; j < n; j += lanes) {
         const vec<T> e = exp_negative(load(scores + j) - row_max);
-        sum = sum + keep(first<T>(n - j), e);
+        sum = sum + keep(first<T>(smaller(lanes, n - j)), e);
     }
     T before[lanes];
     store(before, exp_negative(set1<T>(top) - row_max));
