@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A write at one index: its gradient, and a cost that the tensor's size is no part of."""
+"""A write at one index: its gradient, and a cost that no size of the tensor changes."""
 
 from time import perf_counter
 

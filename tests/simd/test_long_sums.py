@@ -100,9 +100,7 @@ ONE_PLACE = {
     "embedding's gradient": lambda x, v: (gradient_of_table(x, 4, 2), N / 4 * v),
     "of a wide table": lambda x, v: (gradient_of_table(x, 64, 200), N / 64 * v),
     "embedding_bag": lambda x, v: (
-        F.embedding_bag(
-            ac.arange(N // 4), x.reshape(-1, 4), nowhere(1), mode="sum"
-        ),
+        F.embedding_bag(ac.arange(N // 4), x.reshape(-1, 4), nowhere(1), mode="sum"),
         N / 4 * v,
     ),
 }

@@ -17,21 +17,34 @@ struct RowScale {
     T top, share;
 };
 
+// A logarithm of a sum up to this one has digits enough: weights are off by as many
+// eps.
+constexpr int large_sum = 32;
+
+template <class T>
+AC_INLINE bool is_precise(T sum) {
+    return sum >= -T(large_sum) && sum <= T(large_sum);
+}
+
+template <class T>
+T sum_of_row(const Backward<T>& job, int64_t b, int64_t h, int64_t q) {
+    const ac_array& lse = *job.lse;
+    return *reinterpret_cast<const T*>(data<char>(&lse) + b * lse.strides[0] +
+                                       h * lse.strides[1] + q * lse.strides[2]);
+}
+
 // Of a row that sees nothing all weights are to be zero.
 template <class T>
 RowScale<T> scale_of(const Backward<T>& job, int64_t b, int64_t h, int64_t q) {
-    RowScale<T> row;
-    if (job.tops != nullptr) {
-        const int64_t at = (b * job.dims.heads + h) * job.dims.queries + q;
-        row = {job.tops[at], job.shares[at]};
-    } else {
-        const ac_array& lse = *job.lse;
-        row = {*reinterpret_cast<const T*>(data<char>(&lse) + b * lse.strides[0] +
-                                           h * lse.strides[1] + q * lse.strides[2]),
-               T(1)};
+    const RowScale<T> nothing = {limits<T>::infinity, T(0)};
+    if (job.lse != nullptr) {
+        const T sum = sum_of_row(job, b, h, q);
+        if (is_precise(sum)) return {sum, T(1)};
+        if (job.tops == nullptr) return nothing;
     }
-    if (row.top == -limits<T>::infinity) return {limits<T>::infinity, T(0)};
-    return row;
+    const int64_t row = (b * job.dims.heads + h) * job.dims.queries + q;
+    if (job.tops[row] == -limits<T>::infinity) return nothing;
+    return {job.tops[row], job.shares[row]};
 }
 
 // A sum that runs on: of exponentials above the largest score so far.
@@ -108,20 +121,15 @@ void scale_head(const BackwardWorkspace<T>& w, int64_t b, int64_t h) {
     for (int64_t q = 0; q < d.queries; ++q) shares[q] = T(1) / shares[q];
 }
 
-// Sums of logarithms up to this one are precise enough: a weight is off by as many eps.
-constexpr int large_sum = 32;
-
 template <class T>
 bool needs_sums(const Backward<T>& job) {
     const Dims& d = job.dims;
-    const T limit = T(large_sum);
     if (job.lse == nullptr) return true;
     for (int64_t b = 0; b < d.batch; ++b) {
         for (int64_t h = 0; h < d.heads; ++h) {
             for (int64_t q = 0; q < d.queries; ++q) {
-                const RowScale<T> row = scale_of(job, b, h, q);
-                if (row.share != 0 && !(row.top >= -limit && row.top <= limit))
-                    return true;
+                const T sum = sum_of_row(job, b, h, q);
+                if (sum != -limits<T>::infinity && !is_precise(sum)) return true;
             }
         }
     }

@@ -79,10 +79,25 @@ def normalised_in(k: Any, e: Array, total: Array) -> Array:
     return k.div(e, k.where(empty, k.constant(1, total), total))
 
 
-def weights_in(k: Any, s: Array) -> Array:
-    """Return softmax of the scores; 0 in a row in which nothing is attended to."""
-    e, _, total = exponentials_in(k, s)
-    return normalised_in(k, e, total)
+#: The largest logarithm of a sum with digits enough: weights are off by as many eps.
+LARGE = 32.0
+
+
+def weights_in(k: Any, s: Array, lse: Array | None) -> Array:
+    """Return exp(s - lse), where `lse` is small; else softmax of the scores.
+
+    0 in a row in which nothing is attended to.
+    """
+    e, top, total = exponentials_in(k, s)
+    weights = normalised_in(k, e, total)
+    if lse is None:
+        return weights
+    row = (*k.shape(lse), 1)
+    sums = k.reshape(lse, row)
+    limit = k.constant(LARGE, sums)
+    small = k.compare(k.maximum(sums, k.neg(sums)), limit, "le")
+    shift = k.where(small, sums, top)
+    return k.where(small, k.exp(k.add(s, k.neg(shift))), weights)
 
 
 def exponentials(xp: Any, s: Array) -> tuple[Array, Array, Array]:
@@ -93,9 +108,15 @@ def exponentials(xp: Any, s: Array) -> tuple[Array, Array, Array]:
     return e, top, xp.sum(e, axis=-1, keepdims=True)
 
 
-def weights_of(xp: Any, s: Array) -> Array:
-    e, _, total = exponentials(xp, s)
-    return e / xp.where(total == 0, 1, total)
+def weights_of(xp: Any, s: Array, lse: Array | None) -> Array:
+    """Return what `weights_in` does, of arrays."""
+    e, top, total = exponentials(xp, s)
+    weights = e / xp.where(total == 0, 1, total)
+    if lse is None:
+        return weights
+    sums = wide(xp, lse)[..., None]
+    small = xp.abs(sums) <= LARGE
+    return xp.where(small, xp.exp(s - xp.where(small, sums, top)), weights)
 
 
 class Terms(NamedTuple):
@@ -143,6 +164,7 @@ def terms(
     more: Inputs,
     attributes: Attributes,
     eps: float,
+    lse: Any = None,
 ) -> Terms:
     q, k, v = (np.asarray(a, np.float64) for a in (q, k, v))
     mask, seed, offset = more
@@ -157,9 +179,7 @@ def terms(
     moved = np.where(allowed, (q.shape[-1] + 4) * eps * size, 0)
     top = np.max(np.where(allowed, s, -np.inf), axis=-1, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
-    e = np.where(allowed, np.exp(s - top), 0)
-    total = e.sum(axis=-1, keepdims=True)
-    weights = e / np.where(total == 0, 1, total)
+    weights = np.where(allowed, weights_of(numpy_xp, s, lse), 0)
     steps = (log2(s.shape[-1]) + 8) * eps
     # An exponential's argument is rounded too: eps of its own size.
     spread = eps * np.where(allowed, np.abs(s - top) + np.abs(top), 0)

@@ -8,9 +8,8 @@ With one head, scores S = scale * Q K^T, weights P = softmax(S) and result P V
 heads than queries, each serving as many neighbours (Ainslie et al., GQA, 2023).
 
 Backward needs no weights: it computes P = exp(S - lse) again from the row's logarithm
-of the sum of exponentials (Dao et al., FlashAttention, 2022, section 3.1).  Of large
-scores `lse` has too few digits for that; then, and in the reference always, P is
-softmax(S) again, so that a row sums to 1::
+of the sum of exponentials (Dao et al., FlashAttention, 2022, section 3.1).  A large
+`lse` has too few digits for that: P is softmax(S) again, so that a row sums to 1::
 
     dV = P^T G    dS = P * (G V^T - sum(G * out))    dQ = scale * dS K
 
@@ -58,9 +57,9 @@ attention_backward = composite(
     "attention_backward",
     "dq? dk? dv? ; g q k v out lse? mask? seed? offset? ; "
     "scale:float causal:none,upper_left,lower_right p:float",
-    "The gradients of attention, its weights computed again: P = exp(scale * "
-    "q k^T - lse), or softmax where there is no lse or it is large, dS = P * (g v^T - sum(g * out)); dq = scale * dS k, dk = "
-    "scale * dS^T q, dv = P^T g.",
+    "The gradients of attention, its weights computed again: P = exp(scale * q k^T - "
+    "lse), or softmax where there is no lse or it is large; dS = P * (g v^T - "
+    "sum(g * out)); dq = scale * dS k, dk = scale * dS^T q, dv = P^T g.",
     key="shapes",
 )
 
@@ -81,7 +80,8 @@ def _(
     p: float,
 ) -> tuple[Meta, Meta, Meta]:
     name = "attention_backward"
-    dtype = float_dtype(name, g, q, k, v, out, *(() if lse is None else (lse,)))
+    sums = () if lse is None else (lse,)
+    dtype = float_dtype(name, g, q, k, v, out, *sums)
     check(name, q, k, v, mask, seed, p)
     batch, queries, heads, _ = q.shape
     for word, meta in (("g", g), ("out", out)):
@@ -119,7 +119,7 @@ def _(
 ) -> tuple[Array, Array, Array]:
     heads = heads_of(xp, q, k, v)
     s = scores(xp, heads, mask, scale, causal)
-    weights = weights_of(xp, s)
+    weights = weights_of(xp, s, lse)
     g_, out_ = (xp.swapaxes(wide(xp, a), 1, 2) for a in (g, out))
     dweights = xp.matmul(g_, xp.swapaxes(heads.v, -1, -2))
     dropped = weights
@@ -166,7 +166,7 @@ def _(
             k.zeros(k.shape(a), k.dtype(a)) if want >> i & 1 else None
             for i, a in enumerate((q, keys, v))
         )
-    weights = weights_in(k, s)
+    weights = weights_in(k, s, lse)
     g5 = queries_in(k, g, groups)
     dq = dk = dv = None
     shape5 = (batch, groups, heads // groups, queries, k.shape(keys)[1])
@@ -200,8 +200,8 @@ def _(
 ) -> Sequence[Any]:
     g, q, k, v, out, lse, *more = inputs
     scale, causal, p = attributes
-    whole = terms(q, k, v, (more[0], None, None), (scale, causal, 0.0), eps)
-    dropped = terms(q, k, v, more, attributes, eps)
+    whole = terms(q, k, v, (more[0], None, None), (scale, causal, 0.0), eps, lse)
+    dropped = terms(q, k, v, more, attributes, eps, lse)
     g_, out_ = (np.swapaxes(np.abs(np.asarray(a, np.float64)), 1, 2) for a in (g, out))
     queries, keys = whole.off.shape[-2:]
     features = whole.v.shape[-1]
