@@ -17,7 +17,7 @@ CLASSES = smoke.classes()
 SMALL = {**calls.ROWS, **calls.WALKS, **creation.ROWS, **views.ROWS}
 AREAS = {
     *("attention", "conv", "elementwise", "gemm", "import", "memory", "norms"),
-    *("optimizers", "overhead", "recurrent", "reductions", "steps"),
+    *("optimizers", "overhead", "recurrent", "reductions", "steps", "writes"),
 }
 OF_KERNELS = {
     name: kind for name, kind in CLASSES.items() if issubclass(kind, KernelRows)

@@ -71,6 +71,8 @@ SCANS = {
     ),
     "cumsum, strided": lambda x, v: (x[1::4].cumsum(0), steps(N // 4) * v),
     "cumulative_trapezoid": lambda x, v: (ac.cumulative_trapezoid(x), steps(N - 1) * v),
+    "prod": lambda x, v: (near_one(x).prod(), products(near_one(x), N)[-1]),
+    "cumprod": lambda x, v: (near_one(x).cumprod(0), products(near_one(x), N)),
     "logcumsumexp": lambda x, v: (x.logcumsumexp(0), np.log(steps(N)) + v),
     "logcumsumexp, columns": lambda x, v: (
         x.reshape(-1, 4).logcumsumexp(0),
@@ -141,6 +143,17 @@ PRODUCTS = {
 
 def steps(n):
     return np.arange(1.0, n + 1)
+
+
+def near_one(x):
+    """Return factors whose products are numbers of a usual size."""
+    return x * 0 + (1 + 2.0**-22)
+
+
+def products(x, n):
+    """Return exp(k log(x)), whose error in float64 is that of log(x) times k."""
+    exact = np.exp(steps(n) * np.longdouble(np.log1p(np.longdouble(float(x[0]) - 1))))
+    return exact.astype(np.float64)
 
 
 def two(x, *sizes):

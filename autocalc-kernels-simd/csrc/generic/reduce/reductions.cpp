@@ -3,6 +3,7 @@
 // sum, prod, mean, max, min and logsumexp over any axes; argmax along one.
 #include "common/families.hpp"
 #include "elementwise/vector_math.hpp"
+#include "reduce/long_products.hpp"
 #include "reduce/reduce.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -22,6 +23,11 @@ AC_INLINE void plan_call(ReducePlan& plan, const ac_array& a, const ac_call* cal
 }
 
 // ---- floats: one operation, then perhaps a division
+template <class Op>
+constexpr bool is_product = false;
+template <>
+constexpr bool is_product<ProductOp> = true;
+
 template <class T, class Op, bool mean>
 void reduce_floats(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* out = operand(call, 0);
@@ -29,7 +35,9 @@ void reduce_floats(const ac_call* call, ac_context* context, ac_status* status) 
     plan_call(plan, *operand(call, 1), call);
     T* values = results_of<T>(context, out, plan.outputs, 1);
     if (values == nullptr && plan.outputs > 0) return no_memory(status);
-    if (!reduce_values<T, Op, Plain>(context, plan, nullptr, values, false)) {
+    if (is_product<Op> && plan.reduced.total > many_factors) {
+        long_products<T>(context, plan, values);
+    } else if (!reduce_values<T, Op, Plain>(context, plan, nullptr, values, false)) {
         return no_memory(status);
     }
     if constexpr (mean) {

@@ -94,6 +94,10 @@ struct LineSum<float> {
 
 // ---- products of doubles
 
+// Of many doubles what the steps round off is kept; of fewer it is little, and keeping
+// it takes two to five times as long.
+constexpr int64_t many_factors = 4096;
+
 // 26 bits of the significand: products of such halves are exact.
 AC_INLINE double upper_half(double a) {
     int64_t half;

@@ -89,10 +89,6 @@ struct Sums {
 //
 // Of floats in doubles, which also do not become subnormal where the floats do: each
 // such product takes 150 cycles.
-// Of many doubles what the steps round off is kept; of fewer it is little, and keeping
-// it takes two to five times as long.
-constexpr int64_t many_factors = 4096;
-
 // Products of lanes that are neither too large nor too small to be multiplied in any
 // order.
 AC_INLINE bool are_usual(f64 products) {
