@@ -16,6 +16,7 @@ from autocalc._ops import (
     _inplace_indices,
     _inplace_limits,
     _inplace_shapes,
+    _reductions_in_place,
     thresholds,
     windows,
 )
@@ -24,7 +25,10 @@ from autocalc._ops._method import IN_PLACE, METHODS
 from autocalc._tensor import Tensor
 
 #: Modules that declare methods and that no public function needs.
-DECLARING = (_inplace_indices, _inplace_limits, _inplace_shapes, thresholds, windows)
+DECLARING = (
+    *(_inplace_indices, _inplace_limits, _inplace_shapes, _reductions_in_place),
+    *(thresholds, windows),
+)
 
 #: Classes whose members become members of `Tensor`.
 CLASSES = (

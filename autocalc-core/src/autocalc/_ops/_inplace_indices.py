@@ -12,7 +12,7 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops import indexing, masking, scatter_reduction, scattering
+from autocalc._ops import indexing, masking, scattering
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import Number, checked_number
 from autocalc._ops._index import fitting, part_of, plain_index, sole_pick, split_index
@@ -20,10 +20,6 @@ from autocalc._ops._index_writers import Writer, write_at
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
-from autocalc._ops._reductions_in_place import (
-    reduced_in_place,
-    rows_reduced_in_place,
-)
 from autocalc._ops._remembered import remembered_write
 from autocalc._ops._view_tracker import base_of
 from autocalc._ops._writing import (
@@ -170,68 +166,6 @@ def _scatter_along(
         return scattering.along(name, write, x, axis, index, src)
 
     return write_at(f"{name}_", operator, part, (index, src), run)
-
-
-@method("scatter_reduce_")
-@remembered_write
-def scatter_reduce_(
-    x: Tensor,
-    dim: int | None = None,
-    index: Tensor | None = None,
-    src: Tensor | None = None,
-    reduce: str | None = None,
-    *,
-    include_self: bool = True,
-    axis: Any = None,
-) -> Tensor:
-    """Reduce all of `src` for one place to one value there, in place; return x.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> index = ac.tensor([0, 0, 2])
-    >>> ac.ones(3).scatter_reduce_(0, index, ac.tensor([4.0, 2.0, 5.0]), "amax")
-    tensor([4., 1., 5.])
-    """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("scatter_reduce_", dim, axis)
-    check_tensor("scatter_reduce_", x)
-    if reduced_in_place(x, dim, index, src, reduce, include_self):
-        return x
-    function = scatter_reduction.scatter_reduce
-    words = {"include_self": include_self}
-    return apply_(function, "scatter_reduce_", x, dim, index, src, reduce, **words)
-
-
-@method("index_reduce_")
-@remembered_write
-def index_reduce_(
-    x: Tensor,
-    dim: int | None = None,
-    index: Tensor | None = None,
-    source: Tensor | None = None,
-    reduce: str | None = None,
-    *,
-    include_self: bool = True,
-    axis: Any = None,
-) -> Tensor:
-    """Reduce all slices of `source` for one place to one there, in place; return x.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> index, source = ac.tensor([0, 0]), ac.tensor([2.0, 3.0])
-    >>> ac.ones(2).index_reduce_(0, index, source, "prod")
-    tensor([6., 1.])
-    """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("index_reduce_", dim, axis)
-    check_tensor("index_reduce_", x)
-    if rows_reduced_in_place(x, dim, index, source, reduce, include_self):
-        return x
-    function = scatter_reduction.index_reduce
-    words = {"include_self": include_self}
-    return apply_(function, "index_reduce_", x, dim, index, source, reduce, **words)
 
 
 @method("scatter_")

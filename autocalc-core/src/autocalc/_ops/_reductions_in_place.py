@@ -11,11 +11,15 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._ops import broadcasting, indexing, scatter_reduction, scattering, view
-from autocalc._ops._arguments import axis_of
+from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._index_writers import Writer, write_at
+from autocalc._ops._inplace import apply_
+from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
+from autocalc._ops._remembered import remembered_write
 from autocalc._ops._writing import check_writable
 from autocalc._ops.mode import places_in_runs
 from autocalc._tensor import Tensor, make
@@ -30,7 +34,69 @@ _KERNELS = {
 }
 
 
-def reduced_in_place(
+@method("scatter_reduce_")
+@remembered_write
+def scatter_reduce_(
+    x: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    src: Tensor | None = None,
+    reduce: str | None = None,
+    *,
+    include_self: bool = True,
+    axis: Any = None,
+) -> Tensor:
+    """Reduce all of `src` for one place to one value there, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> index = ac.tensor([0, 0, 2])
+    >>> ac.ones(3).scatter_reduce_(0, index, ac.tensor([4.0, 2.0, 5.0]), "amax")
+    tensor([4., 1., 5.])
+    """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("scatter_reduce_", dim, axis)
+    check_tensor("scatter_reduce_", x)
+    if _reduced_in_place(x, dim, index, src, reduce, include_self):
+        return x
+    function = scatter_reduction.scatter_reduce
+    words = {"include_self": include_self}
+    return apply_(function, "scatter_reduce_", x, dim, index, src, reduce, **words)
+
+
+@method("index_reduce_")
+@remembered_write
+def index_reduce_(
+    x: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    source: Tensor | None = None,
+    reduce: str | None = None,
+    *,
+    include_self: bool = True,
+    axis: Any = None,
+) -> Tensor:
+    """Reduce all slices of `source` for one place to one there, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> index, source = ac.tensor([0, 0]), ac.tensor([2.0, 3.0])
+    >>> ac.ones(2).index_reduce_(0, index, source, "prod")
+    tensor([6., 1.])
+    """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("index_reduce_", dim, axis)
+    check_tensor("index_reduce_", x)
+    if _rows_reduced_in_place(x, dim, index, source, reduce, include_self):
+        return x
+    function = scatter_reduction.index_reduce
+    words = {"include_self": include_self}
+    return apply_(function, "index_reduce_", x, dim, index, source, reduce, **words)
+
+
+def _reduced_in_place(
     x: Tensor, dim: int, index: Any, src: Any, reduce: Any, include_self: Any
 ) -> bool:
     """Reduce as `scatter_reduce_`; return whether it could be done in place."""
@@ -38,7 +104,7 @@ def reduced_in_place(
     return _reduced("scatter_reduce", x, dim, index, src, reduce, include_self)
 
 
-def rows_reduced_in_place(
+def _rows_reduced_in_place(
     x: Tensor, dim: int, index: Any, source: Any, reduce: Any, include_self: Any
 ) -> bool:
     """Reduce as `index_reduce_`; return whether it could be done in place."""

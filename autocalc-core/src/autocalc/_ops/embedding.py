@@ -21,7 +21,7 @@ from autocalc._ops._coerce import cast
 from autocalc._ops._op import operator
 from autocalc._ops._remembered import replayed
 from autocalc._ops._rule import Op
-from autocalc._tensor import Tensor, make
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, ShapeError
 
