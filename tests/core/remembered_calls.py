@@ -357,6 +357,15 @@ CALLS = {
     "_inplace_limits.clamp_": lambda d: d.a.clone().clamp_(-1, 0.5),
     "_inplace_limits.lerp_": lambda d: d.a.clone().lerp_(d.b, 0.5),
     "_inplace_indices.index_add_": lambda d: d.a.clone().index_add_(0, d.i, d.b[:3]),
+    "_inplace_indices.index_fill_": lambda d: d.a.clone().index_fill_(0, d.i, 2.0),
+    "_reductions_in_place.index_reduce_": lambda d: d.a.clone().index_reduce_(
+        0, d.i, d.b[:3], "amax"
+    ),
+    "_reductions_in_place.scatter_reduce_": lambda d: d.a.clone().scatter_reduce_(
+        1, d.index, d.b, "amax"
+    ),
+    "putting.index_put_": lambda d: d.a.clone().index_put_((d.i,), d.b[:3]),
+    "putting.put_": lambda d: d.a.clone().put_(d.labels, d.v),
     "_inplace_indices.index_copy_": lambda d: d.a.clone().index_copy_(0, d.i, d.b[:3]),
     "_inplace_indices.scatter_": lambda d: d.a.clone().scatter_(1, d.index, d.b),
     "_inplace_indices.scatter_add_": lambda d: d.a.clone().scatter_add_(
@@ -395,18 +404,13 @@ WRITES = {
     "bernoulli_": lambda d: (0.25,),
     "exponential_": lambda d: (2.0,),
     "gcd_": lambda d: (d.index,),
-    "index_fill_": lambda d: (0, d.i, 2.0),
-    "index_put_": lambda d: ((d.i,), d.b[:3]),
-    "index_reduce_": lambda d: (0, d.i, d.b[:3], "amax"),
     "lcm_": lambda d: (d.index,),
     "ldexp_": lambda d: (d.index,),
     "masked_scatter_": lambda d: (d.mask, d.b),
     "mvlgamma_": lambda d: (2,),
     "polygamma_": lambda d: (1,),
-    "put_": lambda d: (d.labels, d.v),
     "random_": lambda d: (3, 9),
     "renorm_": lambda d: (2, 0, 1.0),
-    "scatter_reduce_": lambda d: (1, d.index, d.b, "amax"),
 }
 
 

@@ -237,3 +237,17 @@ def test_floats(name, run, dtype, limit, elements):
 @pytest.mark.parametrize(("name", "run", "dtype", "limit"), list(cases(["float64"])))
 def test_doubles(name, run, dtype, limit, elements):
     assert_close(name, run, elements[dtype], limit)
+
+
+HALVES = {
+    "bfloat16": ("sum", "mean", "norm", "cumsum", "index_add", "scatter_add", "dot"),
+    "float16": ("mean", "norm", "adaptive_avg_pool1d"),  # sums are too large for it
+}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "how"), [(dtype, how) for dtype in HALVES for how in HALVES[dtype]]
+)
+def test_halves_are_summed_in_float32(dtype, how):
+    run = {**SUMS, **SCANS, **ONE_PLACE, **PRODUCTS}[how]
+    assert_close((SIMD or SETS)[0], run, ac.full((N,), 0.1, dtype=dtype), 1)
