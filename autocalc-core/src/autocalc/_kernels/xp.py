@@ -34,13 +34,31 @@ def erfc(a: Array) -> Array:
     return np.asarray(_erfc(a), dtype=np.float64)
 
 
-def _reduction(ufunc: Any) -> Any:
-    """Return NumPy's reduction by a ufunc, without the three frames around it."""
+#: Terms that are added one after the other, in a sum of many.
+_RUN = 4096
+
+
+def _is_long(a: Array, axis: Any) -> bool:
+    """Return whether many float64 are reduced to one number."""
+    axes = (axis,) if isinstance(axis, int) else axis
+    count = a.size if axes is None else math.prod(a.shape[i] for i in axes)
+    return a.dtype == np.float64 and count > 4 * _RUN
+
+
+def _reduction(ufunc: Any, exact: bool = False) -> Any:
+    """Return NumPy's reduction by a ufunc, without the three frames around it.
+
+    An `exact` one of many float64 is computed in long double.
+    """
     reduce = ufunc.reduce
 
     def reduced(
         a: Array, axis: Any = None, *, keepdims: bool = False, **more: Any
     ) -> Any:
+        if exact and a.size > 4 * _RUN and not more and _is_long(a, axis):
+            # Beside the last axis NumPy's order is one after the other.
+            out = reduce(a, axis, np.longdouble, None, keepdims)
+            return out.astype(np.float64)
         if more:  # a dtype, or what nothing is reduced to
             return reduce(a, axis, keepdims=keepdims, **more)
         return reduce(a, axis, None, None, keepdims)
@@ -48,8 +66,8 @@ def _reduction(ufunc: Any) -> Any:
     return reduced
 
 
-sum = _reduction(np.add)
-prod = _reduction(np.multiply)
+sum = _reduction(np.add, exact=True)
+prod = _reduction(np.multiply, exact=True)
 max = _reduction(np.maximum)
 min = _reduction(np.minimum)
 
@@ -104,10 +122,6 @@ broadcast_shapes = partial(rules.broadcast_shapes, "broadcast")
 def searchsorted(line: Array, values: Array, side: Any) -> Array:
     """Return where values would stand in an ordered line."""
     return line.searchsorted(values, side)
-
-
-#: Terms that are added one after the other.
-_RUN = 4096
 
 
 def cumsum(a: Array, axis: int) -> Array:
