@@ -42,7 +42,7 @@ def _is_long(a: Array, axis: Any) -> bool:
     """Return whether many float64 are reduced to one number."""
     axes = (axis,) if isinstance(axis, int) else axis
     count = a.size if axes is None else math.prod(a.shape[i] for i in axes)
-    return a.dtype == np.float64 and count > 4 * _RUN
+    return bool(a.dtype == np.float64 and count > 4 * _RUN)
 
 
 def _reduction(ufunc: Any, exact: bool = False) -> Any:

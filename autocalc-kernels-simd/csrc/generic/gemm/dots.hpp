@@ -50,14 +50,15 @@ AC_NOINLINE void finish_dots(const Gemm<T>& p, const Matrices<T>& at,
 }
 
 // Sums that are longer than a block are taken by halves.
-constexpr int64_t dot_block = 4096;
+template <class T>
+constexpr int64_t dot_block = 512 * vec<T>::lanes;
 
 template <class T>
 void run_long_dots(DotTile<T> tile, DotFunction<T> run, int64_t rows, int64_t columns) {
-    if (tile.k <= dot_block) return run(tile);
+    if (tile.k <= dot_block<T>) return run(tile);
     T sums[dot_rows * dot_columns];
     DotTile<T> rest = tile;
-    tile.k = round_up(tile.k / 2, dot_block);
+    tile.k = round_up(tile.k / 2, dot_block<T>);
     rest.k -= tile.k;
     rest.a += tile.k;
     rest.b += tile.k;

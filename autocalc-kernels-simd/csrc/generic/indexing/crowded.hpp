@@ -111,10 +111,36 @@ bool add_columns(ac_context* context, const ColumnPlan& plan, const char* index,
     return true;
 }
 
+// One column of floats into few places, all of which are kept wide: as fast as adding
+// in float, where to count what is crowded would take as long again.
+constexpr int64_t few_places = 4096;
+
+inline void add_to_few_places(const ColumnSteps along, const char* index,
+                              const char* src, char* out) {
+    double sums[few_places];
+    const auto places = static_cast<int64_t>(along.indices.size);
+    for (int64_t i = 0; i < places; ++i)
+        sums[i] = double(*reinterpret_cast<const float*>(out + i * along.out));
+    for (int64_t j = 0; j < along.count; ++j) {
+        int64_t at;
+        if (!along.indices.read(index + j * along.index, at)) break;
+        if (at != along.skipped)
+            sums[at] += double(*reinterpret_cast<const float*>(src + j * along.src));
+    }
+    for (int64_t i = 0; i < places; ++i)
+        *reinterpret_cast<float*>(out + i * along.out) = float(sums[i]);
+}
+
 // As write_indexed, of a sum. Answers false if there is no memory.
 template <class T, class Op>
 bool add_indexed(ac_context* context, const ColumnPlan& plan) {
     const Nest& nest = plan.columns;
+    const auto places = static_cast<int64_t>(plan.along.indices.size);
+    if (sizeof(T) == sizeof(float) && nest.total == 1 && places <= few_places &&
+        places <= plan.along.count && plan.along.count > few_terms) {
+        add_to_few_places(plan.along, nest.data[1], nest.data[2], nest.data[0]);
+        return true;
+    }
     bool one_index = true;
     for (int d = 0; d < nest.dims; ++d)
         one_index = one_index && (nest.stride[1][d] == 0 || nest.size[d] == 1);
