@@ -1520,7 +1520,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Write `index_fill` of x into x; return x."""
+        """Write the number `value` at `index` along `dim`, in place; return x."""
         ...
 
     def index_put(
@@ -1538,7 +1538,7 @@ class TensorInterface(Generic[TensorT]):
         values: TensorT,
         accumulate: builtins.bool = False,
     ) -> TensorT:
-        """Write `index_put` of x into x; return x."""
+        """Write ``x[indices] = values``, or add with `accumulate`, in place; return x."""
         ...
 
     def index_reduce(
@@ -1565,7 +1565,7 @@ class TensorInterface(Generic[TensorT]):
         include_self: builtins.bool = True,
         axis: Any = None,
     ) -> TensorT:
-        """Write `index_reduce` of x into x; return x."""
+        """Reduce all slices of `source` for one place to one there, in place; return x."""
         ...
 
     def index_select(
@@ -2375,7 +2375,7 @@ class TensorInterface(Generic[TensorT]):
     def put_(
         self, index: TensorT, source: TensorT, accumulate: builtins.bool = False
     ) -> TensorT:
-        """Write `put` of x into x; return x."""
+        """Write, or add, `source` at places of x flattened, in place; return x."""
         ...
 
     def quantile(
@@ -2402,12 +2402,12 @@ class TensorInterface(Generic[TensorT]):
 
     def random_(
         self,
-        low: builtins.int = 0,
-        high: builtins.int | None = None,
+        low: builtins.int | None = None,
+        high: Any = Ellipsis,
         *,
         generator: Generator | None = None,
     ) -> TensorT:
-        """Draw integers; by default up to what the dtype holds exactly."""
+        """Draw integers from `low` to ``high - 1``; ``random_(high)`` from 0 on."""
         ...
 
     def ravel(self) -> TensorT:
@@ -2592,7 +2592,7 @@ class TensorInterface(Generic[TensorT]):
         include_self: builtins.bool = True,
         axis: Any = None,
     ) -> TensorT:
-        """Write `scatter_reduce` of x into x; return x."""
+        """Reduce all of `src` for one place to one value there, in place; return x."""
         ...
 
     def select(
@@ -2767,7 +2767,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return the square root of `var`."""
+        """Return the square root of `var`, also where that overflows or vanishes."""
         ...
 
     def storage_offset(self) -> builtins.int:
