@@ -401,6 +401,7 @@ def test_an_object_that_only_an_inner_function_sees_and_changes_is_refused() -> 
 
 def test_what_libraries_keep_for_themselves_is_no_effect() -> None:
     log = logging.getLogger("autocalc.tests")
+    log.propagate = False  # pytest keeps records in a list of its own
     kept: dict[Any, ac.Tensor] = {}
 
     def step(a: ac.Tensor) -> ac.Tensor:

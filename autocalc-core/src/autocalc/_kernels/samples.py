@@ -206,7 +206,7 @@ def pairs(values: Array) -> tuple[Array, Array]:
 
 
 def far_rows(make: Make) -> Iterator[tuple[str, Array]]:
-    """Yield rows far from zero, of equal numbers, and near the ends of the format."""
+    """Yield rows far from zero, of equal numbers, and near the ends of float32."""
     for value in (1e3, 1500.0, 1e5, 1e7):
         yield f"far, equal values {value:g}", np.full((2, 257), value, make.dtype)
     yield "far, mean 1e6", make.normal(3, 129) + make.scalar(1e6)
@@ -217,7 +217,9 @@ def far_rows(make: Make) -> Iterator[tuple[str, Array]]:
 
 
 def ends(dtype: DType) -> tuple[float, ...]:
-    """Return sizes of numbers near the ends of a format."""
-    if dtype == np.float32:
-        return 1e19, 1e25, 1e37, 2.2e38, 1e-25, 1e-40
-    return 1e154, 1e200, 1e300, 1e-200, 1e-300
+    """Return sizes of numbers near the ends of float32; none of float64.
+
+    A kernel that computes float32 in float64 is right there without scaling.  The ends
+    of float64 would ask every kernel package for it.
+    """
+    return (1e19, 1e25, 1e37, 2.2e38, 1e-25, 1e-40) if dtype == np.float32 else ()

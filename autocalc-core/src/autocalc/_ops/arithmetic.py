@@ -579,7 +579,6 @@ def _(k: Any, n: Any, g: Any) -> Any:
 #: As `div` rounds down: its derivative is 0.
 _floor_div = flat(binary("floor_divide", "floor(x / y)", main=False))
 
-
 fmod = method("fmod", inplace="fmod_")(
     _leftover(
         "fmod",
@@ -589,7 +588,6 @@ fmod = method("fmod", inplace="fmod_")(
         example=("[7.0, -7.0]", "[4.0, 4.0]", "[ 3., -3.]"),
     )
 )
-
 
 remainder = _leftover(
     "remainder",

@@ -19,8 +19,8 @@ from autocalc._kernels.spec import Array, Attributes, Sample
 
 def _samples(make: Make) -> Iterator[Sample]:
     for n in (*TAILS, LARGE):
-        share = make.unit(n)
-        yield Sample(f"n={n}", (make.normal(n, scale=4.0), share, 1 - share))
+        share, label = make.unit(n), "large" if n == LARGE else f"n={n}"
+        yield Sample(label, (make.normal(n, scale=4.0), share, 1 - share))
     for left, right in BROADCAST:
         inputs = make.normal(*left), make.unit(*right), make.unit(*right)
         yield Sample(f"broadcast {left} with {right}", inputs)

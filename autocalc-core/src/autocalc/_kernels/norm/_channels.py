@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.precision import wide
+from autocalc._kernels.reduction._scaling import deviations, limits, scaled_eps
 from autocalc._kernels.rules import expect_shape
 from autocalc._kernels.samples import Make, ends
-from autocalc._kernels.scaling import deviations, limits, scaled_eps
 from autocalc._kernels.spec import Array, Meta, Shape
 from autocalc.errors import ShapeError
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from autocalc._kernels.budgets import log2, magnitude, ulp
 from autocalc._kernels.precision import wide
+from autocalc._kernels.reduction._scaling import deviations, scaled
 from autocalc._kernels.samples import TAILS, Make
-from autocalc._kernels.scaling import deviations, scaled
 from autocalc._kernels.spec import Array, Meta
 from autocalc.errors import ShapeError
 

@@ -40,9 +40,9 @@ from autocalc._kernels.norm._channels import (
     statistics,
 )
 from autocalc._kernels.precision import narrow, plus, plus_in, wide
+from autocalc._kernels.reduction._scaling import deviations_in, scaled_eps_in
 from autocalc._kernels.rules import float_dtype, same_shape
 from autocalc._kernels.samples import Make
-from autocalc._kernels.scaling import deviations_in, scaled_eps_in
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
 batch_norm = composite(

@@ -16,14 +16,14 @@ from autocalc._kernels.cases import Case, floats, join, positive
 from autocalc._kernels.declare import composite
 from autocalc._kernels.norm import _rows as rows
 from autocalc._kernels.precision import narrow, plus, plus_in, wide
-from autocalc._kernels.rules import expect_shape, float_dtype, same_shape
-from autocalc._kernels.samples import TAILS, Make, far_rows
-from autocalc._kernels.scaling import (
+from autocalc._kernels.reduction._scaling import (
     deviations,
     deviations_in,
     scaled_eps,
     scaled_eps_in,
 )
+from autocalc._kernels.rules import expect_shape, float_dtype, same_shape
+from autocalc._kernels.samples import TAILS, Make, far_rows
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
 layer_norm = composite(

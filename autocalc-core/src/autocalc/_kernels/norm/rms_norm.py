@@ -20,9 +20,9 @@ from autocalc._kernels.cases import Case, floats, join, positive
 from autocalc._kernels.declare import composite, primitive
 from autocalc._kernels.norm import _rows as rows
 from autocalc._kernels.precision import narrow, plus, plus_in, wide
+from autocalc._kernels.reduction._scaling import scaled, scaled_eps
 from autocalc._kernels.rules import expect_shape, float_dtype, same_shape
 from autocalc._kernels.samples import TAILS, Make, Sample, far_rows
-from autocalc._kernels.scaling import scaled, scaled_eps
 from autocalc._kernels.spec import Array, Attributes, Meta
 
 rms_norm = primitive(

@@ -14,9 +14,9 @@ from autocalc._kernels.cases import Case, join, number, parameters, parameters_l
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import parameter_group
 from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.reduction._scaling import unit_of
 from autocalc._kernels.rules import FLOAT32, FLOAT64, expect_shape, float_dtype
 from autocalc._kernels.samples import LARGE, SHAPES, TAILS, Make
-from autocalc._kernels.scaling import unit_of
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 from autocalc.errors import ShapeError
 

@@ -17,10 +17,10 @@ from autocalc._kernels.reduction._axes import (
     float_rule,
     reduced_count,
 )
+from autocalc._kernels.reduction._scaling import deviations, deviations_in, shaped
 from autocalc._kernels.reduction.sum import reduction_samples, sum_budget
 from autocalc._kernels.rules import check_axes, float_dtype, reduced_shape
 from autocalc._kernels.samples import Make, far_rows
-from autocalc._kernels.scaling import deviations, deviations_in, shaped
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
 mean = composite("mean", AXES, "sum(a) / n over `axes`.", defaults=(False,))

@@ -11,9 +11,9 @@ from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow
 from autocalc._kernels.reduction._axes import AXES, Axes, count, float_rule
+from autocalc._kernels.reduction._scaling import scaled, scaled_in, shaped
 from autocalc._kernels.reduction.sum import reduction_samples
 from autocalc._kernels.samples import Make, far_rows
-from autocalc._kernels.scaling import scaled, scaled_in, shaped
 from autocalc._kernels.spec import Array, Attributes, Sample
 
 norm = composite(
