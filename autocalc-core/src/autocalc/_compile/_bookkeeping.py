@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autocalc._compile._executor import Place, place_of
-from autocalc._compile._memory import View
+from autocalc._compile._memory import OWN_REFERENCES, View
 from autocalc._dispatch._eager import accelerated
 from autocalc._graph._node import Leaf
 from autocalc._kernels.kernel_set import Executor
@@ -203,9 +203,9 @@ class _Room:
         return _references(self) <= self.references + len(self.gradients)
 
 
-#: References to a gradient that only its leaf holds: the leaf's, the room's, a local
-#: name and the argument of `getrefcount`.
-_GRADIENT_REFERENCES = 4
+#: References to a gradient that only its leaf holds: the leaf's, the room's, and those
+#: of the function that counts them.
+_GRADIENT_REFERENCES = 2 + OWN_REFERENCES
 
 #: References to its array: the tensor's, and the argument of `getrefcount`.
 _ARRAY_REFERENCES = 2

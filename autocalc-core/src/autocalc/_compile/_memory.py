@@ -105,15 +105,20 @@ class Slot:
     def is_held(self) -> bool:
         """Return whether others than callbacks hold the memory of what was made."""
         array = self.array
-        return array is not None and getrefcount(array) - _OWN_REFERENCES > self.lent
+        return array is not None and getrefcount(array) - OWN_REFERENCES > self.lent
 
     def __repr__(self) -> str:
         return f"<Slot {self.index}: {self.nbytes} bytes>"
 
 
+def _own_references() -> int:
+    local = object()
+    return getrefcount(local)
+
+
 #: References to an array that are no holder's: a local name, and the argument of
-#: `getrefcount`.
-_OWN_REFERENCES = 2
+#: `getrefcount`, which Python 3.14 borrows from the name and does not count.
+OWN_REFERENCES = _own_references()
 
 
 class Memory:

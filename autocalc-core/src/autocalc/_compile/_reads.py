@@ -97,7 +97,7 @@ class Reads:
         self.names: set[str] = set()
         self.constants = {x for x in _texts(code.co_consts) if x.isidentifier()}
         self.dynamic = False
-        self._scan(list(dis.get_instructions(code)))
+        self._scan(_steps(code))
         known = self.globals.keys() | self.names
         self.tests = "AttributeError" in known or bool(_BY_NAME & known)
         self.dynamic = self.dynamic or bool(_DYNAMIC & known)
@@ -107,8 +107,8 @@ class Reads:
                 self.names |= reads.names
                 self.tests |= reads.tests
                 self.dynamic |= reads.dynamic
-        if self.tests or "MATCH_CLASS" in dis.opmap:
-            self.names |= {x for x in self.constants if self.tests}
+        if self.tests:
+            self.names |= self.constants
 
     def _scan(self, steps: list[Any]) -> None:
         for i, step in enumerate(steps):
@@ -130,7 +130,7 @@ class Reads:
 
     def _follow(self, path: Path, steps: list[Any], i: int) -> None:
         """Note what is done with the value that a step has loaded."""
-        if steps[i].opname.startswith(("STORE", "DELETE")):
+        if "LOAD" not in steps[i].opname:
             return
         called = _is_called(steps, i)
         i += 1
@@ -163,6 +163,12 @@ class Reads:
                 if _ends_call(steps, i + 1):
                     return
         self.dynamic = True
+
+
+def _steps(code: CodeType) -> list[Any]:
+    """Return the instructions of code; their long arguments are part of them."""
+    steps = dis.get_instructions(code)
+    return [step for step in steps if step.opname != "EXTENDED_ARG"]
 
 
 def _ends_call(steps: list[Any], i: int) -> bool:
@@ -202,18 +208,42 @@ def _is_called(steps: list[Any], i: int) -> bool:
     step = steps[i]
     if step.opname == "LOAD_METHOD":
         return True
-    since = _FLAGGED.get(step.opname)
-    if since is not None and sys.version_info >= since and step.arg & 1:
-        return True
-    near = steps[i + 1 : i + 2] if _NULL_COMES_AFTER else steps[max(i - 1, 0) : i]
-    return any(one.opname == "PUSH_NULL" for one in near)
+    if step.opname == "LOAD_ATTR":
+        if sys.version_info >= (3, 12) and step.arg & 1:
+            return True
+    elif step.opname == "LOAD_GLOBAL" and sys.version_info >= (3, 11) and step.arg & 1:
+        return _NULL_COMES_AFTER or _reaches_call(steps, i)
+    if _NULL_COMES_AFTER:
+        return i + 1 < len(steps) and steps[i + 1].opname == "PUSH_NULL"
+    return i > 0 and steps[i - 1].opname == "PUSH_NULL" and _reaches_call(steps, i)
 
 
-#: Instructions whose lowest bit says that they load a function, since these versions.
-_FLAGGED = {"LOAD_GLOBAL": (3, 11), "LOAD_ATTR": (3, 12)}
-
-#: Where a function that is not so loaded has the NULL that belongs to it.
+#: Where a function has the NULL that belongs to it.
 _NULL_COMES_AFTER = sys.version_info >= (3, 13)
+
+_JUMPS = frozenset([*dis.hasjrel, *dis.hasjabs])
+
+_CALLS = frozenset({"PRECALL", "CALL", "CALL_FUNCTION_EX"})
+
+
+def _reaches_call(steps: list[Any], i: int) -> bool:
+    """Return whether a call takes what a step has loaded above a NULL.
+
+    Else something takes it before the call, as the list in ``functions[0](x)``.
+    Of arguments with jumps it is not known.
+    """
+    depth = 1  # of the stack, from the loaded value on
+    for step in steps[i + 1 :]:
+        if step.opcode in _JUMPS or step.opname in {"COPY", "SWAP"}:
+            return False
+        depth += dis.stack_effect(step.opcode, step.arg)
+        if step.opname in _CALLS:
+            if depth <= 1:
+                return True
+        elif depth <= 1:
+            return False
+    return False
+
 
 _known: dict[CodeType, Reads] = {}
 
