@@ -23,6 +23,7 @@ _LOADS = {
     "STORE_GLOBAL": "globals",
     "DELETE_GLOBAL": "globals",
     "LOAD_DEREF": "locals",
+    "LOAD_CLOSURE": "locals",
     "LOAD_CLASSDEREF": "locals",
     "LOAD_FROM_DICT_OR_DEREF": "locals",
     "STORE_DEREF": "locals",
