@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+import threading
 from collections import deque
 from contextlib import nullcontext  # noqa: F401  the forms use it
 from types import MappingProxyType
@@ -252,3 +253,101 @@ def test_a_called_element_is_seen_when_it_changes(kind: str, root: str) -> None:
     for f in (double, double, double, negated, negated, double):
         o.fs[0] = f
         assert run(x).tolist() == there["step"](x).tolist()
+
+
+class Base:
+    k = 2.0
+
+
+class Derived(Base):
+    k = 9.0
+
+    def plain(self, x: Any) -> Any:
+        y = x * 2
+        return y * super().k
+
+    def kept(self, x: Any) -> Any:
+        parent = super()
+        return x * parent.k
+
+    def named(self, x: Any) -> Any:
+        return sum([super(Derived, self).k * x for _ in "1"])
+
+    def inner(self, x: Any) -> Any:
+        def get() -> Any:
+            return super(Derived, self).k
+
+        return x * get()
+
+    @classmethod
+    def of_class(cls, x: Any) -> Any:
+        return x * super().k
+
+
+@pytest.mark.parametrize("name", ["plain", "kept", "named", "inner", "of_class"])
+def test_super_passes_over_attributes(name: str, monkeypatch: Any) -> None:
+    o: Any = Derived()
+    o.k = 7.0
+    method = getattr(o, name)
+    run = ac.compile(method)
+    for k in (2.0, 2.0, 2.0, 3.0, 4.0):
+        monkeypatch.setattr(Base, "k", k)
+        assert run(x).tolist() == method(x).tolist()
+
+
+def test_subclasses_of_a_class() -> None:
+    class Scale:
+        by = 2.0
+
+    class Large(Scale):
+        by = 3.0
+
+    def step(x: Any) -> Any:
+        for kind in Scale.__subclasses__():
+            x = x * kind.by
+        return x
+
+    run = ac.compile(step)
+    for by in (3.0, 3.0, 3.0, 4.0, 5.0):
+        Large.by = by
+        assert run(x).tolist() == step(x).tolist()
+    one_more = type("Larger", (Scale,), {"by": 6.0})
+    assert run(x).tolist() == step(x).tolist() == [30.0, 60.0, 90.0]
+    del one_more
+
+
+class Settings(threading.local):
+    by = 2.0
+
+    def read(self, x: Any) -> Any:
+        return x * self.by
+
+
+@pytest.mark.parametrize("kind", [threading.local, Settings])
+def test_attributes_of_a_thread(kind: Any) -> None:
+    settings: Any = kind()
+    settings.by = 2.0
+    run = ac.compile(lambda x: x * settings.by)
+    for by in (2.0, 2.0, 2.0, 3.0, 4.0):
+        settings.by = by
+        assert run(x).tolist() == [by, 2 * by, 3 * by]
+    seen: list[Any] = []
+
+    def other() -> None:
+        settings.by = 5.0
+        seen.append(run(x).tolist())
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert seen == [[5.0, 10.0, 15.0]]
+    assert run(x).tolist() == [4.0, 8.0, 12.0]
+
+
+def test_a_method_of_a_threads_settings_is_recorded_once() -> None:
+    settings = Settings()
+    run = ac.compile(settings.read)
+    for by in (2.0, 2.0, 2.0, 2.0, 3.0, 3.0):
+        settings.by = by
+        assert run(x).tolist() == [by, 2 * by, 3 * by]
+    assert len(run.programs) <= 2

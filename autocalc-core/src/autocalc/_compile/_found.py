@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from sys import getrefcount
+from threading import local
 from types import (
     CodeType,
     FunctionType,
@@ -25,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._compile._classes import of_relatives
 from autocalc._compile._functions import Functions, contents
 from autocalc._compile._guards import (
     PLAIN,
@@ -291,10 +293,16 @@ class Found:
         kind = value if isinstance(value, type) else type(value)
         own = None if kind is value else dict_of(value)
         self._class(what, value, code)
+        of_relatives(self, label, value, name, reads, code)
         if kind is value and issubclass(kind, Enum) and name in kind.__members__:
             self.look(label, kind.__members__[name], path, reads, code)
             return
         base, of_class = kept_in_class(kind, name)
+        if isinstance(value, local) and (base is None or name in value.__dict__):
+            now = getattr(value, name, MISSING)  # of this thread
+            self.place(label, Attribute(self.held(value), name), now, code)
+            self.look(label, now, path, reads, code)
+            return
         is_data = of_class is not MISSING and hasattr(type(of_class), "__set__")
         if isinstance(own, dict) and name in own and not is_data:
             self._key(label, own, name, path, reads, code)
@@ -312,7 +320,7 @@ class Found:
         if base is not None:
             if is_users(base):  # AutoCalc's and Python's own are taken not to change
                 self.place(label, OfClass(self.held(base), name), of_class, code)
-            self._from_class(label, value, name, of_class, path, reads, code)
+            self.from_class(label, value, name, of_class, path, reads, code)
 
     def _absent(
         self, label: str, kind: type, base: type | None, name: str, code: CodeType
@@ -324,7 +332,7 @@ class Found:
             if one.__flags__ & HEAP and is_users(one):
                 self.place(label, OfClass(self.held(one), name), MISSING, code)
 
-    def _from_class(
+    def from_class(
         self,
         label: str,
         value: Any,

@@ -99,6 +99,8 @@ class Reads:
         self.constants = {x for x in _texts(code.co_consts) if x.isidentifier()}
         self.dynamic = False
         self._scan(_steps(code))
+        if "super" in self.globals and code.co_argcount:  # it takes it by itself
+            self.locals.setdefault(code.co_varnames[0], Path()).escapes = True
         known = self.globals.keys() | self.names
         self.tests = "AttributeError" in known or bool(_BY_NAME & known)
         self.dynamic = self.dynamic or bool(_DYNAMIC & known)
