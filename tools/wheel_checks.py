@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 #: No wheel may be larger: an install is to take seconds.
-MAX_BYTES = 5_000_000
+MAX_BYTES = 5_500_000
 
 #: What wheels for a platform hold: the end of the platform's tag -> instruction sets.
 #: AMX needs the system's leave, which Linux alone gives.
