@@ -48,6 +48,7 @@ from autocalc._compile._objects import (
     is_iterator,
     is_open,
     kept_in_class,
+    names_in,
     parts_of,
     picture_of_generator,
     slots_of,
@@ -175,6 +176,7 @@ class Found:
                 self._without_elements(what, value, code)
             for part in parts_of(value):
                 self.inside(what, part, reads, code)
+            reads.names.update(names_in(value))
         if not isinstance(value, (MethodType, functools.partial)):
             self._attributes(what, value, reads, code)
 

@@ -11,6 +11,7 @@ they say so by `join`.
 from __future__ import annotations
 
 import dis
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
 from typing import Any
@@ -82,11 +83,13 @@ class Guard:
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Return whether two plain values are as good as one."""
+    """Return whether two plain values are as good as one: 0.0 and -0.0 are not."""
     kind = a.__class__
-    return (
-        kind in PLAIN and kind is b.__class__ and (a == b or (a != a and b != b))  # noqa: PLR0124  NaN
-    )
+    if kind not in PLAIN or kind is not b.__class__:
+        return False
+    if a == b:
+        return bool(a and kind is not complex) or repr(a) == repr(b)
+    return bool(a != a and b != b)  # noqa: PLR0124  NaN
 
 
 class Elements:
@@ -125,7 +128,7 @@ class Elements:
         thing = self.held.thing
         if self.linked and any(source[0] == id(thing) for source in self.linked):
             return False
-        if isinstance(thing, dict):
+        if isinstance(thing, dict) and not isinstance(thing, OrderedDict):
             keys = [one.key for one in self._keys]
             group.dicts.append((thing, dict(zip(keys, self._copy, strict=True))))
         elif type(thing) is list:
@@ -154,7 +157,8 @@ class Same:
 def _parts(thing: Any) -> tuple[Any, list[Any]]:
     """Return the keys, None of a list, and the values, both in their order."""
     if isinstance(thing, dict):
-        return list(map(Same, dict.keys(thing))), list(dict.values(thing))
+        kind = OrderedDict if isinstance(thing, OrderedDict) else dict  # their order
+        return list(map(Same, kind.keys(thing))), list(kind.values(thing))
     if isinstance(thing, list):
         return None, list(list.__iter__(thing))
     if isinstance(thing, set):

@@ -9,10 +9,13 @@ import functools
 import gc
 import io
 import random
+import re
+import threading
 import weakref
 from collections import deque, namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from operator import attrgetter, methodcaller
 from types import (
     BuiltinMethodType,
     FunctionType,
@@ -51,6 +54,8 @@ FIELD: Any = type(vars(namedtuple("_Pair", "a b"))["a"])  # noqa: PYI024  for it
 def dict_of(value: Any) -> Any:
     """Return the attributes that an object keeps in a dict; None where it has none."""
     try:
+        if isinstance(value, threading.local):  # each thread has one
+            return value.__dict__
         return object.__getattribute__(value, "__dict__")
     except AttributeError:
         return None
@@ -109,6 +114,13 @@ def parts_of(value: Any) -> list[Any]:
         return [value()]
     if isinstance(value, (MappingProxyType, *_VIEWS)) or is_iterator(value):
         return gc.get_referents(value)
+    return []
+
+
+def names_in(value: Any) -> list[str]:
+    """Return the names of the attributes that a function of `operator` takes."""
+    if isinstance(value, (attrgetter, methodcaller)):
+        return [name for name in re.findall(r"\w+", repr(value)) if name.isidentifier()]
     return []
 
 

@@ -20,10 +20,12 @@ import random
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from autocalc._compile._found import Found
+from autocalc._compile._functions import contents
 from autocalc._compile._guards import PLAIN, AnyGuard, Attributes, Drawn, Guard
 from autocalc._compile._objects import dict_of, numpy_state
 from autocalc._compile._places import (
@@ -86,7 +88,7 @@ class Watch:
         self.asked: dict[int, tuple[Tensor, bool]] = {}
         self._found = Found()
         self._found.functions.know(function)
-        self._recording, self._spans = recording, spans
+        self._recording, self._function, self._spans = recording, function, spans
         self._is_first = True
         self._may_draw = False  # other threads draw as well
         # What runs when garbage is collected is no part of the function.
@@ -224,16 +226,18 @@ class Watch:
         self._may_draw |= "random" in reads.names or "random" in reads.globals
         where = frame.f_globals
         if found.first(where, (id(code), "globals")):
-            self._globals(where, frame.f_builtins, reads, code)
+            self._globals(where, reads, code)
         values = frame.f_locals
         functions, cells = found.functions.running(frame)
         for function in functions:
             self._function_itself(function, reads, code)
             closure = zip(code.co_freevars, function.__closure__ or (), strict=True)
             for name, cell in closure:
-                self._variable(name, cell, values, reads, code)
+                self._variable(name, cell, reads, code)
         for name, cell in cells.items():
-            self._variable(name, cell, values, reads, code)
+            self._variable(name, cell, reads, code)
+        if self._is_first and isinstance(self._function, partial):
+            self._found.inside("the partial function", self._function, reads, code)
         with nullcontext() if self._is_first else self._perhaps_made():
             self._arguments(values, reads, code)
         self._is_first = False
@@ -254,12 +258,11 @@ class Watch:
             if name in values:
                 self._argument(name, values[name], reads, code)
         if n and code.co_varnames[0] in values:
-            self._method(code, values[code.co_varnames[0]])
+            self._method(code, values[code.co_varnames[0]], reads)
 
-    def _globals(self, where: Any, builtin: Any, reads: Reads, code: CodeType) -> None:
+    def _globals(self, where: Any, reads: Reads, code: CodeType) -> None:
         for name, path in reads.globals.items():
-            if name in where or name in builtin:
-                self._found.key(name, where, name, path, reads, code)
+            self._found.key(name, where, name, path, reads, code)
         if "globals" in reads.globals:
             for name in reads.constants & where.keys():
                 self._found.key(name, where, name, _ESCAPES, reads, code)
@@ -272,14 +275,12 @@ class Watch:
             if isinstance(module, ModuleType):
                 self._found.inside(full, module, reads, code)
 
-    def _variable(
-        self, name: str, cell: Any, values: Any, reads: Reads, code: CodeType
-    ) -> None:
+    def _variable(self, name: str, cell: Any, reads: Reads, code: CodeType) -> None:
         """Guard a variable of an enclosing function."""
         path = reads.locals.get(name)
         if path is None:
             return
-        value = values.get(name, MISSING)
+        value = contents(cell)
         self._found.place(name, Variable(self._found.held(cell)), value, code)
         if value is not MISSING:
             self._found.look(name, value, path, reads, code)
@@ -308,23 +309,28 @@ class Watch:
             if part:
                 self._found.inside(f"a default of {name}", part, reads, code)
 
-    def _method(self, code: CodeType, thing: Any) -> None:
+    def _method(self, code: CodeType, thing: Any, reads: Reads) -> None:
         """Guard that a class gives an object this method."""
         kind = thing if isinstance(thing, type) else type(thing)
         if not is_users(kind) or not self._found.first(thing, ("method", id(code))):
             return
         self._found.functions.know_methods(kind)
-        for base in kind.__mro__:
-            method = vars(base).get(code.co_name, MISSING)
-            if method is not MISSING:
-                label = f"{kind.__name__}.{code.co_name}"
-                place: Place = OfClass(self._found.held(base), code.co_name)
-                self._found.place(label, place, method, code)
-                own = None if kind is thing else dict_of(thing)
-                if isinstance(own, dict) and code.co_name not in own:
-                    place = Element(self._found.held(own), code.co_name)
-                    self._found.place(label, place, MISSING, code)
-                return
+        if "super" in reads.globals:
+            for base in filter(is_users, kind.__mro__):
+                self._found.inside(f"super() of {kind.__name__}", base, reads, code)
+        name, bases = code.co_name, kind.__mro__
+        having = [base for base in bases if name in vars(base)]
+        if not having:
+            return
+        label = f"{kind.__name__}.{name}"
+        this = [base for base in having if _code_of(vars(base)[name]) is code]
+        for base in bases[: bases.index((this or having)[0]) + 1]:
+            place: Place = OfClass(self._found.held(base), name)
+            self._found.place(label, place, vars(base).get(name, MISSING), code)
+        own = None if kind is thing else dict_of(thing)
+        if isinstance(own, dict) and name not in own:
+            place = Element(self._found.held(own), name)
+            self._found.place(label, place, MISSING, code)
 
     # ---- AutoCalc's own objects ----------------------------------------------------
 
@@ -371,6 +377,11 @@ class Watch:
         self._found.elements("param_groups", optimizer.param_groups, None)
         place = Element(self._found.held(vars(optimizer)), "state")
         self._found.place("optimizer.state", place, optimizer.state, None)
+
+
+def _code_of(method: Any) -> Any:
+    """Return the code of a function, or of a class's or a static method."""
+    return getattr(getattr(method, "__func__", method), "__code__", None)
 
 
 def _id_of(gradient: Any) -> int | None:
