@@ -150,3 +150,13 @@ def test_a_change_is_seen(make: Callable[[], Made]) -> None:
         change()
         for _ in range(3):
             assert run(x).tolist() == step(x).tolist()
+
+
+@pytest.mark.parametrize("before", [[0.0], [1.0, 2.0, 0.0]])
+def test_the_sign_of_a_zero_among_the_arguments(before: list[float]) -> None:
+    def step(a: Any, k: float) -> Any:
+        return a * math.copysign(2.0, k)
+
+    run = ac.compile(step)
+    for k in [*before, 0.0, 0.0, -0.0, -0.0, 0.0]:
+        assert run(x, k).tolist() == step(x, k).tolist()

@@ -13,7 +13,7 @@ from autocalc._compile._affine import at
 from autocalc._compile._agreement import Links
 from autocalc._compile._build import build
 from autocalc._compile._check import State
-from autocalc._compile._guards import Elements
+from autocalc._compile._guards import Elements, equal
 from autocalc._compile._motion import Motion
 from autocalc._compile._moving import Number
 from autocalc._compile._passes import optimize
@@ -156,10 +156,12 @@ class CompiledProgram:
     def _takes(self, numbers: dict[Any, Any]) -> bool:
         """Return whether it is a program for these numbers."""
         for source, value in self._fixed:
-            if numbers[source] != value:
+            now = numbers[source]
+            if now is not value and not equal(now, value):
                 return False
         return all(
-            low <= self._number(source, numbers) <= high
+            low <= (now := self._number(source, numbers)) <= high
+            and (low < high or _sign(now) == _sign(low))
             for source, low, high in self._ranges
         )
 
@@ -238,6 +240,11 @@ def _trim() -> None:
     found = allocator(current().selection)
     if found is not None:
         found.trim()
+
+
+def _sign(number: float) -> float:
+    """Return the sign of a number, of zeros too."""
+    return math.copysign(1.0, number)
 
 
 def _hooks(leaf: Leaf) -> tuple[Any, ...]:
