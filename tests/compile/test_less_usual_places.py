@@ -9,7 +9,7 @@ import operator
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -116,6 +116,34 @@ def order_of_a_dict() -> Made:
     ]
 
 
+def attribute_of_a_class_by_a_computed_name() -> Made:
+    class Own:
+        first = 2.0
+        second = 3.0
+
+    names = ["first"]
+    return lambda a: a * getattr(Own, names[0]) * vars(Own)["second"], [
+        lambda: setattr(Own, "first", 5.0),
+        lambda: names.__setitem__(0, "second"),
+        lambda: setattr(Own, "second", 7.0),
+    ]
+
+
+def attribute_of_a_module_by_a_computed_name() -> Made:
+    module: Any = ModuleType("settings_of_a_step")
+    module.first, module.second = 2.0, [3.0]
+    names = ["first"]
+
+    def step(a: Any) -> Any:
+        return a * ac.tensor(getattr(module, names[0]))
+
+    return step, [
+        lambda: setattr(module, "first", 5.0),
+        lambda: names.__setitem__(0, "second"),
+        lambda: module.second.__setitem__(0, 7.0),
+    ]
+
+
 def variable_in_a_class_body() -> Made:
     numbers = [2.0]
 
@@ -140,6 +168,8 @@ def variable_in_a_class_body() -> Made:
         name_in_an_attrgetter,
         attribute_of_a_thread,
         order_of_a_dict,
+        attribute_of_a_class_by_a_computed_name,
+        attribute_of_a_module_by_a_computed_name,
         variable_in_a_class_body,
     ],
 )

@@ -52,6 +52,7 @@ from autocalc._compile._objects import (
     parts_of,
     picture_of_generator,
     slots_of,
+    values_in,
 )
 from autocalc._compile._places import (
     MISSING,
@@ -168,7 +169,7 @@ class Found:
         if isinstance(value, (*CONTAINERS, tuple)):
             self._container(what, value, reads, code, temporary)
         elif isinstance(value, (ModuleType, type)):
-            for name in reads.names:
+            for name in reads.names | (values_in(value) if reads.dynamic else set()):
                 self.attribute(what, value, name, _ESCAPES, reads, code)
             return
         else:

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._compile._guards import Same
+from autocalc._compile._guards import PLAIN, Same
 from autocalc._compile._places import MISSING
 from autocalc._compile._whose import is_users
 
@@ -86,6 +86,17 @@ def kept_in_class(kind: type, name: str) -> tuple[type | None, Any]:
 def slots_of(kind: type) -> list[str]:
     """Return the names of the slots that a class adds."""
     return [k for k, v in vars(kind).items() if isinstance(v, MemberDescriptorType)]
+
+
+def values_in(thing: type | ModuleType) -> set[str]:
+    """Return the names of plain values and containers in a user's class or module."""
+    bases = getattr(thing, "__mro__", (thing,))
+    return {
+        name
+        for base in filter(is_users, bases)
+        for name, value in list(vars(base).items())
+        if isinstance(value, (*PLAIN, *CONTAINERS, tuple)) and name[:2] != "__"
+    }
 
 
 def is_iterator(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 #: AutoCalc's own files begin with this; those of models are read as users' are.
@@ -59,9 +59,10 @@ def asks_for_size(code: CodeType) -> bool:
     return code.co_name in _SIZES
 
 
-def is_users(kind: type) -> bool:
-    """Return whether a class is neither AutoCalc's, nor NumPy's, nor of Python."""
-    module = getattr(kind, "__module__", "")
+def is_users(kind: type | ModuleType) -> bool:
+    """Return whether a class or module is neither AutoCalc's, NumPy's, nor Python's."""
+    name = "__name__" if isinstance(kind, ModuleType) else "__module__"
+    module = getattr(kind, name, "")
     return not (isinstance(module, str) and _is_of_library(module))
 
 
