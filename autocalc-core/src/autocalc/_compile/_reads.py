@@ -98,6 +98,9 @@ class Reads:
         self.names: set[str] = set()
         self.constants = {x for x in _texts(code.co_consts) if x.isidentifier()}
         self.dynamic = False
+        #: Enclosing functions' variables: an inner function that they are handed to
+        #: reads them itself, if it runs within the step.
+        self._free = frozenset(code.co_freevars)
         self._scan(_steps(code))
         if "super" in self.globals and code.co_argcount:  # it takes it by itself
             self.locals.setdefault(code.co_varnames[0], Path()).escapes = True
@@ -123,6 +126,8 @@ class Reads:
                 level = steps[i - 2].argval if i > 1 else 0
                 self.imports.append((step.argval, level or 0))
             table, names = _loaded(step)
+            if "DEREF" not in step.opname and table == "locals":
+                names = tuple([n for n in names if n not in self._free])
             for name in names[:-1]:
                 getattr(self, table).setdefault(name, Path()).escapes = True
             if names:
