@@ -24,6 +24,10 @@ _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _MODE = 0o644
 
 
+#: What reading the values of a file raises where one of them is wrong.
+WRONG_CONTENT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
 class UnusableFileError(ValueError):
     """A file that does not count; the text says why and what to do."""
 

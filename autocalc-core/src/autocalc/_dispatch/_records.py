@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from autocalc._config import cache_folder, logger
 from autocalc._dispatch._cpu import cpu_features, cpu_name
-from autocalc._dispatch._kept_files import read_json, write_json
+from autocalc._dispatch._kept_files import WRONG_CONTENT, read_json, write_json
 
 #: The number of the files' form; others are as good as none.
 FORMAT = 1
@@ -188,13 +188,7 @@ def _read(path: Path) -> Record | None:
         return _checked(Record(**content))
     except FileNotFoundError:
         return None
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as error:
+    except WRONG_CONTENT as error:
         message = "the record %s cannot be used (%s): the set is tested again"
         logger("kernels").warning(message, path, error)
         return None

@@ -174,7 +174,11 @@ def _in_force(_budget: int | None) -> Record:
 def _read(path: Path) -> Record:
     """Return the record in a file; an empty one if it cannot be used."""
     # late, as with most calls there is no record
-    from autocalc._dispatch._kept_files import UnusableFileError, read_json
+    from autocalc._dispatch._kept_files import (
+        WRONG_CONTENT,
+        UnusableFileError,
+        read_json,
+    )
 
     try:
         content = read_json(path)
@@ -186,13 +190,7 @@ def _read(path: Path) -> Record:
         return _unusable(path, f"it is not of format {FORMAT}")
     try:
         return Record(content["packages"], tuple(map(_measured, content["measured"])))
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as error:
+    except WRONG_CONTENT as error:
         return _unusable(path, f"an entry is wrong ({error!r})")
 
 

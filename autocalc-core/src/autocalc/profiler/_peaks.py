@@ -19,7 +19,12 @@ from typing import Any, NamedTuple
 from autocalc._config import cache_folder, logger
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._cpu import cpu_name
-from autocalc._dispatch._kept_files import UnusableFileError, read_json, write_json
+from autocalc._dispatch._kept_files import (
+    WRONG_CONTENT,
+    UnusableFileError,
+    read_json,
+    write_json,
+)
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._dispatch._tuning import packages
 from autocalc._graph._grad_mode import no_grad
@@ -250,13 +255,7 @@ def _read(threads: int) -> Peaks | None:
         return _without(path, f"it is not of format {FORMAT}")
     try:
         return _peaks_of(content)
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as error:
+    except WRONG_CONTENT as error:
         return _without(path, f"an entry is wrong ({error!r})")
 
 
