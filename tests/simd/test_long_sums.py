@@ -101,6 +101,18 @@ ONE_PLACE = {
         two(x).index_put((nowhere(N),), x, accumulate=True)[0],
         N * v,
     ),
+    "index_add, among many places": lambda x, v: (
+        ac.zeros(N // 10, dtype=x.dtype).index_add(
+            0, every_other(N // 10), x[: N // 10]
+        )[0],
+        N / 20 * v,
+    ),
+    "scatter_add, one index for all columns": lambda x, v: (
+        two(x, 4).scatter_add(
+            0, nowhere(N // 4).reshape(-1, 1).expand(-1, 4), x.reshape(-1, 4)
+        )[0],
+        N / 4 * v,
+    ),
     "bincount": lambda x, v: (ac.bincount(nowhere(N), x), N * v),
     "embedding's gradient": lambda x, v: (gradient_of_table(x, 4, 2), N / 4 * v),
     "of a wide table": lambda x, v: (gradient_of_table(x, 64, 200), N / 64 * v),
@@ -143,6 +155,13 @@ PRODUCTS = {
     "linear's gradients": lambda x, v: (gradients_of_linear(x), N / 4 * v),
 }
 
+#: Of 10^6 keys of equal weight; scores and values of a block of keys are products.
+ATTENTION = {
+    "one query": lambda x, v: (attended(x, 1), v),
+    "some queries": lambda x, v: (attended(x, 20), v),
+    "queries with a gradient": lambda x, v: (attended(x, 2, grad=True), v),
+}
+
 
 def steps(n):
     return np.arange(1.0, n + 1)
@@ -165,6 +184,18 @@ def two(x, *sizes):
 
 def nowhere(n):
     return ac.zeros(n, dtype=ac.int64)
+
+
+def every_other(n):
+    """Return indices of which every other one is 0."""
+    return ac.arange(n) * (ac.arange(n) % 2)
+
+
+def attended(x, queries, *, grad=False):
+    """Return the attention of zeros: the mean of the values."""
+    values = x[: 4 * N // 10].reshape(1, 1, -1, 4)
+    q = ac.zeros(1, 1, queries, 4, dtype=x.dtype, requires_grad=grad)
+    return F.scaled_dot_product_attention(q, values, values)
 
 
 def gradient_of_bias(x):
@@ -211,6 +242,7 @@ def cases(dtypes):
         (ONE_PLACE, SUM),
         (PRODUCTS, PRODUCT),
         (FACTORS, PRODUCT),
+        (ATTENTION, PRODUCT / 8),
     ):
         for how in kind:
             for name in best if kind is SUMS else SETS:
@@ -253,3 +285,25 @@ HALVES = {
 def test_halves_are_summed_in_float32(dtype, how):
     run = {**SUMS, **SCANS, **ONE_PLACE, **PRODUCTS}[how]
     assert_close((SIMD or SETS)[0], run, ac.full((N,), 0.1, dtype=dtype), 1)
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("queries", [1, 100])
+def test_attention_to_several_groups_of_keys(name, is_causal, queries):
+    """Scores rise with the keys, so that maxima change from group to group."""
+    keys = 10_000
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((1, 1, n, 8)) for n in (queries, keys, keys))
+    k *= np.linspace(0, 3, keys)[:, None]
+    # Queries see the keys from the last group on.
+    seen = np.arange(keys) <= keys - queries + np.arange(queries)[:, None]
+    scores = np.where(seen | (not is_causal), q @ k.swapaxes(-1, -2) / 8**0.5, -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    exact = weights @ v / weights.sum(-1, keepdims=True)
+    mask = ac.tensor(seen) if is_causal else None
+    with ac.kernels.use(name):
+        for dtype, limit in (("float32", 1e-5), ("float64", 1e-13)):
+            operands = (ac.tensor(x.astype(dtype)) for x in (q, k, v))
+            out = F.scaled_dot_product_attention(*operands, attn_mask=mask)
+            np.testing.assert_allclose(out.numpy(), exact, atol=limit, rtol=0)

@@ -8,6 +8,7 @@
 // transpose, a maximum over keys is one of registers, without a step across lanes, and
 // the scores are at once the left operand of the product with the values.
 #include "attention/few_queries.hpp"
+#include "attention/key_groups.hpp"
 #include "common/families.hpp"
 #include "common/phase.hpp"
 
@@ -262,8 +263,11 @@ void attend(ForwardWorkspace<T>& w, const QueryBlock& at, const Phase& phase) {
     const int64_t seen = job.filter.visible(at.q0 + at.queries - 1);
     const int64_t blocks = ceil_div(seen, key_block);
     const Cuts keys(seen, larger<int64_t>(blocks, 1));
+    if (blocks > group_blocks) clear_groups(w);
     for (int64_t i = 0; i < blocks; ++i) {
         const int64_t k0 = keys.at(i), n = keys.size(i);
+        const bool is_first = i % group_blocks == 0;
+        if (is_first && i > 0) add_group(w, at.queries);
         phase.next(AC_PHASE_SCORES);
         score_block(w, at, k0, n);
         phase.next(AC_PHASE_SOFTMAX);
@@ -271,12 +275,13 @@ void attend(ForwardWorkspace<T>& w, const QueryBlock& at, const Phase& phase) {
         weigh_block(w, at, k0, n);
         if (job.filter.drops) drop_block(w, at, k0, n);
         phase.next(AC_PHASE_PRODUCTS);
-        add_values(w, at, k0, n, i == 0);
+        add_values(w, at, k0, n, is_first);
     }
     phase.next(AC_PHASE_EPILOGUE);
     if (blocks == 0) {
         memset(w.sums, 0, static_cast<size_t>(bytes_of<T>(at.queries * w.value_width)));
     }
+    if (blocks > group_blocks) take_groups(w, at.queries);
     write_block(w, at);
 }
 

@@ -26,6 +26,7 @@ struct FewQueries {
     int64_t step;                 // from one query's scores to the next
     T* scores;                    // [queries][step], then weights
     T* added;                     // [step]: what a mask adds, or dropout multiplies by
+    GroupSums<T> all_values;      // [values]: sums over groups of keys, if several
     T *q_room, *k_room, *v_room;  // for copies of rows whose elements are apart
 
     void lay_out(const Forward<T>& forward, Arena<T>& arena) {
@@ -35,6 +36,8 @@ struct FewQueries {
         scores = arena.take(d.queries * step);
         const bool filtered = forward.filter.mask != nullptr || forward.filter.drops;
         added = arena.take(filtered ? step : 0);
+        const int64_t values = round_up(d.values, vec<T>::lanes);
+        all_values.lay_out(arena, d.keys > group_keys ? values : 0);
         q_room = arena.take(forward.q.column != 1 ? d.queries * d.features : 0);
         k_room = arena.take(forward.k.column != 1 ? d.keys * d.features : 0);
         v_room = arena.take(forward.v.column != 1 ? d.keys * d.values : 0);
@@ -79,18 +82,22 @@ T weigh_row(const FewQueries<T>& w, T* scores, int64_t seen) {
     });
     const T top = reduce_max(tops);
     const vec<T> base = set1<T>(top == -limits<T>::infinity ? T(0) : top);
-    vec<T> sums = zero<T>();
-    for_registers<T>(scores, seen, [&](T* at, int64_t n) {
-        const vec<T> e = keep(first<T>(n), exp_negative(load(at) - base));
-        store(at, e);
-        sums = sums + e;
-    });
-    return reduce_add(sums);
+    RunningSum<vec<T>> sums;
+    for (int64_t k0 = 0; k0 < seen; k0 += group_keys) {
+        for_registers<T>(
+            scores + k0, smaller(group_keys, seen - k0), [&](T* at, int64_t n) {
+                const vec<T> e = keep(first<T>(n), exp_negative(load(at) - base));
+                store(at, e);
+                sums.add(e);
+            });
+        sums.carry();
+    }
+    return reduce_add(sums.whole + sums.lost);
 }
 
-// out = share * (weights @ values)
+// out = weights @ values
 template <class T>
-void add_few_values(const T* weights, int64_t seen, RowsAt<T> v, int64_t width, T share,
+void add_few_values(const T* weights, int64_t seen, RowsAt<T> v, int64_t width,
                     T* out) {
     memset(out, 0, static_cast<size_t>(bytes_of<T>(width)));
     int64_t i = 0;
@@ -101,7 +108,24 @@ void add_few_values(const T* weights, int64_t seen, RowsAt<T> v, int64_t width, 
     for (; i < seen; ++i) {
         add_rows<T, 1>(weights + i, 1, T(1), v.data + i * v.step, v.step, width, out);
     }
-    for (int64_t j = 0; j < width; ++j) out[j] *= share;
+}
+
+// The same, of more keys than those of a group.
+template <class T>
+void add_groups_of_values(const FewQueries<T>& w, const T* weights, int64_t seen,
+                          RowsAt<T> v, T* out) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const int64_t width = w.job->dims.values;
+    w.all_values.clear(round_up(width, lanes));
+    for (int64_t k0 = 0; k0 < seen; k0 += group_keys) {
+        const RowsAt<T> rows = {v.data + k0 * v.step, v.step};
+        add_few_values(weights + k0, smaller(group_keys, seen - k0), rows, width, out);
+        each_vector<T>(width, [&](int64_t i, auto part) {
+            w.all_values.add(i, part.get(out + i), set1<T>(1));
+        });
+    }
+    each_vector<T>(
+        width, [&](int64_t i, auto part) { part.put(out + i, w.all_values.value(i)); });
 }
 
 template <class T>
@@ -126,7 +150,13 @@ void attend_few(const FewQueries<T>& w, int64_t b, int64_t h) {
             });
         }
         const T share = sum == 0 ? T(0) : 1 / sum;
-        add_few_values(scores, seen, v, d.values, share, job.out.at(b, i, h));
+        T* out = job.out.at(b, i, h);
+        if (seen > group_keys) {
+            add_groups_of_values(w, scores, seen, v, out);
+        } else {
+            add_few_values(scores, seen, v, d.values, out);
+        }
+        for (int64_t j = 0; j < d.values; ++j) out[j] *= share;
     }
 }
 

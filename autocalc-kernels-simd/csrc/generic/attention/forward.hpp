@@ -4,6 +4,7 @@
 #pragma once
 
 #include "attention/attention.hpp"
+#include "reduce/running.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -13,6 +14,37 @@ enum { scratch_slot = 0 };
 
 constexpr int64_t query_block = 64;
 constexpr int64_t key_block = 256;
+// Blocks of keys that are added one after the other. Of more the sums are kept with
+// twice the digits, so that the error does not grow with the number of keys.
+constexpr int64_t group_blocks = 16;
+constexpr int64_t group_keys = group_blocks * key_block;
+
+// Sums over groups of keys: `whole`, and what their additions rounded off.
+template <class T>
+struct GroupSums {
+    T *whole, *lost;
+
+    void lay_out(Arena<T>& arena, int64_t count) {
+        whole = arena.take(count);
+        lost = arena.take(count);
+    }
+    void clear(int64_t count) const {
+        memset(whole, 0, static_cast<size_t>(bytes_of<T>(count)));
+        memset(lost, 0, static_cast<size_t>(bytes_of<T>(count)));
+    }
+    // Adds a register of a group's sums at i, after the others were multiplied by
+    // `rescale`. Beyond the numbers nothing is kept.
+    AC_INLINE void add(int64_t i, vec<T> group, vec<T> rescale) const {
+        RunningSum<vec<T>> sum = {load(whole + i) * rescale, group,
+                                  load(lost + i) * rescale};
+        sum.carry();
+        store(whole + i, sum.whole);
+        store(lost + i, keep(is_finite(sum.lost), sum.lost));
+    }
+    [[nodiscard]] AC_INLINE vec<T> value(int64_t i) const {
+        return load(whole + i) + load(lost + i);
+    }
+};
 
 template <class T>
 struct Forward {
@@ -55,9 +87,14 @@ struct ForwardWorkspace {
     T* row_max;    // [width]: the largest score so far, ...
     T* row_sum;    // ... the sum of exponentials, ...
     T* rescale;    // ... and what the sums so far are multiplied by
-    T* room;       // for copies of rows
-    T* lines;      // [width][key_block]: rows of a mask or of dropout ...
-    T* turned;     // [key_block][width]: ... and their transpose
+    // Where there are more keys than those of a group: the sums over groups, their
+    // exponentials', and the largest score when they were added.
+    GroupSums<T> all_sums;      // [width][value_width]
+    GroupSums<T> all_row_sums;  // [width]
+    T* all_row_max;             // [width]
+    T* room;                    // for copies of rows
+    T* lines;                   // [width][key_block]: rows of a mask or of dropout ...
+    T* turned;                  // [key_block][width]: ... and their transpose
 
     void lay_out(const Forward<T>& forward, Arena<T>& arena) {
         constexpr int64_t lanes = vec<T>::lanes;
@@ -78,6 +115,10 @@ struct ForwardWorkspace {
         row_max = arena.take(width);
         row_sum = arena.take(width);
         rescale = arena.take(width);
+        const int64_t kept_width = d.keys > group_keys ? width : 0;
+        all_sums.lay_out(arena, kept_width * value_width);
+        all_row_sums.lay_out(arena, kept_width);
+        all_row_max = arena.take(kept_width);
         const bool gaps =
             forward.q.column != 1 || forward.k.column != 1 || forward.v.column != 1;
         room =

@@ -21,7 +21,7 @@ constexpr int too_far_above = 60;  // the base: the exponential nears the larges
 template <class T>
 struct LogSum {
     vec<T> base = zero<T>(), so_far = set1<T>(-limits<T>::infinity);
-    RunningSum<vec<T>> sum = {zero<T>(), zero<T>()};
+    RunningSum<vec<T>> sum;
 
     // Chooses the base for elements of at most `top`, of which `next` is the first.
     // Answers false where there is none, as for infinities and NaN: then elements are
@@ -34,7 +34,7 @@ struct LogSum {
         base = select(none | gt(first, base + set1<T>(T(far_above))), first, base);
         const vec<T> share = exp(before - base);
         sum.whole = select(none, zero<T>(), sum.whole * share);
-        sum.part = select(none, zero<T>(), sum.part * share);
+        sum.lost = select(none, zero<T>(), sum.lost * share);
         return true;
     }
     AC_INLINE vec<T> add_plainly(vec<T> a) {
@@ -43,7 +43,7 @@ struct LogSum {
     }
     AC_INLINE void end_plainly() {
         base = keep(is_finite(so_far), so_far);
-        sum = {keep(is_finite(so_far), set1<T>(1)), zero<T>()};
+        sum = {keep(is_finite(so_far), set1<T>(1))};
     }
 };
 
@@ -102,14 +102,14 @@ struct LogSumOfLine {
             store(sums + i, exp(part.get(a + i) - state.base));
         });
         store(first[0], state.sum.whole);
-        store(first[1], state.sum.part);
-        RunningSum<T> sum = {first[0][0], first[1][0]};
+        store(first[1], state.sum.lost);
+        RunningSum<T> sum = {first[0][0], 0, first[1][0]};
         for (int64_t i = 0; i < n; ++i) {
             sums[i] = sum.next(sums[i]);
             if (i % carried_terms == carried_terms - 1) sum.carry();
         }
         sum.carry();
-        state.sum = {set1<T>(sum.whole), set1<T>(sum.part)};
+        state.sum = {set1<T>(sum.whole), zero<T>(), set1<T>(sum.lost)};
         each_vector<T>(n, [&](int64_t i, auto part) {
             part.put(out + i, state.base + log(load(sums + i)));
         });

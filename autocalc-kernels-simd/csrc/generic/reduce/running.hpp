@@ -47,27 +47,43 @@ AC_INLINE vec<T> running_sums(vec<T> a) {
     return a;
 }
 
+// The last lane that running_sums computes, in all lanes.
+template <bool reverse, class T, int... i>
+AC_INLINE vec<T> total_of_lanes(vec<T> a, std::integer_sequence<int, i...>) {
+    constexpr int total = reverse ? 0 : vec<T>::lanes - 1;
+    return {__builtin_shufflevector(a.v, a.v, (total + 0 * i)...)};
+}
+template <bool reverse, class T>
+AC_INLINE vec<T> total_of_lanes(vec<T> a) {
+    return total_of_lanes<reverse>(a, std::make_integer_sequence<int, vec<T>::lanes>{});
+}
+
 // ---- sums
 
 // Terms between two calls of carry().
 constexpr int64_t carried_terms = 32;
 
-// A sum in two parts: an addition is rounded at the size of what was added since the
-// last carry(), not of the whole sum.
+// A sum in three parts: an addition is rounded at the size of what was added since the
+// last carry(), not of the whole sum. A part begins at zero, so that the processor need
+// not wait for the one before.
 template <class V>
 struct RunningSum {
-    V whole, part;
+    V whole{}, part{}, lost{};
 
+    AC_INLINE void add(V term) { part = part + term; }
+    [[nodiscard]] AC_INLINE V value() const { return whole + part; }
     AC_INLINE V next(V term) {
-        part = part + term;
-        return whole + part;
+        add(term);
+        return value();
     }
-    // Adds `part` to `whole`; what that rounds off remains in `part` (D. Knuth, The Art
-    // of Computer Programming, volume 2, section 4.2.2, theorem B).
+    // Adds `part` to `whole`; what that rounds off is in `lost`, and added the next
+    // time (D. Knuth, The Art of Computer Programming, volume 2, section 4.2.2, theorem
+    // B).
     AC_INLINE void carry() {
-        const V sum = whole + part, added = sum - whole;
-        part = (whole - (sum - added)) + (part - added);
+        const V term = part + lost, sum = whole + term, added = sum - whole;
+        lost = (whole - (sum - added)) + (term - added);
         whole = sum;
+        part = V{};
     }
 };
 
@@ -123,7 +139,8 @@ AC_INLINE V rounded_off(V a, V b, V product) {
 AC_INLINE double corrected(double whole, double lost) {
     return is_finite(lost) ? whole + lost : whole;
 }
-AC_INLINE f64 corrected(f64 whole, f64 lost) {
+template <class T>
+AC_INLINE vec<T> corrected(vec<T> whole, vec<T> lost) {
     return whole + keep(is_finite(lost), lost);
 }
 

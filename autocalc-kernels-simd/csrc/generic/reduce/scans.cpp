@@ -30,13 +30,16 @@ AC_NOINLINE void sum_plainly(T* out, const T* a, int64_t n, int64_t step) {
 template <bool reverse, class T>
 AC_INLINE bool sum_line(T* out, const T* a, int64_t n) {
     constexpr int64_t lanes = vec<T>::lanes;
-    LineSum<T> before;
+    RunningSum<vec<T>> before;
     vec<T> check = zero<T>();
+    int64_t steps = 0;
     const auto step = [&](int64_t i, auto part) {
         const vec<T> sums = running_sums<reverse>(part.get(a + i));
-        part.put(out + i, sums + set1<T>(before.value()));
-        check = check + (sums - sums);
-        before.add(sums.v[reverse ? 0 : lanes - 1]);
+        const vec<T> result = sums + before.value();
+        part.put(out + i, result);
+        check = fma(result, zero<T>(), check);
+        before.add(total_of_lanes<reverse>(sums));
+        if (++steps % (carried_terms / 2) == 0) before.carry();
     };
     if constexpr (reverse) {
         int64_t i = n;
@@ -45,20 +48,24 @@ AC_INLINE bool sum_line(T* out, const T* a, int64_t n) {
     } else {
         each_vector<T>(n, step);
     }
-    return is_finite(double(before.value())) && all(eq(check, zero<T>()));
+    return all(eq(check, zero<T>()));
 }
 
 template <class T, class Part>
 AC_INLINE bool sum_bundle(const Part& part, T* out, const T* a, int64_t n,
                           int64_t step) {
-    RunningSum<vec<T>> sum = {zero<T>(), zero<T>()};
+    RunningSum<vec<T>> sum;
+    vec<T> check = zero<T>();
     for (int64_t from = 0; from < n; from += carried_terms) {
         const int64_t to = smaller(n, from + carried_terms);
-        for (int64_t i = from; i < to; ++i)
-            part.put(out + i * step, sum.next(part.get(a + i * step)));
+        for (int64_t i = from; i < to; ++i) {
+            const vec<T> result = sum.next(part.get(a + i * step));
+            part.put(out + i * step, result);
+            check = fma(result, zero<T>(), check);
+        }
         sum.carry();
     }
-    return all(is_finite(sum.whole) & is_finite(sum.part));
+    return all(eq(check, zero<T>()));
 }
 
 template <bool reverse>
