@@ -14,23 +14,24 @@ constexpr int64_t few_terms = 1024;  // which are added one after the other
 
 // Whether a place may be named by more than a few of the indices. To count them all
 // takes as long as to add, so one of each `sampled_from` is counted, at a position that
-// is as good as random: places with twice `few_terms` are missed once in 10,000 times.
-// Places share counters, of which there is one for each that is counted.
-constexpr int64_t sampled_from = 64;
+// is as good as random. Of places with 4 `few_terms` one in 250 is missed, of those
+// with 8 one in 10^8. Places share counters: eight for each index that is counted, so
+// that more than `most` are a crowd.
+constexpr int64_t sampled_from = 256;
 
-inline bool is_crowded(ac_context* context, const ColumnSteps along,
-                       const char* index) {
-    constexpr int most = 12;  // of 16 for few_terms, of 1 where places are not crowded
+AC_NOINLINE bool is_crowded(ac_context* context, const ColumnSteps along,
+                            const char* index) {
+    constexpr int most = 6;
     if (along.count <= few_terms) return false;
     int bits = 6;
-    while ((sampled_from << bits) < along.count) ++bits;
+    while ((sampled_from << bits) < 8 * along.count) ++bits;
     uint8_t* counters = scratch_of<uint8_t>(context, 4, int64_t{1} << bits);
     if (counters == nullptr) return true;
     memset(counters, 0, size_t{1} << bits);
     constexpr uint64_t mix = 0x9E3779B97F4A7C15u;
     for (int64_t j = 0; j + sampled_from <= along.count; j += sampled_from) {
         const auto offset =
-            static_cast<int64_t>(static_cast<uint64_t>(j + 64) * mix >> 58);
+            static_cast<int64_t>(static_cast<uint64_t>(j + sampled_from) * mix >> 56);
         int64_t at;
         if (!along.indices.read(index + (j + offset) * along.index, at)) return false;
         if (at == along.skipped) continue;
@@ -74,9 +75,9 @@ struct WideSums {
 
 // Adds `n` columns that have one index. Answers false if there is no memory.
 template <class T>
-bool add_widely(ac_context* context, const ColumnSteps along, const char* index,
-                const char* src, int64_t src_step, char* out, int64_t out_step,
-                int64_t n) {
+AC_NOINLINE bool add_widely(ac_context* context, const ColumnSteps along,
+                            const char* index, const char* src, int64_t src_step,
+                            char* out, int64_t out_step, int64_t n) {
     WideSums<T> wide;
     wide.width = n;
     if (!wide.reserve(context, static_cast<int64_t>(along.indices.size), along.count))

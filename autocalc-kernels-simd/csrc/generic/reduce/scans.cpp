@@ -103,39 +103,39 @@ AC_INLINE bool are_usual(f64 products) {
     return all(lt(size, set1<double>(1e270)) & gt(size, set1<double>(1e-270)));
 }
 
+// By value, or so_far would pass through memory in every step.
 template <class T, bool exact>
-AC_NOINLINE void multiply_plainly(T* out, const T* a, int64_t n,
-                                  RunningProduct<double, exact>& so_far) {
+AC_NOINLINE ProductOfLanes<exact> multiply_plainly(T* out, const T* a, int64_t n,
+                                                   ProductOfLanes<exact> before) {
+    RunningProduct<double, exact> so_far = {before.whole.v[0], before.lost.v[0]};
     for (int64_t i = 0; i < n; ++i) {
         so_far = so_far.times({double(a[i]), 0});
         out[i] = T(so_far.value());
     }
+    return {set1<double>(so_far.whole), set1<double>(so_far.lost)};
 }
 
-// The products of a register's lanes, times those before. Answers false, with nothing
-// changed, where the order matters.
+// The products of a register's lanes, times those before, which all lanes hold. Answers
+// false, with nothing changed, where the order matters.
 template <bool exact>
-AC_INLINE bool multiply_lanes(f64& a, RunningProduct<double, exact>& so_far) {
+AC_INLINE bool multiply_lanes(f64& a, ProductOfLanes<exact>& so_far) {
     const auto lanes = running_products<1, exact>({a, zero<double>()});
     if (!are_usual(lanes.whole)) return false;
-    const ProductOfLanes<exact> before = {set1<double>(so_far.whole),
-                                          set1<double>(so_far.lost)};
-    a = before.times(lanes).value();
-    constexpr int last = f64::lanes - 1;
-    so_far = so_far.times({lanes.whole.v[last], lanes.lost.v[last]});
+    a = so_far.times(lanes).value();
+    ProductOfLanes<exact> total = {total_of_lanes<false>(lanes.whole), lanes.lost};
+    if constexpr (exact) total.lost = total_of_lanes<false>(lanes.lost);
+    so_far = so_far.times(total);
     return true;
 }
 
 template <bool exact>
-AC_INLINE bool multiply_register(double* out, f64 a,
-                                 RunningProduct<double, exact>& so_far) {
+AC_INLINE bool multiply_register(double* out, f64 a, ProductOfLanes<exact>& so_far) {
     if (!multiply_lanes(a, so_far)) return false;
     store(out, a);
     return true;
 }
-AC_INLINE bool multiply_register(float* out, f32 a,
-                                 RunningProduct<double, false>& so_far) {
-    const RunningProduct<double, false> before = so_far;
+AC_INLINE bool multiply_register(float* out, f32 a, ProductOfLanes<false>& so_far) {
+    const ProductOfLanes<false> before = so_far;
     f64 low = low_double(a), high = high_double(a);
     if (!multiply_lanes(low, so_far) || !multiply_lanes(high, so_far)) {
         so_far = before;
@@ -148,13 +148,13 @@ AC_INLINE bool multiply_register(float* out, f32 a,
 template <bool exact, class T>
 AC_INLINE void product_line(T* out, const T* a, int64_t n) {
     constexpr int64_t lanes = vec<T>::lanes;
-    RunningProduct<double, exact> so_far = {1, 0};
+    ProductOfLanes<exact> so_far = {set1<double>(1), zero<double>()};
     int64_t i = 0;
     for (; i + lanes <= n; i += lanes) {
         if (!multiply_register(out + i, load(a + i), so_far))
-            multiply_plainly(out + i, a + i, lanes, so_far);
+            so_far = multiply_plainly<T, exact>(out + i, a + i, lanes, so_far);
     }
-    multiply_plainly(out + i, a + i, n - i, so_far);
+    multiply_plainly<T, exact>(out + i, a + i, n - i, so_far);
 }
 
 template <bool exact, class Part>
@@ -170,6 +170,7 @@ template <bool, class Part>
 AC_INLINE void product_bundle(const Part& part, float* out, const float* a, int64_t n,
                               int64_t step) {
     f64 low = set1<double>(1), high = low;
+#pragma GCC unroll 4
     for (int64_t i = 0; i < n; ++i) {
         const f32 factor = part.get(a + i * step);
         low = low * low_double(factor);
