@@ -19,8 +19,8 @@ constexpr int64_t few_terms = 1024;  // which are added one after the other
 // that more than `most` are a crowd.
 constexpr int64_t sampled_from = 256;
 
-AC_NOINLINE bool is_crowded(ac_context* context, const ColumnSteps along,
-                            const char* index) {
+AC_NOINLINE inline bool is_crowded(ac_context* context, const ColumnSteps along,
+                                   const char* index) {
     constexpr int most = 6;
     if (along.count <= few_terms) return false;
     int bits = 6;
