@@ -307,3 +307,17 @@ def test_attention_to_several_groups_of_keys(name, is_causal, queries):
             operands = (ac.tensor(x.astype(dtype)) for x in (q, k, v))
             out = F.scaled_dot_product_attention(*operands, attn_mask=mask)
             np.testing.assert_allclose(out.numpy(), exact, atol=limit, rtol=0)
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_running_sums_that_overflow_for_a_moment(name, axis, dtype):
+    """The result is finite again in float32, whose sums are taken in doubles."""
+    largest = np.finfo(dtype).max / 1.5
+    line = np.where(np.arange(1000) % 4 < 2, -largest, largest).astype(dtype)
+    x = np.ascontiguousarray(np.stack([line] * 19, axis=1 - axis))
+    with np.errstate(over="ignore", invalid="ignore"):
+        exact = np.cumsum(x.astype(np.float64), axis).astype(dtype)
+    with ac.kernels.use(name):
+        np.testing.assert_array_equal(ac.tensor(x).cumsum(axis).numpy(), exact)
