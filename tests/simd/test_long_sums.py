@@ -155,9 +155,9 @@ PRODUCTS = {
     "linear's gradients": lambda x, v: (gradients_of_linear(x), N / 4 * v),
 }
 
-#: Of 10^6 keys of equal weight; scores and values of a block of keys are products.
-ATTENTION = {
-    "one query": lambda x, v: (attended(x, 1), v),
+#: Of 10^6 keys of equal weight: 4096 keys, or blocks of 256, are added plainly.
+FEW_QUERIES = {"one query": lambda x, v: (attended(x, 1), v)}
+QUERIES = {
     "some queries": lambda x, v: (attended(x, 20), v),
     "queries with a gradient": lambda x, v: (attended(x, 2, grad=True), v),
 }
@@ -242,7 +242,8 @@ def cases(dtypes):
         (ONE_PLACE, SUM),
         (PRODUCTS, PRODUCT),
         (FACTORS, PRODUCT),
-        (ATTENTION, PRODUCT / 8),
+        (FEW_QUERIES, PRODUCT / 8),
+        (QUERIES, PRODUCT / 32),
     ):
         for how in kind:
             for name in best if kind is SUMS else SETS:
