@@ -3,6 +3,7 @@
 // Whether something holds of all elements: the first block where it does not ends it.
 #include "common/call.hpp"
 #include "common/families.hpp"
+#include "common/lanes.hpp"
 #include "common/operands.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -39,14 +40,29 @@ struct Limits {
     int64_t above;  // how many of a row are above the least
 };
 
+// The least T that is not below x; the same as x where T holds x.
+template <class T>
+T not_below(double x) {
+    const T near = T(x);
+    return static_cast<double>(near) < x
+               ? T(__builtin_nextafterf(float(near), __builtin_inff()))
+               : near;
+}
+
 template <class T>
 bool lie_between(const T* a, int64_t n, const Limits& limits) {
-    int64_t outside = 0, above = 0;
-    for (int64_t i = 0; i < n; ++i) {
-        outside |= !(a[i] >= limits.least && a[i] <= limits.most);
-        above += a[i] > limits.least;
-    }
-    return outside == 0 && above >= limits.above;
+    // Of doubles both limits are themselves.
+    const T low = not_below<T>(limits.least), high = -not_below<T>(-limits.most);
+    const vec<T> least = set1<T>(low), most = set1<T>(high);
+    mask<T> inside = first<T>(vec<T>::lanes);
+    each_vector<T>(n, [&](int64_t i, auto part) {
+        const vec<T> x = part.only(part.get(a + i), least);
+        inside = inside & ge(x, least) & le(x, most);
+    });
+    if (!all(inside)) return false;
+    int64_t above = 0;
+    for (int64_t i = 0; limits.above > 0 && i < n; ++i) above += a[i] > limits.least;
+    return above >= limits.above;
 }
 
 void write_truth(const ac_call* call, bool truth, ac_status* status) {
