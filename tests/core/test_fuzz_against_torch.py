@@ -61,6 +61,8 @@ ALLOWED = {
     "mean": "`keepdim` needs no `dim`, as in `sum`",
     "var": "`keepdim` needs no `dim`",
     "std": "`keepdim` needs no `dim`",
+    "median": "`keepdim` needs no `dim`",
+    "nanmedian": "`keepdim` needs no `dim`",
     "tensor": "`requires_grad` of None is that it was left out",
     "unique": "a flag of None is that it was left out",
     "max": "`dim` of None is that it was left out",

@@ -195,6 +195,9 @@ def test_nan_is_not_hidden_by_a_weight_of_0():
     t = ac.tensor([[1.0, 0.0]])
     assert math.isnan(F.kl_div(nan, t, reduction="sum").item())
     assert math.isnan(F.binary_cross_entropy_with_logits(nan, t).item())
+    logs = ac.tensor([math.nan, -math.inf, -1.0], requires_grad=True)
+    F.kl_div(ac.ones(3), logs, reduction="sum", log_target=True).backward()
+    assert [math.isnan(x) for x in logs.grad.tolist()] == [True, False, False]
 
 
 def test_poisson_of_no_counts():

@@ -1,25 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""What code reads of the bases and of the subclasses of a class."""
+"""Attributes of bases and subclasses that code reads; `found` collects guards."""
 
 from __future__ import annotations
 
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autocalc._compile._guards import Inside
 from autocalc._compile._places import MISSING, OfClass
 from autocalc._compile._reads import Path, Reads
 from autocalc._compile._whose import is_users
 
-if TYPE_CHECKING:
-    from autocalc._compile._found import Found
-
 _ESCAPES = Path()
 _ESCAPES.escapes = True
 
 
 def of_relatives(
-    found: Found, label: str, value: Any, name: str, reads: Reads, code: CodeType
+    found: Any, label: str, value: Any, name: str, reads: Reads, code: CodeType
 ) -> None:
     """Guard what other classes have, where code comes to them by an attribute."""
     kind = value if isinstance(value, type) else type(value)
@@ -30,7 +27,7 @@ def of_relatives(
 
 
 def _of_bases(
-    found: Found, label: str, value: Any, name: str, reads: Reads, code: CodeType
+    found: Any, label: str, value: Any, name: str, reads: Reads, code: CodeType
 ) -> None:
     """Guard an attribute of each class of a value: `super` passes over some of them."""
     kind = value if isinstance(value, type) else type(value)
@@ -42,7 +39,7 @@ def _of_bases(
 
 
 def _subclasses(
-    found: Found, label: str, kind: type, reads: Reads, code: CodeType
+    found: Any, label: str, kind: type, reads: Reads, code: CodeType
 ) -> None:
     """Guard which subclasses a class has, and what code reads of them."""
     if found.first(kind, (id(reads), "subclasses")):

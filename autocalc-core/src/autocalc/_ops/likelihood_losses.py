@@ -231,7 +231,8 @@ def kl_div(
         log_target = check_flag("kl_div", "log_target", log_target)
     check_float(where, input, target)
     if log_target:
-        finite = clamping.clamp_min(target, finfo(target.dtype).min)  # exp(-inf) is 0
+        empty = comparison.eq(target, -math.inf)  # exp(-inf) is 0; NaN stays NaN
+        finite = masking.where(empty, finfo(target.dtype).min, target)
         loss = weigh_op(exponential.exp(finite), arithmetic.sub_op(finite, input))
     else:
         empty = comparison.eq(target, 0.0)  # 0 log 0 is 0

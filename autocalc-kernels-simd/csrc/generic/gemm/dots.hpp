@@ -54,6 +54,7 @@ template <class T>
 constexpr int64_t dot_block = 512 * vec<T>::lanes;
 
 template <class T>
+// NOLINTNEXTLINE(misc-no-recursion): each time half of k
 void run_long_dots(DotTile<T> tile, DotFunction<T> run, int64_t rows, int64_t columns) {
     if (tile.k <= dot_block<T>) return run(tile);
     T sums[dot_rows * dot_columns];

@@ -5,8 +5,8 @@ namespace autocalc::simd::AC_ISA {
 
 bool multiply(const Gemm<double>& product, ac_context* context) {
     const int64_t most = terms_at_once(product);
-    if (product.k > most) return multiply_long(product, most, context);
-    return multiply_typed(product, context);
+    if (product.k <= most) return multiply_typed(product, context);
+    return multiply_long<double>(product, most, multiply_typed, context);
 }
 
 bool multiply(const Gemm<double>& first, const Gemm<double>& second, const Aside& aside,

@@ -48,6 +48,7 @@ Gemm<T> first_terms(Gemm<T> p, int64_t k, T* c) {
     p.epilogue = {};
     int64_t step = p.m * p.n;
     for (int d = p.batch_dims - 1; d >= 0; --d) {
+        // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): AC_MAX_DIMS at most
         p.c_step[d] = step;
         step *= p.batch[d];
     }
@@ -70,31 +71,38 @@ void add_sums(const Gemm<T>& p, const T* sums) {
         for (int64_t i = 0; i < p.m; ++i, sums += p.n) {
             T* c = at.c + i * p.c_row;
             for (int64_t j = 0; j < p.n; ++j)
+                // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): of the caller
                 c[j] = p.alpha * sums[j] + (p.beta == 0 ? T(0) : p.beta * c[j]);
         }
     }
 }
 
+// Computes a product whose terms need not be taken in pieces.
+template <class T>
+using Multiply = bool (*)(const Gemm<T>&, ac_context*);
+
 // `pieces` pieces of `terms` terms; `room` for the sums of each halving.
 template <class T>
+// NOLINTNEXTLINE(misc-no-recursion): each time half of the pieces
 bool multiply_pieces(Gemm<T> p, int64_t pieces, int64_t terms, T* room,
-                     ac_context* context) {
-    if (pieces == 1) return multiply(p, context);
+                     Multiply<T> once, ac_context* context) {
+    if (pieces == 1) return once(p, context);
     const int64_t half = pieces / 2, k = half * terms;
     const Gemm<T> first = first_terms(p, k, room);
     T* more = room + matrices_of(p) * p.m * p.n;
-    if (!multiply_pieces(first, half, terms, more, context)) return false;
+    if (!multiply_pieces(first, half, terms, more, once, context)) return false;
     add_sums(p, room);
     p.k -= k;
     p.a += k * p.a_col;
     p.b += k * p.b_row;
     p.beta = 1;
-    return multiply_pieces(p, pieces - half, terms, room, context);
+    return multiply_pieces(p, pieces - half, terms, room, once, context);
 }
 
 // `most` terms at once, at most.
 template <class T>
-bool multiply_long(const Gemm<T>& p, int64_t most, ac_context* context) {
+bool multiply_long(const Gemm<T>& p, int64_t most, Multiply<T> once,
+                   ac_context* context) {
     const int64_t terms = round_up(ceil_div(p.k, ceil_div(p.k, most)), 16);
     const int64_t pieces = ceil_div(p.k, terms);
     int64_t halvings = 1;
@@ -102,7 +110,7 @@ bool multiply_long(const Gemm<T>& p, int64_t most, ac_context* context) {
     const int64_t size = larger<int64_t>(1, halvings * matrices_of(p) * p.m * p.n);
     T* room = static_cast<T*>(malloc(static_cast<size_t>(bytes_of<T>(size))));
     if (room == nullptr) return false;
-    const bool ok = multiply_pieces(p, pieces, terms, room, context);
+    const bool ok = multiply_pieces(p, pieces, terms, room, once, context);
     free(room);
     return ok;
 }

@@ -20,13 +20,17 @@ AC_INLINE mask<T> is_finite(vec<T> a) {
 
 // ---- along the lanes of a register
 
+// Where lane i of a moved register comes from, in `fill` and then in the register.
+constexpr int source_of(int i, int distance, bool reverse, int lanes) {
+    if (reverse) return i + distance < lanes ? lanes + i + distance : i;
+    return i < distance ? i : lanes + i - distance;
+}
+
 template <int distance, bool reverse, class T, int... i>
 AC_INLINE vec<T> moved(vec<T> a, vec<T> fill, std::integer_sequence<int, i...>) {
     constexpr int lanes = vec<T>::lanes;
-    return {__builtin_shufflevector(
-        fill.v, a.v,
-        (reverse ? (i + distance < lanes ? lanes + i + distance : i)
-                 : (i < distance ? i : lanes + i - distance))...)};
+    return {__builtin_shufflevector(fill.v, a.v,
+                                    source_of(i, distance, reverse, lanes)...)};
 }
 
 // The elements `distance` lanes further up, or down if `reverse`; `fill` before them.

@@ -25,18 +25,22 @@ int64_t most_terms(const Gemm<float>& p) {
     return is_split(p) ? most_blocks * k_block_limit : terms_at_once(p);
 }
 
+bool multiply_once(const Gemm<float>& product, ac_context* context) {
+    const Gemm<float> p = tidied(product);
+    if (!is_split(p)) return multiply_typed(product, context);
+    if (!multiply_split(p, levels_of_call, context)) return false;
+    finish_product(p, p.m, p.n, context);
+    return true;
+}
+
 }  // namespace
 
 void set_levels(int levels) { levels_of_call = levels; }
 
 bool multiply(const Gemm<float>& product, ac_context* context) {
-    const Gemm<float> p = tidied(product);
-    const int64_t most = most_terms(p);
-    if (p.k > most) return multiply_long(product, most, context);
-    if (!is_split(p)) return multiply_typed(product, context);
-    if (!multiply_split(p, levels_of_call, context)) return false;
-    finish_product(p, p.m, p.n, context);
-    return true;
+    const int64_t most = most_terms(tidied(product));
+    if (product.k <= most) return multiply_once(product, context);
+    return multiply_long<float>(product, most, multiply_once, context);
 }
 
 bool multiply(const Gemm<float>& first, const Gemm<float>& second, const Aside& aside,

@@ -14,6 +14,7 @@ struct RoundedOnce : Kind {
 };
 
 // Whether an argument is a tensor of half precision, or a list that holds one.
+// NOLINTNEXTLINE(misc-no-recursion): `depth` times at most
 bool holds_half(PyObject* x, int depth) {
     PyObject* array = array_of(x);
     if (array != nullptr) return is_half(fields(array));

@@ -182,11 +182,12 @@ class Walking {
 
     // Whether a cotangent, or the first of several, is of half precision.
     static bool has_halves(PyObject* g) {
+        PyObject* first = g;
         for (Py_ssize_t i = 0; PyTuple_CheckExact(g) && i < PyTuple_GET_SIZE(g); ++i) {
-            PyObject* one = PyTuple_GET_ITEM(g, i);
-            if (one != Py_None) return has_halves(one);
+            first = PyTuple_GET_ITEM(g, i);
+            if (first != Py_None) break;
         }
-        return Py_TYPE(g) == bound.ndarray && is_half(fields(g));
+        return Py_TYPE(first) == bound.ndarray && is_half(fields(first));
     }
 
     bool visit(PyObject* node, PyObject* arrived) {
