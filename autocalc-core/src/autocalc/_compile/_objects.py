@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What objects hold, by their kinds: elements, parts, pictures of what is inside."""
+"""The contents of objects, by their types: elements, attributes, snapshots."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def numpy_state(value: Any = np.random) -> Any:
     return state[1].tobytes(), state[2:]
 
 
-#: What takes a picture of what an object has inside, by its kind.
+#: Functions that take a snapshot of an object's contents, by its type.
 PICTURES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (np.ndarray, _picture_of_array),
     ((array.array, bytearray, memoryview), bytes),

@@ -236,7 +236,7 @@ for _name in ("bit_length", "bit_count", "to_bytes", "as_integer_ratio", "conjug
     setattr(Tracked, _name, _pinning(_name))
 
 
-#: What gives back the number that one which is followed stands for, by its type.
+#: Functions that return the plain number of a followed one, by its type.
 GIVEN: dict[type, Callable[[Any], Any]] = {Tracked: lambda x: x._given()}
 
 

@@ -214,7 +214,7 @@ def _pinning(name: str) -> Callable[..., Any]:
     return method
 
 
-#: What no other value is known to lead to: the rest of what a float can.
+#: The other methods of a float. Their results are not followed: the number is pinned.
 _PINNING = (
     *("floordiv", "rfloordiv", "mod", "rmod", "divmod", "rdivmod"),
     *("float", "int", "trunc", "floor", "ceil", "round", "str", "repr", "format"),

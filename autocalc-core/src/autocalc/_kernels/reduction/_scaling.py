@@ -88,7 +88,7 @@ def _as_tuple(axes: Axes) -> tuple[int, ...]:
 
 
 def shaped(unit: Any, shape: tuple[int, ...]) -> Any:
-    """Return units in the shape of what they divide."""
+    """Return units in a shape that broadcasts with the numbers they divide."""
     return unit if isinstance(unit, float) else unit.reshape(shape)
 
 
