@@ -17,7 +17,7 @@ from typing import NamedTuple
 import autocalc as ac
 from autocalc._compile import Compiled
 from autocalc._compile._compiled_program import CompiledProgram
-from autocalc._compile._work import work_of
+from autocalc._program._work import work_of
 from benchmarks.kernels.__main__ import compiled_peak, environment
 from benchmarks.peers import Peer, started
 from benchmarks.side_by_side.cases import CASES, WARM_UP

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from autocalc._compile._kernel_choice import instruction
-from autocalc._compile._memory import View
 from autocalc._kernels.table import TABLE
+from autocalc._program._views import View
 
 
 def view(slot: int, *shape: int) -> View:

@@ -14,7 +14,7 @@ import autocalc as ac
 from autocalc._compile import Compiled, _replay
 from autocalc._compile._bookkeeping import Bookkeeping
 from autocalc._compile._function import MAX_GROWING
-from autocalc._compile._moving import Layout, Operands, moving_operands
+from autocalc._compile._moving import MovingView, Operands, moving_operands
 from autocalc.errors import CompileError, CompileWarning
 
 
@@ -105,9 +105,9 @@ def test_executors_and_bookkeeping_in_c_and_python(way: str, monkeypatch: Any) -
 def test_moving_operands(way: str) -> None:
     make = moving_operands if way == "native" else Operands
     f32, memory = np.dtype("f4"), np.arange(24, dtype="f4").view("u1")
-    grows = Layout(0, f32, (0, 0), ((1, 1), (0, 2)), ((0, 8), (0, 4)))
-    goes = Layout(0, f32, (8, 4), ((0, 1),), ((0, 4),))
-    stays = Layout(1, f32, (0, 8), ((0, 2),), ((0, -4),))
+    grows = MovingView(0, f32, (0, 0), ((1, 1), (0, 2)), ((0, 8), (0, 4)))
+    goes = MovingView(0, f32, (8, 4), ((0, 1),), ((0, 4),))
+    stays = MovingView(1, f32, (0, 8), ((0, 2),), ((0, -4),))
     operands = make([grows, None, [goes, stays]])
     pieces = memory, memory.copy()
     for t in (1, 3, 2):
@@ -124,7 +124,7 @@ def test_moving_operands(way: str) -> None:
 
 
 def test_moving_operands_with_too_little_memory() -> None:
-    layout = Layout(1, np.dtype("f4"), (1, 0), ((0, 1),), ((0, 4),))
+    layout = MovingView(1, np.dtype("f4"), (1, 0), ((0, 1),), ((0, 4),))
     for make in (moving_operands, Operands):
         with pytest.raises(IndexError):
             make([layout]).arrays((np.zeros(4, "u1"),), 0)

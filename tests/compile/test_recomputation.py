@@ -15,7 +15,7 @@ import autocalc as ac
 from autocalc import nn, optim
 from autocalc._compile._passes import recomputation
 from autocalc._compile._passes._remaking import DEPTH
-from autocalc._compile._plan import lives, occupancy, plan
+from autocalc._program._plan import lives, occupancy, plan
 from autocalc.errors import CompileError, CompileWarning
 from autocalc.nn import functional as F
 

@@ -18,7 +18,7 @@ import autocalc as ac
 from autocalc import nn, optim
 from autocalc._compile import _replay
 from autocalc._compile._bookkeeping import Bookkeeping
-from autocalc._compile._executor import Executor
+from autocalc._program._executor import PythonExecutor
 from autocalc.nn import functional as F
 
 #: What runs a program, and what does the rest: of the SIMD kernels or of core.
@@ -144,7 +144,7 @@ def test_without_one_programs_run_in_python() -> None:
         run = warmed(lambda x: x.relu() * 2, normal(3, 4))
         around = run.programs[0]._replay._around
         assert isinstance(around, Bookkeeping)
-        assert isinstance(around._executor, Executor)
+        assert isinstance(around._executor, PythonExecutor)
         assert run(ac.tensor([[-1.0, 2.0, 3.0, 4.0]] * 3)).tolist()[0] == [0, 4, 6, 8]
 
 

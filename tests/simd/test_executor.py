@@ -9,7 +9,7 @@ import weakref
 import numpy as np
 import pytest
 
-from autocalc._compile._executor import Executor as PythonExecutor
+from autocalc._program._executor import PythonExecutor
 from autocalc.errors import CompileError, KernelDataError
 from autocalc.plugin import ExecutorCall
 

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autocalc._compile._guards import Inside
-from autocalc._compile._memory import Operand, View
-from autocalc._compile._program import Instruction
 from autocalc._compile._trace import (
     Argument,
     Constant,
@@ -24,6 +22,8 @@ from autocalc._compile._trace import (
     Owned,
     Trace,
 )
+from autocalc._program._form import Instruction
+from autocalc._program._views import Operand, View
 
 
 class Link(NamedTuple):

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._compile._memory import Memory
 from autocalc._compile._signature import Call
 from autocalc._compile._together import Together
 from autocalc._graph._node import Leaf
+from autocalc._program._memory import Memory
 from autocalc._tensor import Tensor
 
 

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autocalc._compile._executor import Place, place_of
-from autocalc._compile._memory import OWN_REFERENCES, View
 from autocalc._dispatch._eager import accelerated
 from autocalc._graph._node import Leaf
 from autocalc._kernels.kernel_set import Executor
 from autocalc._kernels.spec import Array, DType, Shape
+from autocalc._program._executor import Placement, placement_of
+from autocalc._program._memory import OWN_REFERENCES
+from autocalc._program._views import View
 from autocalc._tensor import Tensor, make
 
 _BYTE = np.dtype(np.uint8)
@@ -80,7 +81,7 @@ class Bookkeeping:
         self,
         executor: Executor,
         empty: Callable[[Shape, DType], Array],
-        places: dict[int, Place],
+        places: dict[int, Placement],
         followers: Sequence[Follower],
         results: Sequence[Result],
         written: Sequence[Owner],
@@ -131,11 +132,11 @@ class Bookkeeping:
         for i, (slot, owner, offset) in enumerate(self._followers):
             array, recorded = find(owner, tensors)._array, self._recorded[i]
             if array is not recorded:
-                self._move(slot, place_of(array, -offset))
+                self._move(slot, placement_of(array, -offset))
                 if recorded is not None:
                     self._recorded[i] = array
 
-    def _move(self, slot: int, place: Place) -> None:
+    def _move(self, slot: int, place: Placement) -> None:
         self._executor.move(slot, *place)
         self._places[slot] = place
 
@@ -152,7 +153,7 @@ class Bookkeeping:
         if room is None or not room.is_free():
             room = _Room(self._empty((result.nbytes,), _BYTE))
         alone = _references(room)
-        self._move(result.slot, Place(room.root, 0))
+        self._move(result.slot, Placement(room.root, 0))
         spare.references -= _references(room) - alone
         room.references = _references(room)
         result.room = room

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from autocalc._compile._motion import Motion, most_bytes
 from autocalc._compile._moving import Number, moving_instruction
-from autocalc._compile._program import Program
 from autocalc._compile._prologue import is_exported
 from autocalc._compile._trace import Constant, Gradient, Made, Owned, Trace
+from autocalc._program._form import Program
 
 
 def build(

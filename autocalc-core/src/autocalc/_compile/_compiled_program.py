@@ -17,8 +17,6 @@ from autocalc._compile._guards import Elements, equal
 from autocalc._compile._motion import Motion
 from autocalc._compile._moving import Number
 from autocalc._compile._passes import optimize
-from autocalc._compile._plan import plan
-from autocalc._compile._program import Instruction
 from autocalc._compile._prologue import Prologue
 from autocalc._compile._recorder import Recorder
 from autocalc._compile._replay import Replay
@@ -29,6 +27,8 @@ from autocalc._compile._trace import Constant, Owned, Trace
 from autocalc._dispatch._select import allocator
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
+from autocalc._program._form import Instruction
+from autocalc._program._plan import plan
 from autocalc.errors import CompileError
 
 

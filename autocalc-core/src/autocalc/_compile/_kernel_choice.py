@@ -5,9 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._compile._memory import Operand, View
-from autocalc._compile._program import Instruction, views_of
-from autocalc._compile._work import seen, work_of
 from autocalc._dispatch._call import dispatch_key
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Decomposed
@@ -15,6 +12,9 @@ from autocalc._dispatch._state import current
 from autocalc._dispatch._widened import HALVES
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.spec import KernelSpec, Meta
+from autocalc._program._form import Instruction, views_of
+from autocalc._program._views import Operand, View
+from autocalc._program._work import seen, work_of
 
 
 def instruction(

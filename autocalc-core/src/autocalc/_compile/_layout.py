@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from autocalc._compile._memory import View
-from autocalc._compile._plan import Plan
-from autocalc._compile._program import Program
 from autocalc._graph._node import Leaf
+from autocalc._program._form import Program
+from autocalc._program._plan import Plan
+from autocalc._program._views import View
 
 
-class Layout(NamedTuple):
+class ArenaLayout(NamedTuple):
     """A program whose slots are pieces of memory of their own, or lie in an arena.
 
     Attributes
@@ -36,10 +36,10 @@ class Layout(NamedTuple):
 
 def layout(
     program: Program, plan: Plan, gradients: Sequence[tuple[Leaf, View]]
-) -> Layout:
+) -> ArenaLayout:
     """Return where everything lies: with gradients in it, the arena is a result."""
     if not program.shared:
-        return Layout(program, plan.offsets, gradients)
+        return ArenaLayout(program, plan.offsets, gradients)
     arena = max(program.sizes) + 1
 
     def placed(view: View) -> View:
@@ -55,4 +55,4 @@ def layout(
         temporaries=set(),
         results=program.results - program.shared | {arena},
     )
-    return Layout(whole, {}, [(leaf, placed(view)) for leaf, view in gradients])
+    return ArenaLayout(whole, {}, [(leaf, placed(view)) for leaf, view in gradients])

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autocalc._compile._affine import Affine, at, moves
-from autocalc._compile._memory import Operand, View
 from autocalc._compile._motion import Motion, Range, most_bytes
-from autocalc._compile._program import Instruction, views_of
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._eager import accelerated
 from autocalc._kernels.spec import Array
+from autocalc._program._form import Instruction, views_of
+from autocalc._program._views import Operand, View
 
 _BYTE = np.dtype(np.uint8)
 
@@ -37,7 +37,7 @@ class Number:
 Term = tuple[int, int]
 
 
-class Layout(NamedTuple):
+class MovingView(NamedTuple):
     """How an array lies in one of the pieces of memory given: that one's place first.
 
     The offset, all sizes and all strides are terms, in bytes where bytes are counted.
@@ -50,11 +50,11 @@ class Layout(NamedTuple):
     strides: tuple[Term, ...]
 
 
-def _layout(view: View, place: int, begin: int) -> Layout:
+def _layout(view: View, place: int, begin: int) -> MovingView:
     """Return how a view lies behind the byte `begin` of its slot."""
     ((slope, start),) = _terms((view.offset,))
     shape, strides = _terms(view.shape), _terms(view.strides)
-    return Layout(place, view.dtype, (slope, start - begin), shape, strides)
+    return MovingView(place, view.dtype, (slope, start - begin), shape, strides)
 
 
 def _terms(numbers: tuple[Any, ...]) -> tuple[Term, ...]:
@@ -69,7 +69,7 @@ class _Operand:
 
     __slots__ = ("_array", "_layout", "_memory", "_moves")
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: MovingView) -> None:
         self._layout = layout
         terms = layout.offset, *layout.shape, *layout.strides
         self._moves = any(slope for slope, _ in terms)
@@ -98,7 +98,7 @@ class Operands:
         Of each operand its array's, a list of them, or None where it is absent.
     """
 
-    def __init__(self, layouts: list[Layout | list[Layout] | None]) -> None:
+    def __init__(self, layouts: list[MovingView | list[MovingView] | None]) -> None:
         self._operands: list[Any] = [
             [_Operand(one) for one in x] if isinstance(x, list) else x and _Operand(x)
             for x in layouts

@@ -5,10 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._compile._executor import Executor, Place, calls_of, place_of
-from autocalc._compile._program import Program
 from autocalc._compile._trace import Owned, Trace
-from autocalc._compile._unchanged import Slot, Unchanged, unchanged
+from autocalc._compile._unchanged import Attribute, Unchanged, unchanged
+from autocalc._program._executor import (
+    Placement,
+    PythonExecutor,
+    calls_of,
+    placement_of,
+)
+from autocalc._program._form import Program
 from autocalc._tensor import Tensor
 
 
@@ -35,15 +40,15 @@ class Prologue:
             for slot, b in bindings
             if isinstance(b, Owned)
         ]
-        places = {slot: Place(root, 0) for slot, root in program.own.items()}
+        places = {slot: Placement(root, 0) for slot, root in program.own.items()}
         for slot, root in program.constants.items():
-            places.setdefault(slot, Place(root, 0))
+            places.setdefault(slot, Placement(root, 0))
         for slot, tensor, offset in self._owners:
-            places[slot] = place_of(tensor._array, -offset)
+            places[slot] = placement_of(tensor._array, -offset)
         self._tensors = [tensor for _, tensor, _ in self._owners]
         self._arrays: list[Any] = [tensor._array for tensor in self._tensors]
         self._unchanged: Unchanged | None = None
-        self._executor = Executor(calls_of(instructions, places), places)
+        self._executor = PythonExecutor(calls_of(instructions, places), places)
 
     def refresh(self) -> None:
         """Run the calls if what they read is, or may be, another."""
@@ -53,13 +58,13 @@ class Prologue:
             array = tensor._array
             if array is not self._arrays[i]:
                 self._arrays[i] = array
-                self._executor.move(slot, *place_of(array, -offset))
+                self._executor.move(slot, *placement_of(array, -offset))
         self._executor.run()
         self._unchanged = self._watched()
 
     def _watched(self) -> Unchanged:
         """Return what tells of a write, and always of one that may come unseen."""
-        slots: list[Slot] = []
+        slots: list[Attribute] = []
         for tensor, array in zip(self._tensors, self._arrays, strict=True):
             cell = tensor._cell()
             slots += [(tensor, "_array", array), (cell, "count", cell.count)]

@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from autocalc._compile._memory import Memory
 from autocalc._compile._origins import Origins
-from autocalc._compile._program import Instruction
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._eager import pause
 from autocalc._dispatch._plugins import registry
@@ -23,6 +21,8 @@ from autocalc._dispatch._state import current, enter, leave, recordings
 from autocalc._graph._lines import users_line
 from autocalc._kernels.spec import KernelSpec
 from autocalc._ops.callback import Callback
+from autocalc._program._form import Instruction
+from autocalc._program._memory import Memory
 from autocalc._tensor import Tensor
 from autocalc.errors import CompileError
 

@@ -17,11 +17,7 @@ from autocalc._compile._bookkeeping import (
     bookkeeping,
     find,
 )
-from autocalc._compile._executor import Executor, Place, calls_of, place_of
 from autocalc._compile._layout import layout
-from autocalc._compile._memory import View
-from autocalc._compile._plan import Plan
-from autocalc._compile._program import Program
 from autocalc._compile._structure import rebuild
 from autocalc._compile._trace import (
     Argument,
@@ -36,6 +32,15 @@ from autocalc._compile._trace import (
 from autocalc._dispatch._select import make_executor
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
+from autocalc._program._executor import (
+    Placement,
+    PythonExecutor,
+    calls_of,
+    placement_of,
+)
+from autocalc._program._form import Program
+from autocalc._program._plan import Plan
+from autocalc._program._views import View
 from autocalc._tensor import Tensor
 from autocalc.errors import CompileError
 
@@ -82,17 +87,17 @@ class Replay:
         self._shared = [leaf for leaf, v in trace.gradients if v.slot in program.shared]
         program, offsets, gradients = layout(program, plan, trace.gradients)
         arena = empty((plan.nbytes if offsets else 0,), _BYTE)
-        places = {s: Place(arena, o) for s, o in offsets.items()}
+        places = {s: Placement(arena, o) for s, o in offsets.items()}
         for slot in program.others:
             root = program.own.get(slot)
             root = trace.memory.slots[slot].array if root is None else root
-            places[slot] = Place(root, 0)
+            places[slot] = Placement(root, 0)
         for slot in program.results:
-            places[slot] = Place(empty((program.sizes[slot],), _BYTE), 0)
+            places[slot] = Placement(empty((program.sizes[slot],), _BYTE), 0)
         for instruction in program.instructions:
             if instruction.callback is not None:
                 instruction.callback.leaves = [leaf for leaf, _ in trace.gradients]
-        make_one = make_executor(current().selection) or Executor
+        make_one = make_executor(current().selection) or PythonExecutor
         executor = make_one(calls_of(program.instructions, places), places)
         self._nesting = trace.nesting
         followers = list(_followers(program, trace))
@@ -119,16 +124,16 @@ class Replay:
         """
         bound = self._bound
         program = bound.program
-        places = {s: Place(bound.arena, o) for s, o in bound.offsets.items()}
-        places |= {s: Place(root, 0) for s, root in bound.fixed.items()}
+        places = {s: Placement(bound.arena, o) for s, o in bound.offsets.items()}
+        places |= {s: Placement(root, 0) for s, root in bound.fixed.items()}
         followers: list[Follower] = []
         for slot, owner, offset, compared in bound.followed:
             array = find(owner, tensors)._array
-            places[slot] = place_of(array, -offset)
+            places[slot] = placement_of(array, -offset)
             given = array if compared else None
             followers.append(Follower(slot, owner, offset, given))
         for slot in program.results:
-            places[slot] = Place(self._empty((program.sizes[slot],), _BYTE), 0)
+            places[slot] = Placement(self._empty((program.sizes[slot],), _BYTE), 0)
         calls = calls_of(program.instructions, places)
         executor = make_timed(program.instructions, calls, places)
         results = list(_results(program, bound.gradients, places))
@@ -172,7 +177,7 @@ def _followers(program: Program, trace: Trace) -> Iterator[Follower]:
 def _results(
     program: Program,
     gradients: Sequence[tuple[Leaf, View]],
-    places: dict[int, Place],
+    places: dict[int, Placement],
 ) -> Iterator[Result]:
     for slot in sorted(program.results):
         there = [(leaf, view) for leaf, view in gradients if view.slot == slot]

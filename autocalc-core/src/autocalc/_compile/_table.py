@@ -8,12 +8,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from autocalc._compile._memory import Operand, View
-from autocalc._compile._plan import Plan, occupancy
-from autocalc._compile._program import Instruction, Program
-from autocalc._compile._work import work_of
 from autocalc._dispatch._select import allocator
 from autocalc._dispatch._state import current
+from autocalc._program._form import Instruction, Program
+from autocalc._program._plan import Plan, occupancy
+from autocalc._program._views import Operand, View
+from autocalc._program._work import work_of
 from autocalc.errors import CompileError
 
 _DTYPES = {"float32": "", "float64": "f64 ", "int64": "i64 ", "bool": "bool "}

@@ -12,7 +12,7 @@ from itertools import chain, starmap
 from operator import contains, getitem, is_
 from typing import Any
 
-from autocalc._compile._unchanged import Copied, Entry, Slot, unchanged
+from autocalc._compile._unchanged import Attribute, Copied, Entry, unchanged
 
 
 class Together:
@@ -33,7 +33,7 @@ class Together:
     """
 
     def __init__(self) -> None:
-        self.slots: list[Slot] = []
+        self.slots: list[Attribute] = []
         self.dicts: list[Copied] = []
         self.entries: list[Entry] = []
         self.lists: list[tuple[list[Any], list[Any]]] = []

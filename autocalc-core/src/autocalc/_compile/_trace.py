@@ -13,8 +13,6 @@ import numpy as np
 
 from autocalc._compile._asked import asked_guards
 from autocalc._compile._guards import Inside, changed, is_effect, thing_of
-from autocalc._compile._memory import Memory, Slot, View, root_of
-from autocalc._compile._program import Instruction
 from autocalc._compile._recorder import Recorder
 from autocalc._compile._signature import Call
 from autocalc._compile._structure import flatten
@@ -25,6 +23,9 @@ from autocalc._graph._frozen import frozen_objects
 from autocalc._graph._lines import Line
 from autocalc._graph._node import Leaf, leaves
 from autocalc._ops._view_tracker import base_of
+from autocalc._program._form import Instruction
+from autocalc._program._memory import Memory, Slot
+from autocalc._program._views import View, owner_of
 from autocalc._tensor import Tensor
 
 
@@ -227,10 +228,10 @@ def _is_kept(guard: Any, made: set[int]) -> bool:
 def _shared(guards: list[Any], bindings: dict[int, Binding]) -> Iterator[Any]:
     """Yield the sources of guards of arrays whose memory the kernels use."""
     bound = [b.array for b in bindings.values() if isinstance(b, Constant)]
-    roots = {id(root_of(array)) for array in bound}
+    roots = {id(owner_of(array)) for array in bound}
     for guard in guards:
         thing = guard.held.thing if isinstance(guard, Inside) else None
-        if isinstance(thing, np.ndarray) and id(root_of(thing)) in roots:
+        if isinstance(thing, np.ndarray) and id(owner_of(thing)) in roots:
             yield guard.source
 
 
@@ -286,7 +287,7 @@ def _owners(
     gradients = [
         (leaf, memory.view(leaf.grad._array))
         for leaf in leaves_with_gradients()
-        if id(root_of(leaf.grad._array)) in slots
+        if id(owner_of(leaf.grad._array)) in slots
     ]
     for leaf, view in gradients:
         owners[view.slot] = leaf
@@ -298,7 +299,7 @@ def _nearest(tensors: list[Tensor], slots: dict[int, int]) -> dict[int, Tensor |
     owners: dict[int, Tensor | Leaf] = {}
     nearest: dict[int, tuple[int, ...]] = {}
     for x in tensors:
-        index = slots.get(id(root_of(x._array)))
+        index = slots.get(id(owner_of(x._array)))
         if index is not None and (near := _nearness(x)) > nearest.get(index, ()):
             owners[index], nearest[index] = x, near
     return owners
@@ -318,7 +319,7 @@ def _nearness(x: Tensor) -> tuple[int, ...]:
     `detach` gives has fewer names than the tensor that it is made of.
     """
     array = x._array
-    is_root = root_of(array) is array
+    is_root = owner_of(array) is array
     return x._edge.__class__ is Leaf, base_of(x) is x, is_root, getrefcount(x)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from autocalc._dispatch._eager import accelerated
 
 #: An object, the name of one of its `__slots__`, and what it held.
-Slot = tuple[Any, str, Any]
+Attribute = tuple[Any, str, Any]
 
 #: A dict, and a copy of what it was.
 Copied = tuple[dict[Any, Any], dict[Any, Any]]
@@ -39,7 +39,10 @@ class Unchanged:
     """
 
     def __init__(
-        self, slots: list[Slot], dicts: list[Copied], entries: list[Entry] | None = None
+        self,
+        slots: list[Attribute],
+        dicts: list[Copied],
+        entries: list[Entry] | None = None,
     ) -> None:
         self._things = [thing for thing, _, _ in slots]
         self._names = [name for _, name, _ in slots]

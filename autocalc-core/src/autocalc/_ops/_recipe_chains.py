@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autocalc._dispatch._addresses import repeating_strides
-from autocalc._dispatch._guarded import view_at
 from autocalc._dispatch._plugins import fuser_of
 from autocalc._kernels.kernel_set import Chain, ChainStep, FusedKernel
 from autocalc._kernels.spec import KernelSpec
 from autocalc._ops._replayed import CONSTANT, DRAW, LIST, MAKE, RUN, VIEW
+from autocalc._program._opaque import view_at
 
 #: Fewer elements run as fast kernel by kernel: a chain takes 0.4 us to set up.
 LEAST = 8192

@@ -42,14 +42,6 @@ import numpy as np
 
 from autocalc._dispatch._addresses import address, span
 from autocalc._dispatch._eager import CallT, accelerated
-from autocalc._dispatch._guarded import (
-    Guarded,
-    copy_of,
-    guarded,
-    owner_of,
-    plain,
-    view_at,
-)
 from autocalc._dispatch._select import Selection
 from autocalc._dispatch._state import current, enter, leave
 from autocalc._ops._recipe_chains import CHECKING, in_chains
@@ -68,6 +60,14 @@ from autocalc._ops._replayed import (
     required,
 )
 from autocalc._ops._view_tracker import base_of, view_chain_of
+from autocalc._program._opaque import (
+    OpaqueArray,
+    copy_of,
+    guarded,
+    plain,
+    view_at,
+)
+from autocalc._program._views import owner_of
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator, default_generator, drawing_from
 
@@ -85,9 +85,9 @@ def holds(truth: Any) -> bool:
     """
     found = bool(plain(truth).item())
     calls: list[Any] = getattr(_running, "calls", [])
-    if found and calls and isinstance(truth, Guarded):
+    if found and calls and isinstance(truth, OpaqueArray):
         calls.append((required, 0, (truth,), (None, "")))
-    elif isinstance(truth, Guarded):
+    elif isinstance(truth, OpaqueArray):
         bool(truth)  # a look that no recipe can repeat
     return found
 
@@ -183,7 +183,7 @@ def _recording() -> Selection:
 
 def _guard(array: Any) -> Any:
     """Return new memory as what notes each look; on a device as it is."""
-    return array.view(Guarded) if isinstance(array, np.ndarray) else array
+    return array.view(OpaqueArray) if isinstance(array, np.ndarray) else array
 
 
 def _noting(spec: Any, name: str, entry: Any) -> Any:
@@ -399,7 +399,7 @@ class _Writer:
             return self.view(a, known)
         if not output:
             # What is kept may not be written; a number was made for this call alone.
-            number = not a.ndim and not isinstance(a, Guarded)
+            number = not a.ndim and not isinstance(a, OpaqueArray)
             if (owner.flags.writeable and not number) or not _is_own(owner):
                 raise _UnknownError
             return -1

@@ -16,6 +16,7 @@ from autocalc._graph._node import Leaf
 from autocalc._ops._coerce import check_tensor
 from autocalc._ops._view_tracker import base_of
 from autocalc._ops._writing import repeats
+from autocalc._program._form import UserCall
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import sequence
 from autocalc.errors import ArgumentError, DTypeError, GradError
@@ -148,7 +149,7 @@ def _call(function: Callable[..., Any], tensors: Iterable[Tensor]) -> None:
         leave(token)
 
 
-class Callback:
+class Callback(UserCall):
     """A recorded callback: gives the user's function tensors on arrays.
 
     Attributes
@@ -159,7 +160,7 @@ class Callback:
         Those that lose their gradients if it raises: the program would make these.
     """
 
-    __slots__ = ("_parameters", "function", "leaves")
+    __slots__ = ("_parameters", "function")
 
     def __init__(
         self, function: Callable[..., Any], tensors: Iterable[Tensor] = ()

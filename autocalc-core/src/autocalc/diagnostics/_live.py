@@ -11,9 +11,10 @@ from typing import Any
 from autocalc._graph._frozen import frozen_objects
 from autocalc._graph._lines import Line
 from autocalc._graph._node import Leaf, Node, Output
+from autocalc._program._views import owner_of
 from autocalc._tensor import Tensor
 from autocalc.diagnostics._arguments import check_count
-from autocalc.diagnostics._origins import origin_of, owner_of, saved_by
+from autocalc.diagnostics._origins import origin_of, saved_by
 from autocalc.diagnostics._table import Report, Row, place, size, sizes
 from autocalc.nn import Module
 from autocalc.nn.parameter import is_lazy

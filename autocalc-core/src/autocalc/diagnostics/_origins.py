@@ -11,6 +11,7 @@ import numpy as np
 
 from autocalc._graph._lines import Line
 from autocalc._graph._node import FREED, Node
+from autocalc._program._views import owner_of
 from autocalc.diagnostics._blocks import Block
 from autocalc.diagnostics._calls import Seen
 from autocalc.diagnostics._places import Layers, here, layer_text
@@ -26,13 +27,6 @@ class Origin(NamedTuple):
 
 #: By the id of the array that owns the memory; an entry goes with its array.
 _origins: dict[int, tuple[Any, Origin]] = {}
-
-
-def owner_of(array: Any) -> Any:
-    """Return the array that owns the memory of a view."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 def saved_by(node: Node) -> list[Any]:

@@ -11,12 +11,13 @@ from typing import Any
 from autocalc._graph._lines import Line
 from autocalc._graph._node import FREED, Leaf, Node, Output
 from autocalc._graph._walk import target
+from autocalc._program._views import owner_of
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
 from autocalc.diagnostics import _drawing
 from autocalc.diagnostics._arguments import check_model, check_path
 from autocalc.diagnostics._drawing import Box
-from autocalc.diagnostics._origins import owner_of, saved_by
+from autocalc.diagnostics._origins import saved_by
 from autocalc.diagnostics._table import Report, Row, place, size, sizes
 from autocalc.errors import ArgumentError, DataError, DTypeError, GradError
 from autocalc.nn import Module

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from autocalc._compile._memory import View
 from autocalc._kernels.spec import Array, Shape
+from autocalc._program._views import View
 from autocalc.errors import OnnxError
 from autocalc.onnx._graph import Graph, Value
 

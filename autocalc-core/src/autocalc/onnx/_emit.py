@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._compile._memory import View
-from autocalc._compile._program import Instruction
 from autocalc._graph._lines import Line
+from autocalc._program._form import Instruction
+from autocalc._program._views import View
 from autocalc.errors import OnnxError
 from autocalc.nn import Module, Parameter
 from autocalc.onnx._contents import Contents, place_of

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
-from autocalc._compile._memory import Memory, View
-from autocalc._compile._program import Instruction
 from autocalc._compile._recorder import Recorder
 from autocalc._compile._structure import flatten, rebuild
 from autocalc._dispatch._state import current, enter, leave
 from autocalc._graph._lines import users_line
+from autocalc._program._form import Instruction
+from autocalc._program._memory import Memory
+from autocalc._program._views import View
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, OnnxError
 from autocalc.nn import Module

@@ -14,16 +14,16 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from autocalc._compile._bookkeeping import Bookkeeping
-from autocalc._compile._executor import Executor
 from autocalc._compile._origins import Origin
-from autocalc._compile._program import Instruction, meta, views_of
 from autocalc._compile._replay import Replay
 from autocalc._compile._sites import FORWARD, Site
-from autocalc._compile._work import work_of
 from autocalc._dispatch._select import make_executor
 from autocalc._dispatch._state import current
 from autocalc._kernels.kernel_set import ExecutorCall
 from autocalc._kernels.spec import Array
+from autocalc._program._executor import PythonExecutor
+from autocalc._program._form import Instruction, meta, views_of
+from autocalc._program._work import work_of
 from autocalc.errors import CompileError
 from autocalc.profiler._recording import Kernel, Recording, dtype, words
 
@@ -46,7 +46,9 @@ class TimedExecutor:
         calls: Sequence[ExecutorCall],
         places: Mapping[int, tuple[Array, int]],
     ) -> None:
-        make_one: Callable[..., Any] = make_executor(current().selection) or Executor
+        make_one: Callable[..., Any] = (
+            make_executor(current().selection) or PythonExecutor
+        )
         self._recording = recording
         self._of_slot: dict[int, list[Any]] = {slot: [] for slot in places}
         self._running = False

@@ -124,7 +124,7 @@ bool read_sizes(PyObject* tuple, std::vector<std::intptr_t>* to) {
     return true;
 }
 
-// Reads a `View` of core's `_compile/_memory.py`.
+// Reads a `View` of core's `_program/_memory.py`.
 bool read_view(PyObject* view, Program& program, Slot** place, Layout* layout) {
     Py_ssize_t number, offset;
     PyObject *shape, *strides, *dtype;

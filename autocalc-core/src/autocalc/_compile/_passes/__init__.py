@@ -26,7 +26,7 @@ from autocalc._compile._passes import (
     transposed_weights,
     versions,
 )
-from autocalc._compile._program import Program
+from autocalc._program._form import Program
 
 #: In the order in which they run.
 PASSES: dict[str, Callable[[Program], Program]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from autocalc._compile._program import Instruction
+from autocalc._program._form import Instruction
 
 #: Where the activation's name stands among the attributes of a product.
 _PLACES = {"linear": -1, "gemm": -2}

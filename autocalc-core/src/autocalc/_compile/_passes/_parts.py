@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 
 from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._memory import View, view_at
 from autocalc._compile._passes._fused_forms import (
     ACTIVATIONS,
     NORMS_OF_SUMS,
     activation_of,
 )
-from autocalc._compile._program import Instruction, views_of
 from autocalc._kernels.spec import Array
 from autocalc._kernels.table import TABLE
+from autocalc._program._form import Instruction, views_of
+from autocalc._program._views import View, view_at
 
 #: What trials found, by set, operands and attributes.
 _found: dict[Any, bool] = {}

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from autocalc._compile._memory import View
 from autocalc._compile._passes._parts import part_of
-from autocalc._compile._plan import Life
-from autocalc._compile._program import Instruction, Program
-from autocalc._compile._work import work_of
+from autocalc._program._form import Instruction, Program
+from autocalc._program._plan import LiveRange
+from autocalc._program._views import View
+from autocalc._program._work import work_of
 
 #: Calls in a row that one value may take.
 DEPTH = 6
@@ -82,7 +82,7 @@ class Values:
     """
 
     def __init__(
-        self, program: Program, lives: dict[int, Life], origin: dict[int, int]
+        self, program: Program, lives: dict[int, LiveRange], origin: dict[int, int]
     ) -> None:
         self.program, self.lives, self.origin = program, lives, origin
         self._writers: dict[int, list[int]] = {}

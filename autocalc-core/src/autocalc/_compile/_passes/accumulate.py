@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._memory import View
 from autocalc._compile._passes._flow import Flow, alike, one, shifted
-from autocalc._compile._program import Instruction, Program
 from autocalc._kernels.table import TABLE
+from autocalc._program._form import Instruction, Program
+from autocalc._program._views import View
 
 
 def run(program: Program) -> Program:

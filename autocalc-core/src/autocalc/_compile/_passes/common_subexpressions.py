@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable
 
-from autocalc._compile._memory import Operand, View
 from autocalc._compile._passes._flow import Flow
-from autocalc._compile._plan import peak
-from autocalc._compile._program import Instruction, Program
+from autocalc._program._form import Instruction, Program
+from autocalc._program._plan import peak
+from autocalc._program._views import Operand, View
 
 #: How much more memory a program may take at most for having fewer calls: a share of
 #: its peak, and bytes that do not matter.

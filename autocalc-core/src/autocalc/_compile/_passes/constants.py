@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._compile._memory import Operand, View, view_at
 from autocalc._compile._passes._flow import Flow, one
-from autocalc._compile._program import Instruction, Program
 from autocalc._kernels.spec import Array
+from autocalc._program._form import Instruction, Program
+from autocalc._program._views import Operand, View, view_at
 
 #: Bytes of constants that a program keeps at most beside its arena.
 MAX_BYTES = 1 << 26

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autocalc._compile._program import Instruction, Program
+from autocalc._program._form import Instruction, Program
 
 
 def run(program: Program) -> Program:

@@ -25,10 +25,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._memory import Operand, View
-from autocalc._compile._program import Instruction, Program
 from autocalc._kernels.spec import KernelSpec
 from autocalc._kernels.table import TABLE
+from autocalc._program._form import Instruction, Program
+from autocalc._program._views import Operand, View
 
 #: Bytes of gradients that one call updates at least.
 PART = 1 << 20

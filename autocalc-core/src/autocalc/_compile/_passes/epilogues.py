@@ -14,15 +14,15 @@ else reads it, such as the activation's backward kernel.
 from __future__ import annotations
 
 from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._memory import Operand, View
 from autocalc._compile._passes._flow import Flow, alike, one, shifted
 from autocalc._compile._passes._fused_forms import (
     activation_of,
     name_of,
     with_activation,
 )
-from autocalc._compile._program import Instruction, Program
 from autocalc._kernels.table import TABLE
+from autocalc._program._form import Instruction, Program
+from autocalc._program._views import Operand, View
 
 
 def run(program: Program) -> Program:

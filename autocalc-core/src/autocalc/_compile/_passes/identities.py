@@ -10,10 +10,10 @@ from __future__ import annotations
 from math import copysign
 
 from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._memory import View
 from autocalc._compile._passes._flow import Flow, one
-from autocalc._compile._program import Instruction, Program
 from autocalc._kernels.table import TABLE
+from autocalc._program._form import Instruction, Program
+from autocalc._program._views import View
 
 #: What number each operand must be for the other one to be the result.
 _NEUTRAL: dict[str, tuple[int | None, int]] = {

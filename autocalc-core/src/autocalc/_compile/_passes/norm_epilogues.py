@@ -17,12 +17,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._memory import Operand, View
 from autocalc._compile._passes._flow import Flow, alike, one
 from autocalc._compile._passes._fused_forms import POST_OPS, PostOp, post_op_of
-from autocalc._compile._program import Instruction, Program
 from autocalc._kernels.norm._activated import BY_INPUT
 from autocalc._kernels.table import TABLE
+from autocalc._program._form import Instruction, Program
+from autocalc._program._views import Operand, View
 
 #: Those whose own backward kernel reads their operand, not their result.
 _READ_OPERAND = ("leaky_relu", "hardswish", "silu")

@@ -17,11 +17,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._memory import Operand, View
 from autocalc._compile._passes._flow import Flow, alike, one
 from autocalc._compile._passes._fused_forms import activation_of
-from autocalc._compile._program import Instruction, Program, views_of
 from autocalc._kernels.table import TABLE
+from autocalc._program._form import Instruction, Program, views_of
+from autocalc._program._views import Operand, View
 
 #: Kernels that may take a norm, and the dimensions of their results if one has to be.
 PRODUCTS = {"conv": None, "linear": 2}

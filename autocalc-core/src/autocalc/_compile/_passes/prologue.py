@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autocalc._compile._passes._flow import Flow
-from autocalc._compile._program import Program
+from autocalc._program._form import Program
 
 #: Bytes that a program keeps at most of what it computed of its parameters.
 MAX_BYTES = 1 << 30

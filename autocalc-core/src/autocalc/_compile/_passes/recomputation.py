@@ -21,10 +21,10 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autocalc._compile._memory import View
 from autocalc._compile._passes._remaking import Remake, Values
-from autocalc._compile._plan import lives, occupancy, plan
-from autocalc._compile._program import Instruction, Program
+from autocalc._program._form import Instruction, Program
+from autocalc._program._plan import lives, occupancy, plan
+from autocalc._program._views import View
 
 
 def run(program: Program) -> Program:

@@ -14,8 +14,8 @@ from __future__ import annotations
 from autocalc._compile._kernel_choice import instruction as chosen
 from autocalc._compile._passes._flow import Flow, alike, one
 from autocalc._compile._passes._fused_forms import NORMS_OF_SUMS
-from autocalc._compile._program import Program
 from autocalc._kernels.table import TABLE
+from autocalc._program._form import Program
 
 
 def run(program: Program) -> Program:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autocalc._compile._program import Program
+from autocalc._program._form import Program
 
 
 def run(program: Program) -> Program:

@@ -20,11 +20,11 @@ from dataclasses import replace
 
 from autocalc._compile._kernel_choice import instruction as chosen
 from autocalc._compile._kernel_choice import key_of
-from autocalc._compile._memory import View
 from autocalc._compile._passes._flow import Flow
-from autocalc._compile._program import Instruction, Program
 from autocalc._dispatch._plugins import registry
 from autocalc._kernels.table import TABLE
+from autocalc._program._form import Instruction, Program
+from autocalc._program._views import View
 
 #: The axis of a weight, the second input of these products, along which they sum.
 AXES = {"linear": 1, "gemm": 0}

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autocalc._compile._memory import View
 from autocalc._compile._passes._flow import Flow
-from autocalc._compile._program import Program
+from autocalc._program._form import Program
+from autocalc._program._views import View
 
 
 def run(program: Program) -> Program:

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
-from autocalc._compile._memory import View
-from autocalc._compile._program import Instruction, Program
+from autocalc._program._form import Instruction, Program
+from autocalc._program._views import View
 
 #: Bytes that every place is a multiple of: a line of the cache, and the widest vector.
 ALIGNMENT = 64
 
 
-class Life(NamedTuple):
+class LiveRange(NamedTuple):
     """The instructions from the first to the last that use a slot."""
 
     first: int
@@ -48,25 +48,25 @@ class Plan:
     offsets: dict[int, int]
     nbytes: int
     bound: int
-    lives: dict[int, Life]
+    lives: dict[int, LiveRange]
 
 
-def lives(program: Program) -> dict[int, Life]:
+def lives(program: Program) -> dict[int, LiveRange]:
     """Return the life of each temporary, and of gradients among them: to the end."""
-    found: dict[int, Life] = {}
+    found: dict[int, LiveRange] = {}
     placed = program.temporaries | program.shared
     end = len(program.instructions) - 1
     for i, instruction in enumerate(program.instructions):
         for view in instruction.views():
             if view.slot in placed:
                 first = found[view.slot].first if view.slot in found else i
-                found[view.slot] = Life(
+                found[view.slot] = LiveRange(
                     first, end if view.slot in program.shared else i
                 )
     return found
 
 
-def occupancy(program: Program, alive: dict[int, Life]) -> list[int]:
+def occupancy(program: Program, alive: dict[int, LiveRange]) -> list[int]:
     """Return the bytes of temporaries that live at each instruction.
 
     What takes over its operand's memory counts once where both live.
@@ -93,12 +93,12 @@ def plan(program: Program, *, in_place: bool = True) -> Plan:
     """Give every temporary a place in one arena."""
     alive = lives(program)
     host = dict(_taken_over(program, alive)) if in_place else {}
-    groups: dict[int, Life] = {}
+    groups: dict[int, LiveRange] = {}
     head: dict[int, int] = {}
     for slot in sorted(alive, key=lambda s: alive[s].first):
         head[slot] = head[host[slot]] if slot in host else slot
         before = groups.get(head[slot], alive[slot])
-        groups[head[slot]] = Life(before.first, alive[slot].last)
+        groups[head[slot]] = LiveRange(before.first, alive[slot].last)
     size = {slot: _aligned(program.sizes[slot]) for slot in groups}
     bound = _bound(groups, size)
     best: dict[int, int] = {}
@@ -115,7 +115,7 @@ def plan(program: Program, *, in_place: bool = True) -> Plan:
     return Plan(everywhere, nbytes, bound, alive)
 
 
-def _orders(groups: dict[int, Life], size: dict[int, int]) -> Iterator[list[int]]:
+def _orders(groups: dict[int, LiveRange], size: dict[int, int]) -> Iterator[list[int]]:
     """Yield orders in which places are given; the first mostly leaves no gaps."""
     peak = _fullest(groups, size)
 
@@ -130,12 +130,12 @@ def _orders(groups: dict[int, Life], size: dict[int, int]) -> Iterator[list[int]
     yield sorted(groups, key=lambda s: (-_length(groups[s]), -size[s]))
 
 
-def _length(life: Life) -> int:
+def _length(life: LiveRange) -> int:
     return life.last - life.first + 1
 
 
 def _places(
-    order: list[int], groups: dict[int, Life], size: dict[int, int]
+    order: list[int], groups: dict[int, LiveRange], size: dict[int, int]
 ) -> dict[int, int]:
     """Return where each slot lies if it takes the best place that is left."""
     offsets: dict[int, int] = {}
@@ -146,7 +146,7 @@ def _places(
 
 def _best_fit(
     slot: int,
-    groups: dict[int, Life],
+    groups: dict[int, LiveRange],
     size: dict[int, int],
     offsets: dict[int, int],
 ) -> int:
@@ -166,17 +166,19 @@ def _best_fit(
     return end if best is None else best
 
 
-def _bound(groups: dict[int, Life], size: dict[int, int]) -> int:
+def _bound(groups: dict[int, LiveRange], size: dict[int, int]) -> int:
     """Return the most bytes that live at one time."""
     return max((now for _, now in _living(groups, size)), default=0)
 
 
-def _fullest(groups: dict[int, Life], size: dict[int, int]) -> int:
+def _fullest(groups: dict[int, LiveRange], size: dict[int, int]) -> int:
     """Return the first instruction at which the most bytes live."""
     return max(_living(groups, size), key=lambda pair: pair[1], default=(0, 0))[0]
 
 
-def _living(groups: dict[int, Life], size: dict[int, int]) -> Iterator[tuple[int, int]]:
+def _living(
+    groups: dict[int, LiveRange], size: dict[int, int]
+) -> Iterator[tuple[int, int]]:
     """Yield the instructions where the bytes that live change, and these bytes."""
     changes: dict[int, int] = {}
     for slot, life in groups.items():
@@ -188,7 +190,7 @@ def _living(groups: dict[int, Life], size: dict[int, int]) -> Iterator[tuple[int
         yield at, now
 
 
-def _taken_over(program: Program, alive: dict[int, Life]) -> list[tuple[int, int]]:
+def _taken_over(program: Program, alive: dict[int, LiveRange]) -> list[tuple[int, int]]:
     """Return pairs (result, operand): the result takes the operand's memory."""
     pairs = []
     for i, instruction in enumerate(program.instructions):
@@ -199,7 +201,7 @@ def _taken_over(program: Program, alive: dict[int, Life]) -> list[tuple[int, int
 
 
 def _pair(
-    program: Program, alive: dict[int, Life], at: int, instruction: Instruction
+    program: Program, alive: dict[int, LiveRange], at: int, instruction: Instruction
 ) -> tuple[int, int] | None:
     spec = instruction.spec
     if spec is None or not spec.alias:

@@ -12,43 +12,11 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from sys import getrefcount
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from autocalc._dispatch._addresses import address, span
 from autocalc._kernels.spec import Array, DType, Shape
-
-
-class View(NamedTuple):
-    """Where an operand lies: bytes behind the beginning of its slot, and how."""
-
-    slot: int
-    offset: int
-    shape: Shape
-    strides: Shape
-    dtype: DType
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of its elements, each counted once."""
-        size = self.dtype.itemsize
-        for n in self.shape:
-            size *= n
-        return size
-
-    @property
-    def stop(self) -> int:
-        """The byte behind its last element."""
-        if 0 in self.shape:
-            return self.offset
-        pairs = zip(self.shape, self.strides, strict=True)
-        last = sum((n - 1) * step for n, step in pairs)
-        return self.offset + last + self.dtype.itemsize
-
-
-#: An operand of an instruction: absent, one array, or a list of them.
-Operand = View | None | tuple[View, ...]
+from autocalc._program._views import Operand, View, owner_of
 
 
 class Slot:
@@ -133,7 +101,7 @@ class Memory:
     def empty(self, shape: Shape, dtype: DType) -> Array:
         """Return a new array whose memory is a slot of its own."""
         array = self._empty(shape, dtype)
-        self._add(root_of(array), made=True)
+        self._add(owner_of(array), made=True)
         return array
 
     def _add(self, root: Array, *, made: bool) -> Slot:
@@ -147,7 +115,7 @@ class Memory:
 
     def slot_of(self, array: Array) -> Slot:
         """Return the slot in which `array` lies; one that was there before is added."""
-        root = root_of(array)
+        root = owner_of(array)
         slot = self._by_id.get(id(root))
         return self._add(root, made=False) if slot is None else slot
 
@@ -159,7 +127,7 @@ class Memory:
 
     def is_made(self, array: Array) -> bool:
         """Return whether `array` lies in memory that was made while recording."""
-        slot = self._by_id.get(id(root_of(array)))
+        slot = self._by_id.get(id(owner_of(array)))
         return slot is not None and slot.made
 
     @contextmanager
@@ -192,25 +160,3 @@ class Memory:
         if isinstance(x, (list, tuple)):
             return tuple(map(self.view, x))
         return self.view(x)
-
-
-def root_of(array: Any) -> Any:
-    """Return the array whose memory `array` is a view of."""
-    while True:
-        base = array.base
-        if isinstance(base, np.ndarray):
-            array = base
-        elif hasattr(base, "__array_interface__") and hasattr(base, "base"):
-            array = base.base  # NumPy's as_strided puts a dummy between
-        else:
-            return array
-
-
-def view_at(root: Array, offset: int, view: View) -> Array:
-    """Return the array that lies at `offset` bytes of `root` as `view` does."""
-    if root.flags.c_contiguous:
-        return np.ndarray(view.shape, view.dtype, root, offset, view.strides)
-    whole = np.lib.stride_tricks.as_strided(
-        root, (span(root) // root.itemsize,), (root.itemsize,)
-    )
-    return np.ndarray(view.shape, view.dtype, whole, offset, view.strides)

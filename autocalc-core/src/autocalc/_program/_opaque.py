@@ -31,7 +31,7 @@ def _note() -> None:
         reads.append(True)
 
 
-class Guarded(np.ndarray):
+class OpaqueArray(np.ndarray):
     """An array whose elements are not to be read, and a note of it if they are."""
 
     def __getattribute__(self, name: str) -> Any:
@@ -90,9 +90,9 @@ class Guarded(np.ndarray):
 
 def plain(x: Any) -> Any:
     """Return an array as one of NumPy's own class, and anything else as it is."""
-    if isinstance(x, (list, tuple)) and any(isinstance(one, Guarded) for one in x):
+    if isinstance(x, (list, tuple)) and any(isinstance(one, OpaqueArray) for one in x):
         return [plain(one) for one in x]
-    if not isinstance(x, Guarded):
+    if not isinstance(x, OpaqueArray):
         return x
     base = x.base
     if (
@@ -106,13 +106,6 @@ def plain(x: Any) -> Any:
     return x.view(np.ndarray)
 
 
-def owner_of(a: Any) -> Any:
-    """Return the array that has the memory of `a`."""
-    while isinstance(a.base, np.ndarray):
-        a = a.base
-    return a
-
-
 @contextmanager
 def guarded(tensors: list[Any], others: dict[int, Any]) -> Iterator[list[bool]]:
     """Guard the arrays of tensors in this block; give what notes each look.
@@ -124,7 +117,7 @@ def guarded(tensors: list[Any], others: dict[int, Any]) -> Iterator[list[bool]]:
     _running.reads = reads
     tensors = list({id(x): x for x in tensors}.values())
     arrays = [x._array for x in tensors]
-    guards = [others.get(id(a), a).view(Guarded) for a in arrays]
+    guards = [others.get(id(a), a).view(OpaqueArray) for a in arrays]
     for x, guard in zip(tensors, guards, strict=True):
         x._array = guard
     try:

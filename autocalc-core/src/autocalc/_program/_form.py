@@ -3,15 +3,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autocalc._compile._memory import Operand, View
-from autocalc._graph._lines import Line
+from autocalc._dispatch._lines import Line
 from autocalc._kernels.kernel_set import MAX_DIMS
 from autocalc._kernels.spec import Array, KernelSpec, Meta
-from autocalc._ops.callback import Callback
+from autocalc._program._views import Operand, View
+
+
+class UserCall(ABC):
+    """A call of a user's function between kernels; it is given a list of arrays.
+
+    Attributes
+    ----------
+    leaves
+        The leaves of the graph that lose their gradients if it raises.
+    """
+
+    __slots__ = ("leaves",)
+    leaves: Sequence[Any]
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The function's name."""
+
+    @abstractmethod
+    def key(self) -> Any:
+        """Return a value that is equal for functions that do the same."""
+
+    @abstractmethod
+    def __call__(self, arrays: Sequence[Any]) -> None:
+        """Call the function."""
 
 
 @dataclass(slots=True)
@@ -23,15 +49,15 @@ class Instruction:
     Attributes
     ----------
     spec
-        The kernel's spec; None where the host runs `function`: a `Callback`, which
+        The kernel's spec; None where the host runs `function`: a `UserCall`, which
         takes the inputs, a moving call, which takes the bytes of the slots that it
-        uses, or what takes nothing.
+        uses, or a function without arguments.
     chosen
         The set whose implementation runs.
     function, native
         The implementation, and its C form if it has one that takes the operands.
     outputs, inputs
-        Operands in the order of the signature; in-out ones stand among the outputs.
+        Operands in the order of the signature; in-out ones are among the outputs.
     attributes
         Plain values in the order of the signature, the accumulation mask last.
     line
@@ -69,9 +95,9 @@ class Instruction:
         return f"host: {self.fused[0]}" if self.fused else "host"
 
     @property
-    def callback(self) -> Callback | None:
-        """What calls a function of the user's; None of kernels and the host."""
-        return self.function if isinstance(self.function, Callback) else None
+    def callback(self) -> UserCall | None:
+        """The call of a user's function; None for kernels and the host."""
+        return self.function if isinstance(self.function, UserCall) else None
 
     @property
     def accumulated(self) -> int:

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from autocalc._compile._memory import Operand, View, root_of, view_at
-from autocalc._compile._program import Instruction, views_of
 from autocalc._dispatch._addresses import address
 from autocalc._kernels.kernel_set import ExecutorCall
 from autocalc._kernels.spec import Array
+from autocalc._program._form import Instruction, views_of
+from autocalc._program._views import Operand, View, owner_of, view_at
 from autocalc.errors import CompileError
 
 
-class Place(NamedTuple):
+class Placement(NamedTuple):
     """Where a slot's memory is: bytes behind the beginning of `root`."""
 
     root: Any
@@ -30,13 +30,13 @@ class Place(NamedTuple):
 
 
 def calls_of(
-    instructions: Iterable[Instruction], places: Mapping[int, Place]
+    instructions: Iterable[Instruction], places: Mapping[int, Placement]
 ) -> list[ExecutorCall]:
     """Return the calls of a program, with arrays in these places."""
     return [_call(instruction, places) for instruction in instructions]
 
 
-def _call(instruction: Instruction, places: Mapping[int, Place]) -> ExecutorCall:
+def _call(instruction: Instruction, places: Mapping[int, Placement]) -> ExecutorCall:
     function, native = instruction.function, instruction.native
     if instruction.callback is not None:
         given = tuple(views_of(instruction.inputs))
@@ -50,7 +50,7 @@ def _call(instruction: Instruction, places: Mapping[int, Place]) -> ExecutorCall
     return ExecutorCall(function, native, (*arrays, *instruction.attributes), slots)
 
 
-def _bound(x: Operand, places: Mapping[int, Place]) -> Any:
+def _bound(x: Operand, places: Mapping[int, Placement]) -> Any:
     if x is None:
         return None
     if isinstance(x, View):
@@ -72,7 +72,7 @@ class _Use(NamedTuple):
     view: View
 
 
-class Executor:
+class PythonExecutor:
     """Calls kernels one after another, in Python.
 
     Parameters
@@ -111,7 +111,7 @@ class Executor:
         """Let every call use other memory for a slot."""
         if self._running:
             raise CompileError(_AT_WORK)
-        place = Place(root, offset)
+        place = Placement(root, offset)
         for among, position, view in self._uses[slot]:
             among[position] = place.array(view)
 
@@ -133,7 +133,7 @@ _AT_WORK = (
 )
 
 
-def place_of(array: Array, offset: int) -> Place:
+def placement_of(array: Array, offset: int) -> Placement:
     """Return the place that lies `offset` bytes behind the first element of `array`."""
-    root = root_of(array)
-    return Place(root, address(array) - address(root) + offset)
+    root = owner_of(array)
+    return Placement(root, address(array) - address(root) + offset)

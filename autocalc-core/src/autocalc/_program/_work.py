@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._compile._memory import Operand
-from autocalc._compile._program import Instruction, meta
 from autocalc._kernels.spec import KernelSpec, Work
+from autocalc._program._form import Instruction, meta
+from autocalc._program._views import Operand
 
 
 def seen(

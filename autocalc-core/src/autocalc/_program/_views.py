@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Views: where an operand is in a slot, and the arrays that own and view memory.
+
+A *slot* is one piece of memory.  A *view* gives an operand by its slot, the bytes from
+the beginning of the slot, shape, strides and dtype, without an address: a program can
+move a slot to another place.  Two columns of a float32 matrix of 3 rows and 4 columns
+in slot 5 are ``View(5, 4, (3, 2), (16, 4), float32)``: they start one element, 4 bytes,
+after the beginning, and the next row is 16 bytes away.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autocalc._dispatch._addresses import span
+from autocalc._kernels.spec import Array, DType, Shape
+
+
+class View(NamedTuple):
+    """The place of an operand: `offset` bytes after the beginning of its slot."""
+
+    slot: int
+    offset: int
+    shape: Shape
+    strides: Shape
+    dtype: DType
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its elements, each counted once."""
+        size = self.dtype.itemsize
+        for n in self.shape:
+            size *= n
+        return size
+
+    @property
+    def stop(self) -> int:
+        """The byte after its last element."""
+        if 0 in self.shape:
+            return self.offset
+        pairs = zip(self.shape, self.strides, strict=True)
+        last = sum((n - 1) * step for n, step in pairs)
+        return self.offset + last + self.dtype.itemsize
+
+
+#: An operand of an instruction: absent, one array, or a list of them.
+Operand = View | None | tuple[View, ...]
+
+
+def owner_of(array: Any) -> Any:
+    """Return the array that owns the memory of `array`."""
+    while True:
+        base = array.base
+        if isinstance(base, np.ndarray):
+            array = base
+        elif hasattr(base, "__array_interface__") and hasattr(base, "base"):
+            array = base.base  # NumPy's as_strided puts a dummy between
+        else:
+            return array
+
+
+def view_at(owner: Array, offset: int, view: View) -> Array:
+    """Return the array of a `view` whose slot begins at `offset` bytes of `owner`."""
+    if owner.flags.c_contiguous:
+        return np.ndarray(view.shape, view.dtype, owner, offset, view.strides)
+    whole = np.lib.stride_tricks.as_strided(
+        owner, (span(owner) // owner.itemsize,), (owner.itemsize,)
+    )
+    return np.ndarray(view.shape, view.dtype, whole, offset, view.strides)
