@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+import warnings
 from collections.abc import Callable
 from types import FrameType
 from typing import NamedTuple
@@ -28,6 +29,16 @@ class Line(NamedTuple):
 
 #: Say in which layer of a model the running code is, while somebody asks for it.
 layer_of: list[Callable[[], str]] = []
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the innermost line outside of AutoCalc that leads to this call."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def users_line() -> Line | None:

@@ -41,7 +41,7 @@ class Creation:
         size: Any = None,
         dtype: DType | None = None,
         device: str | Device | None = None,
-        requires_grad: bool = False,
+        requires_grad: bool | None = False,
     ) -> Tensor:
         """Return zeros of the dtype of x."""
         kind = self.dtype if dtype is None else dtype
@@ -56,7 +56,7 @@ class Creation:
         size: Any = None,
         dtype: DType | None = None,
         device: str | Device | None = None,
-        requires_grad: bool = False,
+        requires_grad: bool | None = False,
     ) -> Tensor:
         """Return ones of the dtype of x."""
         kind = self.dtype if dtype is None else dtype
@@ -70,7 +70,7 @@ class Creation:
         size: Any = None,
         dtype: DType | None = None,
         device: str | Device | None = None,
-        requires_grad: bool = False,
+        requires_grad: bool | None = False,
     ) -> Tensor:
         """Return a tensor of the dtype of x, its values undefined.
 
@@ -96,7 +96,7 @@ class Creation:
         *,
         dtype: DType | None = None,
         device: str | Device | None = None,
-        requires_grad: bool = False,
+        requires_grad: bool | None = False,
     ) -> Tensor:
         """Return a tensor of the dtype of x, filled with one number.
 
@@ -151,7 +151,7 @@ class Creation:
         *,
         dtype: DType | None = None,
         device: str | Device | None = None,
-        requires_grad: bool = False,
+        requires_grad: bool | None = False,
     ) -> Tensor:
         """Return a copy of numbers, lists or an array, of the dtype of x.
 

@@ -33,7 +33,7 @@ from autocalc._ops.broadcasting import expand
 from autocalc._ops.creation import tensor
 from autocalc._ops.putting import put_into
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import check_flag
+from autocalc._tensor.checks import checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ShapeError
 
@@ -319,6 +319,7 @@ def _same_memory(x: Tensor, y: Tensor) -> bool:
 
 
 @method("fill_diagonal_")
+@checked
 def fill_diagonal_(x: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Write a number into the diagonal; with `wrap` again below it, where n + 1 end.
 
@@ -331,7 +332,6 @@ def fill_diagonal_(x: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     tensor([[5., 0., 0.],
             [0., 5., 0.]])
     """
-    check_flag("fill_diagonal_", "wrap", wrap)
     shape = check_tensor("fill_diagonal_", x).shape
     if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
         message = (

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import warnings
-
+from autocalc._dispatch._lines import warn
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import broadcasting
 from autocalc._ops import reduction as reduction_ops
@@ -35,12 +34,11 @@ def chosen(
     given = {name: flag for name, flag in flags.items() if flag is not None}
     check_flags(where, **given)
     meant = "none" if reduce is False else "sum" if size_average is False else "mean"
-    warnings.warn(
+    message = (
         f"{where}: `size_average` and `reduce` are deprecated; use "
-        f"reduction={meant!r} instead.",
-        AutocalcWarning,
-        stacklevel=3,
+        f"reduction={meant!r} instead."
     )
+    warn(message, AutocalcWarning)
     return meant
 
 
@@ -58,12 +56,11 @@ def broadcast_with_warning(
     check_tensor(where, input), check_tensor(where, target)
     if input.shape == target.shape:
         return input, target
-    warnings.warn(
+    message = (
         f"{where}: `input` has shape {input.shape}, `target` {target.shape}; they "
-        f"are broadcast, which is rarely what is meant. Reshape one of them.",
-        AutocalcWarning,
-        stacklevel=3,
+        f"are broadcast, which is rarely what is meant. Reshape one of them."
     )
+    warn(message, AutocalcWarning)
     shape = broadcast_shapes(where, input.shape, target.shape)
     return broadcasting.expand(input, shape), broadcasting.expand(target, shape)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._tensor.checks import check_flag
 from autocalc.errors import ArgumentError, DTypeError
 
 
@@ -30,4 +31,4 @@ def keepdim_or_keepdims(where: str, keepdim: Any, keepdims: Any) -> Any:
             f"give one."
         )
         raise ArgumentError(message)
-    return keepdims
+    return check_flag(where, "keepdims", keepdims)

@@ -23,7 +23,7 @@ from autocalc._ops._remembered import remembered_write
 from autocalc._ops._writing import check_writable
 from autocalc._ops.mode import places_in_runs
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import FLAG, check_flag, one_of
+from autocalc._tensor.checks import one_of
 
 #: Where the value that is there counts, one kernel does it, and records itself if it
 #: saves neither that value nor the result.
@@ -127,8 +127,6 @@ def _rows_reduced_in_place(
 def _reduced(
     name: str, x: Tensor, dim: int, index: Any, src: Any, reduce: str, own: Any
 ) -> bool:
-    if own.__class__ is not FLAG:
-        own = check_flag(name, "include_self", own)
     tensors = isinstance(index, Tensor) and isinstance(src, Tensor)
     if not tensors or index.ndim != x.ndim or not index.numel():
         return False

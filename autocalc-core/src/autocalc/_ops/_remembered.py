@@ -34,6 +34,7 @@ code  what it does
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -69,6 +70,7 @@ from autocalc._program._opaque import (
 )
 from autocalc._program._views import owner_of
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import checked
 from autocalc._tensor.generator import Generator, default_generator, drawing_from
 
 
@@ -561,13 +563,16 @@ FUNCTIONS: dict[str, Any] = {}
 
 
 def remembered(function: CallT) -> CallT:
-    """Declare that what a function runs is told by all but the elements."""
-    return _declared(function, record, False)
+    """Declare that what a function runs is told by all but the elements.
+
+    Its flags are checked, as by `checked`, where the function itself runs.
+    """
+    return _declared(_checked(function), record, False)
 
 
 def remembered_write(function: CallT) -> CallT:
     """Declare the same of a function that writes its first argument, and no other."""
-    return _declared(function, record_write, True)
+    return _declared(_checked(function), record_write, True)
 
 
 def replayed(function: CallT) -> CallT:
@@ -576,14 +581,27 @@ def replayed(function: CallT) -> CallT:
     For functions whose own Python takes longer than a key of their arguments does,
     1.5 us.
     """
-    call = remembered(function)
-    return call if call is not function else _replaying(function, record, False)
+    definition = _checked(function)
+    call = _declared(definition, record, False)
+    return call if call is not definition else _replaying(definition, record, False)
 
 
 def replayed_write(function: CallT) -> CallT:
     """Do the same for a function that writes its first argument."""
-    call = remembered_write(function)
-    return call if call is not function else _replaying(function, record_write, True)
+    definition = _checked(function)
+    call = _declared(definition, record_write, True)
+    if call is not definition:
+        return call
+    return _replaying(definition, record_write, True)
+
+
+def _checked(function: CallT) -> CallT:
+    """Check flags before the function; those that may be None it checks itself.
+
+    They are deprecated ones, or None in nearly every call.
+    """
+    kinds = inspect.unwrap(function).__annotations__.values()
+    return checked(function) if "bool" in kinds else function
 
 
 def _declared(function: CallT, *known: Any) -> CallT:

@@ -18,7 +18,6 @@ from autocalc._ops._method import method
 from autocalc._ops._remembered import remembered_write
 from autocalc._ops._view_tracker import base_of, follow, steps
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 
@@ -136,8 +135,6 @@ def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     tensor([[1., 2., 3.],
             [1., 2., 3.]])
     """
-    if non_blocking.__class__ is not FLAG:
-        non_blocking = check_flag("copy_", "non_blocking", non_blocking)
     return copy_into(x, src)
 
 

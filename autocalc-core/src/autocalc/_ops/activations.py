@@ -238,8 +238,6 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.mish(ac.tensor([0.0, 1.0]))
     tensor([0.0000, 0.8651])
     """
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("mish", "inplace", inplace)
     check_float("mish", input)
     return _writing.maybe_into(input, _mish, inplace, "mish_")
 

@@ -13,7 +13,7 @@ from autocalc._ops.distributions import bernoulli
 from autocalc._ops.filled import full
 from autocalc._ops.rectifiers import SELU_ALPHA, SELU_SCALE
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.checks import checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ShapeError
@@ -22,6 +22,7 @@ from autocalc.errors import ShapeError
 _FLOOR = -SELU_SCALE * SELU_ALPHA
 
 
+@checked
 def alpha_dropout(
     input: Tensor,
     p: float = 0.5,
@@ -58,10 +59,6 @@ def alpha_dropout(
     >>> [round(value, 4) for value in sorted(set(y.tolist()))]
     [-1.2362, 0.309]
     """
-    if training.__class__ is not FLAG:
-        training = check_flag("alpha_dropout", "training", training)
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("alpha_dropout", "inplace", inplace)
     check_probability("alpha_dropout", p)
     check_tensor("alpha_dropout", input)
     if not training or p == 0.0:
@@ -71,6 +68,7 @@ def alpha_dropout(
     return _writing.into(input, dropped, "alpha_dropout_") if inplace else dropped
 
 
+@checked
 def feature_alpha_dropout(
     input: Tensor,
     p: float = 0.5,
@@ -102,10 +100,6 @@ def feature_alpha_dropout(
     True
     """
     where = "feature_alpha_dropout"
-    if training.__class__ is not FLAG:
-        training = check_flag(where, "training", training)
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag(where, "inplace", inplace)
     check_probability(where, p)
     check_tensor(where, input)
     if not training or p == 0.0:

@@ -10,19 +10,20 @@ import numpy as np
 from autocalc._ops import view
 from autocalc._ops.creation import from_numpy, frombuffer, tensor
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import checked
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
 
 
+@checked
 def asarray(
     obj: Any,
     dtype: DType | None = None,
     *,
     device: str | Device | None = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return `obj` as a tensor, sharing memory where that is possible.
 
@@ -55,7 +56,6 @@ def asarray(
     >>> ac.asarray(memory, dtype=ac.float32)
     tensor([0., 0.])
     """
-    check_flags("asarray", copy=copy, requires_grad=requires_grad)
     made, shares = _as_it_is(obj, dtype)
     if made is None:
         made = tensor(obj, dtype=dtype, device=device)

@@ -22,7 +22,7 @@ from autocalc._ops._remembered import replayed
 from autocalc._ops._rule import Op
 from autocalc._ops._tensors import tensors
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.checks import number
 from autocalc._tensor.generator import default_generator
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -199,12 +199,6 @@ def scaled_dot_product_attention(
             [2., 3., 4., 5.],
             [4., 5., 6., 7.]])
     """
-    if is_causal.__class__ is not FLAG:
-        is_causal = check_flag("scaled_dot_product_attention", "is_causal", is_causal)
-    if enable_gqa.__class__ is not FLAG:
-        enable_gqa = check_flag(
-            "scaled_dot_product_attention", "enable_gqa", enable_gqa
-        )
     q, k, v = query, key, value
     if dropout_p or not _fit(q, k, v):
         q, k, v = (check_tensor(_NAME, x) for x in (q, k, v))

@@ -11,7 +11,6 @@ from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError
 
 Sizes = int | tuple[int, ...]
@@ -85,12 +84,6 @@ def avg_pool1d(
     >>> ac.nn.functional.avg_pool1d(ac.tensor([[1.0, 3.0, 2.0, 6.0]]), 2)
     tensor([[2., 4.]])
     """
-    if ceil_mode.__class__ is not FLAG:
-        ceil_mode = check_flag("avg_pool1d", "ceil_mode", ceil_mode)
-    if count_include_pad.__class__ is not FLAG:
-        count_include_pad = check_flag(
-            "avg_pool1d", "count_include_pad", count_include_pad
-        )
     lie = kernel_size, stride, padding
     return _avg_pool("avg_pool1d", 1, input, lie, ceil_mode, count_include_pad, None)
 
@@ -138,12 +131,6 @@ def avg_pool2d(
     >>> ac.nn.functional.avg_pool2d(x, 2)
     tensor([[[3.]]])
     """
-    if ceil_mode.__class__ is not FLAG:
-        ceil_mode = check_flag("avg_pool2d", "ceil_mode", ceil_mode)
-    if count_include_pad.__class__ is not FLAG:
-        count_include_pad = check_flag(
-            "avg_pool2d", "count_include_pad", count_include_pad
-        )
     lie = kernel_size, stride, padding
     return _avg_pool(
         "avg_pool2d", 2, input, lie, ceil_mode, count_include_pad, divisor_override
@@ -193,12 +180,6 @@ def avg_pool3d(
     >>> ac.nn.functional.avg_pool3d(x, (2, 1, 2))
     tensor([[[[3.]]]])
     """
-    if ceil_mode.__class__ is not FLAG:
-        ceil_mode = check_flag("avg_pool3d", "ceil_mode", ceil_mode)
-    if count_include_pad.__class__ is not FLAG:
-        count_include_pad = check_flag(
-            "avg_pool3d", "count_include_pad", count_include_pad
-        )
     lie = kernel_size, stride, padding
     return _avg_pool(
         "avg_pool3d", 3, input, lie, ceil_mode, count_include_pad, divisor_override
@@ -294,10 +275,6 @@ def _avg_pool(
 ) -> Tensor:
     x, had_batch = _spatial.batched(where, input, dims)
     check_float(where, x)
-    if ceil_mode.__class__ is not FLAG:
-        ceil_mode = check_flag(where, "ceil_mode", ceil_mode)
-    if count_include_pad.__class__ is not FLAG:
-        count_include_pad = check_flag(where, "count_include_pad", count_include_pad)
     if divisor is not None and (
         isinstance(divisor, bool) or not isinstance(divisor, int) or divisor == 0
     ):

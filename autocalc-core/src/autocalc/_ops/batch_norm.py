@@ -17,7 +17,7 @@ from autocalc._ops._op import multi
 from autocalc._ops._remembered import replayed
 from autocalc._ops.batch_norm_running import Statistics, by_running
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.checks import number
 from autocalc._tensor.dtypes import float32
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -93,8 +93,6 @@ def batch_norm(
     tensor([[-1., -1.],
             [ 1.,  1.]])
     """
-    if training.__class__ is not FLAG:
-        training = check_flag("batch_norm", "training", training)
     where = "batch_norm"
     if check_tensor(where, input).shape == (
         0,
@@ -155,10 +153,6 @@ def instance_norm(
     <BLANKLINE>
             [[-1.,  1.]]])
     """
-    if use_input_stats.__class__ is not FLAG:
-        use_input_stats = check_flag(
-            "instance_norm", "use_input_stats", use_input_stats
-        )
     where = "instance_norm"
     statistics = running_mean, running_var
     _check(where, input, 3, statistics, weight, bias)

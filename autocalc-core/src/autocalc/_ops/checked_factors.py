@@ -19,7 +19,7 @@ from autocalc._ops.filled import eye
 from autocalc._ops.linear_systems import inv, solve
 from autocalc._ops.pseudo_inverses import matrix_rank
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import check_flag
+from autocalc._tensor.checks import checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import LinAlgError, ShapeError
 
@@ -46,6 +46,7 @@ class CholeskyExResult(NamedTuple):
 
 
 @rounded_once
+@checked
 def inv_ex(
     A: Tensor,
     *,
@@ -85,13 +86,13 @@ def inv_ex(
     tensor(2, dtype=autocalc.int32)
     """
     x = _squares("inv_ex", A)
-    strict = check_flag("inv_ex", "check_errors", check_errors)
-    info = _codes(inv, x, _first_dependent, strict)
+    info = _codes(inv, x, _first_dependent, check_errors)
     found = _or_nan(inv(_without_failing(x, info)), info, 2)
     return apply_out("inv_ex", InvExResult(found, info), out)
 
 
 @rounded_once
+@checked
 def solve_ex(
     A: Tensor,
     B: Tensor,
@@ -132,8 +133,7 @@ def solve_ex(
     tensor([nan, nan])
     """
     a, b = same_dtype("solve_ex", _squares("solve_ex", A), B)
-    strict = check_flag("solve_ex", "check_errors", check_errors)
-    info = _codes(inv, a, _first_dependent, strict)
+    info = _codes(inv, a, _first_dependent, check_errors)
     found = solve(_without_failing(a, info), b, left=left)
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
     found = _or_nan(found, info, 1 if vector else 2)
@@ -141,6 +141,7 @@ def solve_ex(
 
 
 @rounded_once
+@checked
 def cholesky_ex(
     A: Tensor,
     *,
@@ -183,8 +184,7 @@ def cholesky_ex(
     tensor(2, dtype=autocalc.int32)
     """
     x = _squares("cholesky_ex", A)
-    strict = check_flag("cholesky_ex", "check_errors", check_errors)
-    info = _codes(cholesky, x, _first_indefinite, strict)
+    info = _codes(cholesky, x, _first_indefinite, check_errors)
     found = cholesky(_without_failing(x, info), upper=upper)
     found = _or_nan(found, info, 2)
     return apply_out("cholesky_ex", CholeskyExResult(found, info), out)

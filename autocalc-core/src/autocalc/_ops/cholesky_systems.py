@@ -11,7 +11,7 @@ from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._ops.made_like import ones_like
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag
+from autocalc._tensor.checks import checked
 from autocalc.errors import ShapeError
 
 __all__ = ["cholesky_inverse", "cholesky_solve"]
@@ -19,6 +19,7 @@ __all__ = ["cholesky_inverse", "cholesky_solve"]
 
 @method("cholesky_solve")
 @rounded_once
+@checked
 def cholesky_solve(
     B: Tensor, L: Tensor, upper: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -66,6 +67,7 @@ def cholesky_solve(
 
 @method("cholesky_inverse")
 @rounded_once
+@checked
 def cholesky_inverse(
     L: Tensor, upper: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -108,7 +110,6 @@ def cholesky_inverse(
 
 def _lower(where: str, L: Tensor, upper: bool) -> Tensor:
     """Return the lower factor, of whichever triangle is meant."""
-    check_flag(where, "upper", upper)
     if check_tensor(where, L).ndim < 2 or L.shape[-1] != L.shape[-2]:
         message = f"{where}: `L` has shape {L.shape}; it must hold square matrices."
         raise ShapeError(message)

@@ -34,7 +34,6 @@ from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops._ternary import ternary
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import FLAG, check_flag
 
 compare_op = nary("compare", differentiable=False)
 
@@ -198,8 +197,6 @@ def isclose(
     >>> ac.isclose(ac.tensor([1.0, 2.0]), ac.tensor([1.0, 2.1]))
     tensor([ True, False])
     """
-    if equal_nan.__class__ is not FLAG:
-        equal_nan = check_flag("isclose", "equal_nan", equal_nan)
     a, b = same_dtype("isclose", input, other)
     close = eq(a, b)
     if equal_nan:

@@ -15,7 +15,6 @@ from autocalc._ops._coerce import cast, result_dtype
 from autocalc._ops._method import method
 from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device, dtype_at
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.memory_format import (
@@ -115,10 +114,6 @@ def to(
     >>> ac.tensor([1.5, 2.0]).to(ac.int64)
     tensor([1, 2])
     """
-    if copy.__class__ is not FLAG:
-        copy = check_flag("to", "copy", copy)
-    if non_blocking.__class__ is not FLAG:
-        non_blocking = check_flag("to", "non_blocking", non_blocking)
     check_tensor("to", input)
     for arg in args:
         if arg.__class__ is DType:

@@ -28,7 +28,7 @@ from autocalc._ops.random_draws import (
 )
 from autocalc._ops.ranges import arange, linspace, logspace
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import as_int, check_flag
+from autocalc._tensor.checks import as_int, checked
 from autocalc._tensor.device import Device, host_array
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -203,7 +203,7 @@ def tensor(
     *,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Copy numbers, nested lists or an array into a new tensor.
 
@@ -272,7 +272,7 @@ def scalar_tensor(
     *,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return a tensor without dimensions, by default of the default float dtype.
 
@@ -344,13 +344,14 @@ def from_numpy(array: Any) -> Tensor:
     return shared
 
 
+@checked
 def frombuffer(
     buffer: Any,
     *,
     dtype: DType,
     count: int = -1,
     offset: int = 0,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return a tensor of one dimension on the memory of a buffer.
 
@@ -387,7 +388,6 @@ def frombuffer(
         as_int("frombuffer", name, given)
         for name, given in (("count", count), ("offset", offset))
     )
-    check_flag("frombuffer", "requires_grad", requires_grad)
     try:
         view = memoryview(buffer)
     except TypeError:

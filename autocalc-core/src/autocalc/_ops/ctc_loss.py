@@ -33,7 +33,7 @@ from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import FLAG, as_int, check_flag, sequence
+from autocalc._tensor.checks import as_int, checked, sequence
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -50,6 +50,7 @@ class _Texts(NamedTuple):
 
 
 @rounded_once
+@checked
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -107,8 +108,6 @@ def ctc_loss(
     tensor(0.7500)
     """
     where = "ctc_loss"
-    if zero_infinity.__class__ is not FLAG:
-        zero_infinity = check_flag(where, "zero_infinity", zero_infinity)
     check_reduction(where, reduction)
     steps, had_batch = _steps(where, log_probs)
     blank = _class(where, blank, steps.shape[2])

@@ -30,7 +30,7 @@ from autocalc._ops._recorded import composed, one_node
 from autocalc._ops._remembered import replayed
 from autocalc._ops.diagonal import triu_indices
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag, number, one_of
+from autocalc._tensor.checks import number, one_of
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -111,8 +111,6 @@ def pairwise_distance(
     >>> ac.nn.functional.pairwise_distance(x1, x2, eps=0.0)
     tensor([5.])
     """
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("pairwise_distance", "keepdim", keepdim)
     check_tensor("pairwise_distance", x1), check_tensor("pairwise_distance", x2)
     return length(x1 - x2 + eps, p, -1, keepdim)
 

@@ -28,7 +28,6 @@ from autocalc._ops.filled import (
 )
 from autocalc._ops.random_draws import drawn_floats, random_into
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator
@@ -174,8 +173,6 @@ def multinomial(
     >>> ac.multinomial(ac.tensor([0.0, 3.0]), 2, replacement=True)
     tensor([1, 1])
     """
-    if replacement.__class__ is not FLAG:
-        replacement = check_flag("multinomial", "replacement", replacement)
     weights = _floats("multinomial", "input", input)
     if weights.ndim not in (1, 2) or weights.shape[-1] == 0:
         message = (
@@ -292,7 +289,7 @@ def normal(
     out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return numbers drawn from normal distributions.
 

@@ -12,7 +12,7 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import multi, nary
 from autocalc._ops.filled import ones
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.checks import FLAG, check_flag, checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator, chosen
 from autocalc.errors import DTypeError, ShapeError
@@ -90,6 +90,7 @@ def dropout(
     return _writing.into(input, dropped, "dropout_") if inplace else dropped
 
 
+@checked
 def dropout1d(
     input: Tensor,
     p: float = 0.5,
@@ -119,10 +120,6 @@ def dropout1d(
     >>> bool((y[..., :1] == y).all())
     True
     """
-    if training.__class__ is not FLAG:
-        training = check_flag("dropout1d", "training", training)
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("dropout1d", "inplace", inplace)
     check_probability("dropout1d", p)
     check_float("dropout1d", input)
     if input.ndim not in (2, 3):
@@ -137,6 +134,7 @@ def dropout1d(
     return _writing.into(input, dropped, "dropout1d_") if inplace else dropped
 
 
+@checked
 def dropout2d(
     input: Tensor,
     p: float = 0.5,
@@ -168,10 +166,6 @@ def dropout2d(
     >>> ac.nn.functional.dropout2d(ac.ones(1, 2, 1, 1), p=0.0).shape
     autocalc.Size([1, 2, 1, 1])
     """
-    if training.__class__ is not FLAG:
-        training = check_flag("dropout2d", "training", training)
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("dropout2d", "inplace", inplace)
     check_probability("dropout2d", p)
     check_float("dropout2d", input)
     if input.ndim < 2:
@@ -184,6 +178,7 @@ def dropout2d(
     return _writing.into(input, dropped, "dropout2d_") if inplace else dropped
 
 
+@checked
 def dropout3d(
     input: Tensor,
     p: float = 0.5,
@@ -213,10 +208,6 @@ def dropout3d(
     >>> bool((y[..., :1, :1, :1] == y).all())
     True
     """
-    if training.__class__ is not FLAG:
-        training = check_flag("dropout3d", "training", training)
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("dropout3d", "inplace", inplace)
     check_probability("dropout3d", p)
     check_float("dropout3d", input)
     if input.ndim not in (4, 5):

@@ -22,7 +22,6 @@ from autocalc._ops._op import operator
 from autocalc._ops._remembered import replayed
 from autocalc._ops._rule import Op
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, ShapeError
 
 _op = Op("embedding", "indices:weight")
@@ -129,12 +128,6 @@ def embedding(
             [0., 0.],
             [1., 2.]])
     """
-    if scale_grad_by_freq.__class__ is not FLAG:
-        scale_grad_by_freq = check_flag(
-            "embedding", "scale_grad_by_freq", scale_grad_by_freq
-        )
-    if sparse.__class__ is not FLAG:
-        sparse = check_flag("embedding", "sparse", sparse)
     refuse_sparse("embedding", sparse)
     numbers = indexing.as_positions("embedding", input)
     if check_tensor("embedding", weight).ndim != 2:

@@ -28,13 +28,14 @@ from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full, ones, zeros
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 _NAME = "embedding_bag"
 
 
+@checked
 def embedding_bag(
     input: Tensor,
     weight: Tensor,
@@ -93,12 +94,6 @@ def embedding_bag(
     tensor([[2., 3.],
             [3., 4.]])
     """
-    check_flags(
-        "embedding_bag",
-        scale_grad_by_freq=scale_grad_by_freq,
-        sparse=sparse,
-        include_last_offset=include_last_offset,
-    )
     embedding.refuse_sparse(_NAME, sparse)
     _check(input, weight, mode, per_sample_weights)
     padding = embedding.row_number(_NAME, padding_idx, weight.shape[0])

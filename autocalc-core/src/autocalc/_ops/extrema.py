@@ -17,7 +17,7 @@ from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.checks import checked
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
@@ -118,8 +118,6 @@ def max(
         dim = dim_or_axis("max", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("max", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("max", "keepdim", keepdim)
     if isinstance(dim, Tensor):
         return apply_out("max", clamping.maximum(input, dim), out)
     if dim is None:
@@ -175,8 +173,6 @@ def min(
         dim = dim_or_axis("min", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("min", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("min", "keepdim", keepdim)
     if isinstance(dim, Tensor):
         return apply_out("min", clamping.minimum(input, dim), out)
     if dim is None:
@@ -249,8 +245,6 @@ def aminmax(
         dim = dim_or_axis("aminmax", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("aminmax", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("aminmax", "keepdim", keepdim)
     return apply_out(
         "aminmax", MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim)), out
     )
@@ -258,6 +252,7 @@ def aminmax(
 
 @method("amax")
 @accelerate("reduction", max_op, True, False)
+@checked
 def amax(
     input: Tensor,
     dim: Dims = None,
@@ -297,8 +292,6 @@ def amax(
         dim = dim_or_axis("amax", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("amax", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("amax", "keepdim", keepdim)
     axes = axes_of("amax", check_tensor("amax", input), dim)
     if input._array.size == 0:
         check_line("amax", input, *axes)
@@ -308,6 +301,7 @@ def amax(
 
 @method("amin")
 @accelerate("reduction", min_op, True, False)
+@checked
 def amin(
     input: Tensor,
     dim: Dims = None,
@@ -347,8 +341,6 @@ def amin(
         dim = dim_or_axis("amin", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("amin", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("amin", "keepdim", keepdim)
     axes = axes_of("amin", check_tensor("amin", input), dim)
     if input._array.size == 0:
         check_line("amin", input, *axes)
@@ -373,6 +365,7 @@ argmax_op = nary("argmax", differentiable=False)
 
 @method("argmax")
 @accelerate("along", argmax_op, True, True, ())
+@checked
 def argmax(
     input: Tensor,
     dim: int | None = None,
@@ -407,8 +400,6 @@ def argmax(
         dim = dim_or_axis("argmax", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("argmax", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("argmax", "keepdim", keepdim)
     _no_booleans("argmax", input)
     place = _place("argmax", input._array, dim, keepdim)
     return place if out is None else apply_out("argmax", place, out)
@@ -473,8 +464,6 @@ def argmin(
         dim = dim_or_axis("argmin", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("argmin", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("argmin", "keepdim", keepdim)
     _no_booleans("argmin", input)
     place = _place("argmin", _reversed(input._array), dim, keepdim)
     return place if out is None else apply_out("argmin", place, out)

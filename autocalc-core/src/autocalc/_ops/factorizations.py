@@ -12,7 +12,7 @@ from autocalc._ops._out import apply_out
 from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag, one_of
+from autocalc._tensor.checks import one_of
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, GradError
 
@@ -61,8 +61,6 @@ def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Te
     tensor([[2., 0.],
             [0., 3.]])
     """
-    if upper.__class__ is not FLAG:
-        upper = check_flag("cholesky", "upper", upper)
     low = cholesky_op(check_tensor("cholesky", A))
     return apply_out("cholesky", linear_systems._turned(low) if upper else low, out)
 
@@ -263,8 +261,6 @@ def svd(
     >>> s
     tensor([4., 3.])
     """
-    if full_matrices.__class__ is not FLAG:
-        full_matrices = check_flag("svd", "full_matrices", full_matrices)
     if driver is not None:
         message = f"svd: `driver`={driver!r}; there is one, so it must be None."
         raise ArgumentError(message)

@@ -144,7 +144,7 @@ def zeros(
     out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return a tensor of zeros.
 
@@ -203,7 +203,7 @@ def ones(
     out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return a tensor of ones.
 
@@ -240,7 +240,7 @@ def full(
     out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return a tensor filled with one number; its dtype is the number's by default.
 
@@ -282,7 +282,7 @@ def empty(
     out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return a tensor whose values are undefined.
@@ -331,7 +331,7 @@ def eye(
     out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return the matrix [n, m] with ones on its diagonal.
 

@@ -17,7 +17,7 @@ from autocalc._ops.joining import cat
 from autocalc._ops.random_draws import rand
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.checks import checked, number
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.dtypes import float32, float64, int64
 from autocalc.errors import ArgumentError, ShapeError
@@ -28,6 +28,7 @@ Ratios = float | tuple[float, ...]
 Result = Tensor | tuple[Tensor, Tensor]
 
 
+@checked
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -75,10 +76,6 @@ def fractional_max_pool2d(
     >>> ac.nn.functional.fractional_max_pool2d(x, 3, output_ratio=0.5).shape
     autocalc.Size([20, 16, 25, 16])
     """
-    if return_indices.__class__ is not FLAG:
-        return_indices = check_flag(
-            "fractional_max_pool2d", "return_indices", return_indices
-        )
     asked = output_size, output_ratio
     return _fractional(
         "fractional_max_pool2d", 2, input, kernel_size, asked, return_indices,
@@ -86,6 +83,7 @@ def fractional_max_pool2d(
     )  # fmt: skip
 
 
+@checked
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Sizes,
@@ -131,10 +129,6 @@ def fractional_max_pool3d(
     >>> ac.nn.functional.fractional_max_pool3d(x, 2, output_size=(5, 4, 4)).shape
     autocalc.Size([2, 16, 5, 4, 4])
     """
-    if return_indices.__class__ is not FLAG:
-        return_indices = check_flag(
-            "fractional_max_pool3d", "return_indices", return_indices
-        )
     asked = output_size, output_ratio
     return _fractional(
         "fractional_max_pool3d", 3, input, kernel_size, asked, return_indices,

@@ -19,7 +19,7 @@ from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import ones
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags, one_of
+from autocalc._tensor.checks import checked, one_of
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -36,6 +36,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @rounded_once
+@checked
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
     """Return the grid that an affine map reads images at, for `grid_sample`.
 
@@ -70,7 +71,6 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
               [ 0.5000,  0.0000]]]])
     """
     where = "affine_grid"
-    check_flags(where, align_corners=align_corners)
     check_float(where, theta)
     sizes = integers(where, "size", size)
     dims = len(sizes) - 2
@@ -105,6 +105,7 @@ def _pixels(planes: tuple[int, ...], align_corners: bool, like: Tensor) -> Tenso
 
 @remembered
 @rounded_once
+@checked
 def grid_sample(
     input: Tensor,
     grid: Tensor,
@@ -154,7 +155,6 @@ def grid_sample(
     tensor([[[[2., 3.]]]])
     """
     where = "grid_sample"
-    check_flags(where, align_corners=align_corners)
     one_of(where, "mode", mode, ("bilinear", "nearest", "bicubic"))
     one_of(where, "padding_mode", padding_mode, ("zeros", "border", "reflection"))
     check_float(where, input, grid)

@@ -19,7 +19,7 @@ from autocalc._ops.ranges import linspace
 from autocalc._ops.scattering import index_add
 from autocalc._ops.searching import searchsorted
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import FLAG, check_flag, number, sequence, short
+from autocalc._tensor.checks import checked, number, sequence, short
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -39,6 +39,7 @@ class HistogramDD(NamedTuple):
 
 
 @method("histogram")
+@checked
 def histogram(
     input: Tensor,
     bins: int | Tensor,
@@ -93,8 +94,6 @@ def histogram(
     >>> h.hist, h.bin_edges[1].item()
     (tensor([0., 2., 1., 0.]), 0.75)
     """
-    if density.__class__ is not FLAG:
-        density = check_flag("histogram", "density", density)
     check_float("histogram", input)
     with no_grad():
         points = view.reshape(input.detach(), (-1, 1))
@@ -105,6 +104,7 @@ def histogram(
     return apply_out("histogram", Histogram(hist, edges[0]), out)
 
 
+@checked
 def histogramdd(
     input: Tensor,
     bins: int | Sequence[int] | Sequence[Tensor],
@@ -160,8 +160,6 @@ def histogramdd(
             [1., 2.]])
     """
     where = "histogramdd"
-    if density.__class__ is not FLAG:
-        density = check_flag(where, "density", density)
     check_float(where, input)
     if input.ndim < 2 or input.shape[-1] == 0:
         message = (

@@ -19,7 +19,6 @@ from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import DTypeError, ShapeError
 
 _INT64 = dtypes.int64.numpy
@@ -83,8 +82,6 @@ def gather(
     """
     if axis is not None or dim is None:
         dim = dim_or_axis("gather", dim, axis)
-    if sparse_grad.__class__ is not FLAG:
-        sparse_grad = check_flag("gather", "sparse_grad", sparse_grad)
     axis = axis_of("gather", dim, check_tensor("gather", input).ndim)
     index = check_tensor("gather", index)
     empty = index._array.size == 0

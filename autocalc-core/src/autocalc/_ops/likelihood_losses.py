@@ -24,13 +24,14 @@ from autocalc._ops._remembered import replayed
 from autocalc._ops.filled import full as full_of
 from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.checks import checked, number
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.limits import finfo
 from autocalc.errors import ArgumentError, ShapeError
 
 
 @rounded_once(promotes=True)
+@checked
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -69,10 +70,6 @@ def poisson_nll_loss(
     """
     where = "poisson_nll_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
-    if log_input.__class__ is not FLAG:
-        log_input = check_flag(where, "log_input", log_input)
-    if full.__class__ is not FLAG:
-        full = check_flag(where, "full", full)
     check_tensor(where, input), check_tensor(where, target)
     eps = number(where, "eps", eps)
     if log_input:
@@ -97,6 +94,7 @@ def _stirling(t: Tensor) -> Tensor:
 
 
 @rounded_once(promotes=True)
+@checked
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor | float,
@@ -142,8 +140,6 @@ def gaussian_nll_loss(
     """
     where = "gaussian_nll_loss"
     check_reduction(where, reduction)
-    if full.__class__ is not FLAG:
-        full = check_flag(where, "full", full)
     check_tensor(where, input)
     if number(where, "eps", eps) <= 0:
         message = f"{where}: `eps` is {eps}; it must be above 0."
@@ -227,8 +223,6 @@ def kl_div(
     reduction = _loss_reduction.chosen(
         where, size_average, reduce, reduction, "batchmean"
     )
-    if log_target.__class__ is not FLAG:
-        log_target = check_flag("kl_div", "log_target", log_target)
     check_float(where, input, target)
     if log_target:
         empty = comparison.eq(target, -math.inf)  # exp(-inf) is 0; NaN stays NaN

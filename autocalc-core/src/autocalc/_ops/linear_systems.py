@@ -24,7 +24,7 @@ from autocalc._ops._out import apply_out
 from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import eye, zeros
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag, sequence
+from autocalc._tensor.checks import checked, sequence
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.dtypes import bool_
 from autocalc.errors import ArgumentError, ShapeError
@@ -106,6 +106,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return da, k.sum_to(db, n.shapes[1]) if n.needs(1) else None
 
 
+@checked
 def solve(
     A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None
 ) -> Tensor:
@@ -136,8 +137,6 @@ def solve(
     >>> ac.linalg.solve(A, ac.tensor([2.0, 2.0]))
     tensor([1.0000, 0.5000])
     """
-    if left.__class__ is not FLAG:
-        left = check_flag("solve", "left", left)
     a, b = same_dtype("solve", A, B)
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
     if vector:

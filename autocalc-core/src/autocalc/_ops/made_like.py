@@ -48,7 +48,7 @@ def zeros_like(
     *,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return zeros of the shape and dtype of `input`.
@@ -88,7 +88,7 @@ def ones_like(
     *,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return ones of the shape and dtype of `input`.
@@ -128,7 +128,7 @@ def empty_like(
     *,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return a tensor of the shape and dtype of `input`, its values undefined.
@@ -169,7 +169,7 @@ def full_like(
     *,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return a tensor of the shape and dtype of `input`, filled with one number.

@@ -31,12 +31,13 @@ from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._ops._remembered import remembered
 from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.checks import checked
 from autocalc._tensor.device import dtype_at, place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
 @method("nonzero")
+@checked
 def nonzero(
     input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
 ) -> Tensor | tuple[Tensor, ...]:
@@ -60,8 +61,6 @@ def nonzero(
     tensor([[1],
             [2]])
     """
-    if as_tuple.__class__ is not FLAG:
-        as_tuple = check_flag("nonzero", "as_tuple", as_tuple)
     if as_tuple and out is not None:
         _refuse_out("nonzero", "with as_tuple=True")
     a = check_tensor("nonzero", input)._array

@@ -22,12 +22,13 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import eye, zeros
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import check_flag
+from autocalc._tensor.checks import checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 
 @rounded_once
+@checked
 def solve_triangular(
     A: Tensor,
     B: Tensor,
@@ -74,9 +75,6 @@ def solve_triangular(
             [2.]])
     """
     where = "solve_triangular"
-    check_flag(where, "upper", upper)
-    check_flag(where, "left", left)
-    check_flag(where, "unitriangular", unitriangular)
     a, b = same_dtype(where, A, B)
     check_float(where, a)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2] or b.ndim < 2:

@@ -14,7 +14,7 @@ from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
 from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.checks import checked
 
 # Attributes of the forward operators are those of their kernels.
 max_pool_op = nary("max_pool", saves="indices:x")
@@ -95,10 +95,6 @@ def max_pool1d(
     >>> ac.nn.functional.max_pool1d(ac.tensor([[1.0, 4.0, 2.0, 3.0]]), 2)
     tensor([[4., 3.]])
     """
-    if ceil_mode.__class__ is not FLAG:
-        ceil_mode = check_flag("max_pool1d", "ceil_mode", ceil_mode)
-    if return_indices.__class__ is not FLAG:
-        return_indices = check_flag("max_pool1d", "return_indices", return_indices)
     lie = kernel_size, stride, padding, dilation
     return _max_pool("max_pool1d", 1, input, lie, ceil_mode, return_indices)
 
@@ -150,10 +146,6 @@ def max_pool2d(
     >>> ac.nn.functional.max_pool2d(x, 2, return_indices=True)
     (tensor([[[4.]]]), tensor([[[2]]]))
     """
-    if ceil_mode.__class__ is not FLAG:
-        ceil_mode = check_flag("max_pool2d", "ceil_mode", ceil_mode)
-    if return_indices.__class__ is not FLAG:
-        return_indices = check_flag("max_pool2d", "return_indices", return_indices)
     lie = kernel_size, stride, padding, dilation
     return _max_pool("max_pool2d", 2, input, lie, ceil_mode, return_indices)
 
@@ -201,14 +193,11 @@ def max_pool3d(
     >>> ac.nn.functional.max_pool3d(x, (2, 1, 2), return_indices=True)
     (tensor([[[[4.]]]]), tensor([[[[2]]]]))
     """
-    if ceil_mode.__class__ is not FLAG:
-        ceil_mode = check_flag("max_pool3d", "ceil_mode", ceil_mode)
-    if return_indices.__class__ is not FLAG:
-        return_indices = check_flag("max_pool3d", "return_indices", return_indices)
     lie = kernel_size, stride, padding, dilation
     return _max_pool("max_pool3d", 3, input, lie, ceil_mode, return_indices)
 
 
+@checked
 def adaptive_max_pool1d(
     input: Tensor, output_size: Sizes, return_indices: bool = False
 ) -> Any:
@@ -231,13 +220,10 @@ def adaptive_max_pool1d(
     >>> ac.nn.functional.adaptive_max_pool1d(ac.tensor([[1.0, 3.0, 5.0, 7.0]]), 2)
     tensor([[3., 7.]])
     """
-    if return_indices.__class__ is not FLAG:
-        return_indices = check_flag(
-            "adaptive_max_pool1d", "return_indices", return_indices
-        )
     return _adaptive_max("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
 
+@checked
 def adaptive_max_pool2d(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> Any:
@@ -267,13 +253,10 @@ def adaptive_max_pool2d(
     >>> ac.nn.functional.adaptive_max_pool2d(x, (1, 2))
     tensor([[[6., 5.]]])
     """
-    if return_indices.__class__ is not FLAG:
-        return_indices = check_flag(
-            "adaptive_max_pool2d", "return_indices", return_indices
-        )
     return _adaptive_max("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
+@checked
 def adaptive_max_pool3d(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> Any:
@@ -303,10 +286,6 @@ def adaptive_max_pool3d(
     >>> ac.nn.functional.adaptive_max_pool3d(x, (1, 1, 2))
     tensor([[[[6., 5.]]]])
     """
-    if return_indices.__class__ is not FLAG:
-        return_indices = check_flag(
-            "adaptive_max_pool3d", "return_indices", return_indices
-        )
     return _adaptive_max("adaptive_max_pool3d", 3, input, output_size, return_indices)
 
 
@@ -322,8 +301,6 @@ def _max_pool(
     kind = x._array.dtype.kind
     if kind == "b":
         refuse_booleans(where, x)
-    if ceil_mode.__class__ is not FLAG:
-        ceil_mode = check_flag(where, "ceil_mode", ceil_mode)
     kernel_size, stride, padding, dilation = lie
     steps = _pooling.steps_of(where, dims, kernel_size, stride, padding)
     gaps = _spatial.sizes_of(where, "dilation", dilation, dims)

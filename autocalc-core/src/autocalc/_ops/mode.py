@@ -15,7 +15,6 @@ from autocalc._ops._picked import picked
 from autocalc._ops._remembered import replayed
 from autocalc._ops.sorting import Ordered
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ShapeError
 
 
@@ -64,8 +63,6 @@ def mode(
         dim = dim_or_axis("mode", dim, axis, -1)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("mode", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("mode", "keepdim", keepdim)
     a = check_tensor("mode", input)._array
     axis = axis_of("mode", dim, a.ndim)
     if a.ndim == 0:

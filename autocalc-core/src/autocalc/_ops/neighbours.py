@@ -24,7 +24,7 @@ from autocalc._ops.filled import ones
 from autocalc._ops.ranges import arange
 from autocalc._ops.rearranging import flip
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import check_flag, number
+from autocalc._tensor.checks import checked, number
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -80,6 +80,7 @@ def cumulative_trapezoid(
 
 
 @rounded_once
+@checked
 def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tensor:
     """Return the matrix of Vandermonde: the powers of each element, in a row.
 
@@ -114,7 +115,6 @@ def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tens
     if check_tensor("vander", x).ndim != 1:
         message = f"vander: `x` has shape {x.shape}; it must be a vector."
         raise ShapeError(message)
-    check_flag("vander", "increasing", increasing)
     count = x.shape[0] if N is None else as_int("vander", "N", N)
     if count < 0:
         message = f"vander: `N` is {count}; it must be 0 or more."

@@ -20,13 +20,14 @@ from autocalc._ops._checks import check_float
 from autocalc._ops._halves import rounded_once
 from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.checks import checked, number
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 Sizes = int | tuple[int, ...]
 
 
+@checked
 def lp_pool1d(
     input: Tensor,
     norm_type: float,
@@ -55,11 +56,10 @@ def lp_pool1d(
     >>> ac.nn.functional.lp_pool1d(ac.tensor([[3.0, 4.0, 6.0, 8.0]]), 2, 2)
     tensor([[ 5., 10.]])
     """
-    if ceil_mode.__class__ is not FLAG:
-        ceil_mode = check_flag("lp_pool1d", "ceil_mode", ceil_mode)
     return _lp_pool("lp_pool1d", 1, input, norm_type, kernel_size, stride, ceil_mode)
 
 
+@checked
 def lp_pool2d(
     input: Tensor,
     norm_type: float,
@@ -99,11 +99,10 @@ def lp_pool2d(
     >>> ac.nn.functional.lp_pool2d(x, 2, 2)
     tensor([[[2.]]])
     """
-    if ceil_mode.__class__ is not FLAG:
-        ceil_mode = check_flag("lp_pool2d", "ceil_mode", ceil_mode)
     return _lp_pool("lp_pool2d", 2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
+@checked
 def lp_pool3d(
     input: Tensor,
     norm_type: float,
@@ -132,8 +131,6 @@ def lp_pool3d(
     >>> ac.nn.functional.lp_pool3d(ac.ones(1, 2, 2, 2), 3, 2)
     tensor([[[[2.]]]])
     """
-    if ceil_mode.__class__ is not FLAG:
-        ceil_mode = check_flag("lp_pool3d", "ceil_mode", ceil_mode)
     return _lp_pool("lp_pool3d", 3, input, norm_type, kernel_size, stride, ceil_mode)
 
 

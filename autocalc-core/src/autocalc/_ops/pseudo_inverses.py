@@ -26,7 +26,7 @@ from autocalc._ops._out import apply_out
 from autocalc._ops.factorizations import eigvalsh, svdvals
 from autocalc._ops.filled import empty, full, zeros
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import FLAG, check_flag, number, one_of
+from autocalc._tensor.checks import checked, number, one_of
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.limits import finfo
 from autocalc.errors import ArgumentError, ShapeError
@@ -54,6 +54,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @rounded_once
+@checked
 def pinv(
     A: Tensor,
     rcond: float | Tensor | None = None,
@@ -112,8 +113,6 @@ def pinv(
     tensor([[0.5000, 0.0000, 0.0000],
             [0.0000, 0.2500, 0.0000]])
     """
-    if hermitian.__class__ is not FLAG:
-        hermitian = check_flag("pinv", "hermitian", hermitian)
     if rcond is not None:
         if atol is not None or rtol is not None:
             message = "pinv: `rcond` is `rtol` by its old name; give `atol` and `rtol`."
@@ -184,6 +183,7 @@ def _limit(where: str, name: str, x: Tensor, given: Any) -> Tensor:
     return cast(given.detach(), x.dtype)
 
 
+@checked
 def matrix_rank(
     A: Tensor,
     tol: float | Tensor | None = None,
@@ -227,8 +227,6 @@ def matrix_rank(
     tensor(1)
     """
     where = "matrix_rank"
-    if hermitian.__class__ is not FLAG:
-        hermitian = check_flag(where, "hermitian", hermitian)
     if tol is not None:
         if atol is not None or rtol is not None:
             message = (

@@ -26,7 +26,7 @@ from autocalc._ops.scattering import (
     index_copy_op,
 )
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.checks import checked
 from autocalc.errors import ArgumentError, DTypeError
 
 
@@ -128,6 +128,7 @@ def _are_rows(x: Tensor, picks: _index.Picks) -> bool:
 
 
 @method("index_put")
+@checked
 def index_put(
     input: Tensor,
     indices: Sequence[Tensor | None],
@@ -159,7 +160,7 @@ def index_put(
     tensor([5, 0, 5])
     """
     x = check_tensor("index_put", input)
-    picks, accumulate = _index_put_operands(x, indices, values, accumulate)
+    picks = _index_put_operands(x, indices, values)
     return put_picked("index_put", x, picks, values, accumulate)
 
 
@@ -180,16 +181,12 @@ def index_put_(
     tensor([5, 0, 5])
     """
     check_tensor("index_put_", x)
-    picks, accumulate = _index_put_operands(x, indices, values, accumulate)
+    picks = _index_put_operands(x, indices, values)
     put_into("index_put_", x, picks, values, accumulate)
     return x
 
 
-def _index_put_operands(
-    x: Tensor, indices: Any, values: Any, accumulate: Any
-) -> tuple[_index.Picks, bool]:
-    if accumulate.__class__ is not FLAG:
-        accumulate = check_flag("index_put", "accumulate", accumulate)
+def _index_put_operands(x: Tensor, indices: Any, values: Any) -> _index.Picks:
     if not isinstance(indices, (list, tuple)) or not all(
         one is None or isinstance(one, Tensor) for one in indices
     ):
@@ -198,13 +195,12 @@ def _index_put_operands(
             f"None."
         )
         raise DTypeError(message)
-
     parts = tuple(slice(None) if one is None else one for one in indices)
     check_tensor("index_put", values)
     _, picks = _index.split_index(x, parts)
     if not picks or any(isinstance(part, int) for part in parts):
         picks = _picks_of_numbers(x, indices)
-    return picks, accumulate
+    return picks
 
 
 def _picks_of_numbers(x: Tensor, indices: Sequence[Any]) -> _index.Picks:
@@ -221,6 +217,7 @@ def _picks_of_numbers(x: Tensor, indices: Sequence[Any]) -> _index.Picks:
 
 
 @method("put")
+@checked
 def put(
     input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False
 ) -> Tensor:
@@ -249,7 +246,7 @@ def put(
     tensor([0., 0., 5.])
     """
     x = check_tensor("put", input)
-    flat, values, accumulate = _put_operands(x, index, source, accumulate)
+    flat, values = _put_operands(x, index, source)
     write = index_add if accumulate else index_copy
     found = write(view.reshape(x, (-1,)), 0, flat, values)
     return view.reshape(found, x.shape)
@@ -267,7 +264,7 @@ def put_(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> 
     tensor([0., 0., 5.])
     """
     check_tensor("put_", x)
-    flat, values, accumulate = _put_operands(x, index, source, accumulate)
+    flat, values = _put_operands(x, index, source)
     name = "index_add" if accumulate else "index_copy"
     operator = index_add_op if accumulate else index_copy_op
 
@@ -281,11 +278,7 @@ def put_(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> 
     return apply_(put, "put_", x, index, source, accumulate)
 
 
-def _put_operands(
-    x: Tensor, index: Any, source: Any, accumulate: Any
-) -> tuple[Tensor, Tensor, bool]:
-    if accumulate.__class__ is not FLAG:
-        accumulate = check_flag("put", "accumulate", accumulate)
+def _put_operands(x: Tensor, index: Any, source: Any) -> tuple[Tensor, Tensor]:
     places = indexing.long_positions("put", index)
     _, values = same_dtype("put", x, source)
     if values.numel() != places.numel():
@@ -295,4 +288,4 @@ def _put_operands(
         )
         raise ArgumentError(message)
     flat = _index.wrapped(view.reshape(places, (-1,)), x.numel())
-    return flat, view.reshape(values, (-1,)), accumulate
+    return flat, view.reshape(values, (-1,))

@@ -21,11 +21,12 @@ from autocalc._ops.made_like import zeros_like
 from autocalc._ops.random_draws import rand_like
 from autocalc._ops.rectifiers import leaky_relu_op
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.checks import checked, number
 from autocalc._tensor.limits import finfo
 from autocalc.errors import ArgumentError
 
 
+@checked
 def rrelu(
     input: Tensor,
     lower: float = 1.0 / 8,
@@ -62,10 +63,6 @@ def rrelu(
     >>> ac.nn.functional.rrelu(ac.tensor([-1.0, 2.0]), 0.25, 0.75)
     tensor([-0.5000,  2.0000])
     """
-    if training.__class__ is not FLAG:
-        training = check_flag("rrelu", "training", training)
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("rrelu", "inplace", inplace)
     check_float("rrelu", input)
     low, high = check_slopes("rrelu", lower, upper)
     if not training:
@@ -119,6 +116,7 @@ def rrelu_(
 
 
 @rounded_once
+@checked
 def gumbel_softmax(
     logits: Tensor,
     tau: float = 1,
@@ -160,8 +158,6 @@ def gumbel_softmax(
             [1., 0.]])
     """
     where = "gumbel_softmax"
-    if hard.__class__ is not FLAG:
-        hard = check_flag(where, "hard", hard)
     check_float(where, logits)
     number(where, "eps", eps)
     dim, tau = axis_of(where, dim, logits.ndim), number(where, "tau", tau)

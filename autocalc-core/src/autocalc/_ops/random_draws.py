@@ -81,7 +81,7 @@ def rand(
     out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return numbers drawn evenly from [0, 1).
 
@@ -124,7 +124,7 @@ def randn(
     out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return numbers drawn from the normal distribution of mean 0 and deviation 1.
 
@@ -166,7 +166,7 @@ def rand_like(
     generator: Generator | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return numbers drawn from [0, 1), of the shape and dtype of `input`.
@@ -210,7 +210,7 @@ def randn_like(
     generator: Generator | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return normal numbers of the shape and dtype of `input`.
@@ -260,7 +260,7 @@ def randint(
     out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return integers drawn evenly from low to high - 1; or ``randint(high, size)``.
 
@@ -319,7 +319,7 @@ def randint_like(
     generator: Generator | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return integers from low to high - 1, of the shape and dtype of `input`.
@@ -377,7 +377,7 @@ def randperm(
     out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return the integers 0 to n - 1 in random order.
 

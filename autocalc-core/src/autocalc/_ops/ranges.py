@@ -29,7 +29,7 @@ def arange(
     out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return start, start + step, ... before `end`; of integers, int64.
 
@@ -211,7 +211,7 @@ def linspace(
     out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return `steps` numbers, evenly spaced from `start` to `end`, both included.
 
@@ -253,7 +253,7 @@ def logspace(
     out: Tensor | None = None,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return `steps` powers of `base`, the exponents evenly spaced.
 

@@ -27,7 +27,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.checks import checked
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
@@ -491,6 +491,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return joining.stack([view.reshape(grid, (-1,)) for grid in grids], 1)
 
 
+@checked
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Return all choices of `r` elements of a vector, as rows.
 
@@ -514,10 +515,6 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     >>> ac.combinations(ac.tensor([1, 2, 3])).tolist()
     [[1, 2], [1, 3], [2, 3]]
     """
-    if with_replacement.__class__ is not FLAG:
-        with_replacement = check_flag(
-            "combinations", "with_replacement", with_replacement
-        )
     x = check_tensor("combinations", input)
     if x.ndim != 1 or as_int("combinations", "r", r) < 0:
         message = (

@@ -142,8 +142,6 @@ def hardtanh(
     >>> ac.nn.functional.hardtanh(ac.tensor([-2.0, 0.5]))
     tensor([-1.0000,  0.5000])
     """
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("hardtanh", "inplace", inplace)
     check_tensor("hardtanh", input)
     min_val = float(number("hardtanh", "min_val", min_val))
     max_val = float(number("hardtanh", "max_val", max_val))
@@ -195,8 +193,6 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.relu6(ac.tensor([-1.0, 8.0]))
     tensor([0., 6.])
     """
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("relu6", "inplace", inplace)
     return _limited("relu6", check_tensor("relu6", input), 0.0, 6.0, inplace)
 
 
@@ -217,8 +213,6 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.hardsigmoid(ac.tensor([-3.0, 0.0, 3.0]))
     tensor([0.0000, 0.5000, 1.0000])
     """
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("hardsigmoid", "inplace", inplace)
     check_float("hardsigmoid", input)
     return _writing.maybe_into(input, _hardsigmoid, inplace, "hardsigmoid_")
 
@@ -259,8 +253,6 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.hardswish(ac.tensor([-3.0, 0.0, 3.0]))
     tensor([-0., 0., 3.])
     """
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("hardswish", "inplace", inplace)
     check_float("hardswish", input)
     return _writing.kernel_into(hardswish_op, input, (), inplace, "hardswish_")
 
@@ -288,8 +280,6 @@ def leaky_relu(
     >>> ac.nn.functional.leaky_relu(ac.tensor([-1.0, 2.0]), 0.1)
     tensor([-0.1000,  2.0000])
     """
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("leaky_relu", "inplace", inplace)
     check_float("leaky_relu", input)
     slope = float(number("leaky_relu", "negative_slope", negative_slope))
     return _writing.kernel_into(leaky_relu_op, input, (slope,), inplace, "leaky_relu_")
@@ -366,8 +356,6 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.elu(ac.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("elu", "inplace", inplace)
     check_float("elu", input)
     alpha = number("elu", "alpha", alpha)
     return _writing.kernel_into(elu_op, input, (alpha, 1.0, 1.0), inplace, "elu_")
@@ -399,8 +387,6 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.celu(ac.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("celu", "inplace", inplace)
     check_float("celu", input)
     alpha = number("celu", "alpha", alpha)
     if alpha == 0:
@@ -441,7 +427,5 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.selu(ac.tensor([-1.0, 2.0]))
     tensor([-1.1113,  2.1014])
     """
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("selu", "inplace", inplace)
     check_float("selu", input)
     return _writing.kernel_into(elu_op, input, _SELU, inplace, "selu_")

@@ -20,7 +20,7 @@ from autocalc._ops._out import apply_out
 from autocalc._ops._product_rules import product_of_the_others
 from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.checks import checked
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import DTypeError, ShapeError
 
@@ -44,6 +44,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("sum")
 @accelerate("reduction", sum_op, False, False)
+@checked
 def sum(
     input: Tensor,
     dim: Dims = None,
@@ -82,8 +83,6 @@ def sum(
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("sum", keepdim, keepdims)
     x = check_and_cast("sum", input, dtype)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("sum", "keepdim", keepdim)
     result = sum_op(x, axes_of("sum", x, dim), keepdim)
     if dtype is not None:
         result = cast(result, dtype)  # small integers are added in int64
@@ -143,6 +142,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("mean")
 @accelerate("reduction", mean_op, True, False)
+@checked
 def mean(
     input: Tensor,
     dim: Dims = None,
@@ -185,8 +185,6 @@ def mean(
         dim = dim_or_axis("mean", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("mean", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("mean", "keepdim", keepdim)
     x = check_and_cast("mean", input, dtype)
     if x._array.dtype.kind not in FLOAT_KINDS:
         message = (
@@ -249,6 +247,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("prod")
 @accelerate("reduction", prod_op, False, False)
+@checked
 def prod(
     input: Tensor,
     dim: int | None = None,
@@ -290,8 +289,6 @@ def prod(
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("prod", keepdim, keepdims)
     x = check_and_cast("prod", input, dtype)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("prod", "keepdim", keepdim)
     result = prod_op(x, axes_of("prod", x, dim), keepdim)
     if dtype is not None:
         result = cast(result, dtype)
@@ -346,8 +343,6 @@ def _truth(where: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
 
     All are where the smallest truth value is 1, any where the largest is.
     """
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag(where, "keepdim", keepdim)
     axes, a = axes_of(where, x, dim), x._array
     dtype = host_dtype(a.dtype)
     if dtype is not _BOOL:

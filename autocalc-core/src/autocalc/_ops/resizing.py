@@ -15,7 +15,6 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import FLAG, check_flag, check_flags
 from autocalc.errors import ArgumentError, ShapeError
 
 # Attributes axis, size, scale, mode, align_corners.
@@ -106,14 +105,6 @@ def interpolate(
     tensor([[[0., 1., 3., 4.]]])
     """
     where = "interpolate"
-    if align_corners is not None or recompute_scale_factor is not None or antialias:
-        check_flags(
-            where,
-            align_corners=align_corners,
-            recompute_scale_factor=recompute_scale_factor,
-        )
-    if antialias.__class__ is not FLAG:
-        antialias = check_flag(where, "antialias", antialias)
     check_float(where, input)
     planes = input._array.shape[2:]
     dims = input._array.ndim - 2

@@ -33,7 +33,7 @@ from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import ones, zeros
 from autocalc._ops.mode import places_in_runs
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import FLAG, check_flag, one_of
+from autocalc._tensor.checks import checked, one_of
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.limits import iinfo
 from autocalc.errors import DTypeError
@@ -126,6 +126,7 @@ def scatter_reduce(
 
 @method("index_reduce")
 @rounded_once
+@checked
 def index_reduce(
     input: Tensor,
     dim: int | None = None,
@@ -189,8 +190,6 @@ def index_reduce(
 def _operator(where: str, reduce: Any, known: Any, include_self: bool) -> Operator:
     """Return the reduction as an operator of (x, index, src, axis)."""
     one_of(where, "reduce", reduce, known)
-    if include_self.__class__ is not FLAG:
-        include_self = check_flag(where, "include_self", include_self)
     return partial(_reduced, reduce, include_self)
 
 

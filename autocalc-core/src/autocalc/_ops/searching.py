@@ -30,12 +30,13 @@ from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops._true_places import true_places
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import FLAG, check_flag, check_flags
+from autocalc._tensor.checks import checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 
 @method("unique")
+@checked
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -68,14 +69,6 @@ def unique(
     >>> ac.unique(ac.tensor([3, 1, 3]))
     tensor([1, 3])
     """
-    flags = sorted.__class__, return_inverse.__class__, return_counts.__class__
-    if flags != (FLAG, FLAG, FLAG):
-        check_flags(
-            "unique",
-            sorted=sorted,
-            return_inverse=return_inverse,
-            return_counts=return_counts,
-        )
     x = check_tensor("unique", input).detach()
     a = x._array
     if dim is None:
@@ -148,6 +141,7 @@ def _begins(ordered: Any) -> Any:
 
 
 @method("unique_consecutive")
+@checked
 def unique_consecutive(
     input: Tensor,
     return_inverse: bool = False,
@@ -173,12 +167,6 @@ def unique_consecutive(
     >>> ac.unique_consecutive(ac.tensor([1, 1, 2, 1]))
     tensor([1, 2, 1])
     """
-    if return_inverse.__class__ is not FLAG:
-        return_inverse = check_flag(
-            "unique_consecutive", "return_inverse", return_inverse
-        )
-    if return_counts.__class__ is not FLAG:
-        return_counts = check_flag("unique_consecutive", "return_counts", return_counts)
     x = check_tensor("unique_consecutive", input).detach()
     slices = view.reshape(x, (-1,)) if dim is None else view.movedim(x, dim, 0)
     n = slices.shape[0]
@@ -209,6 +197,7 @@ def unique_consecutive(
     return results[0] if len(results) == 1 else tuple(results)
 
 
+@checked
 def isin(
     elements: Any,
     test_elements: Any,
@@ -235,10 +224,6 @@ def isin(
     >>> ac.isin(ac.tensor([1, 2, 3]), ac.tensor([2, 3, 4]))
     tensor([False,  True,  True])
     """
-    if assume_unique.__class__ is not FLAG:
-        assume_unique = check_flag("isin", "assume_unique", assume_unique)
-    if invert.__class__ is not FLAG:
-        invert = check_flag("isin", "invert", invert)
     refuse_booleans("isin", elements, test_elements)
     x, tests = coerce("isin", elements, test_elements)
     line = sorting.sort(view.reshape(tests.detach(), (-1,))).values
@@ -296,10 +281,6 @@ def searchsorted(
     >>> ac.searchsorted(ac.tensor([1, 3, 5]), ac.tensor([0, 3, 9]))
     tensor([0, 1, 3])
     """
-    if right.__class__ is not FLAG:
-        right = check_flag("searchsorted", "right", right)
-    if out_int32.__class__ is not FLAG:
-        out_int32 = check_flag("searchsorted", "out_int32", out_int32)
     where = "searchsorted"
     line = check_tensor(where, sorted_sequence)
     if sorter is not None:
@@ -328,6 +309,7 @@ def searchsorted(
     return found if out is None else apply_out(where, found, out)
 
 
+@checked
 def bucketize(
     input: Any,
     boundaries: Tensor,
@@ -364,10 +346,6 @@ def bucketize(
     >>> ac.bucketize(ac.tensor([0, 2, 7]), ac.tensor([1, 2, 5]))
     tensor([0, 1, 3])
     """
-    if out_int32.__class__ is not FLAG:
-        out_int32 = check_flag("bucketize", "out_int32", out_int32)
-    if right.__class__ is not FLAG:
-        right = check_flag("bucketize", "right", right)
     if check_tensor("bucketize", boundaries).ndim != 1:
         message = (
             f"bucketize: `boundaries` has shape {boundaries.shape}; give a vector."

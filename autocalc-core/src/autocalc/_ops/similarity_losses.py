@@ -20,7 +20,7 @@ from autocalc._ops._coerce import cast
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.checks import checked, number
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -134,8 +134,6 @@ def triplet_margin_loss(
     """
     where = "triplet_margin_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
-    if swap.__class__ is not FLAG:
-        swap = check_flag("triplet_margin_loss", "swap", swap)
     _same_dimensions(where, anchor, positive, negative)
 
     def distance(a: Tensor, b: Tensor) -> Tensor:
@@ -176,6 +174,7 @@ def _lead(
 
 
 @rounded_once
+@checked
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -217,8 +216,6 @@ def triplet_margin_with_distance_loss(
     tensor(0.5000)
     """
     where = "triplet_margin_with_distance_loss"
-    if swap.__class__ is not FLAG:
-        swap = check_flag(where, "swap", swap)
     check_reduction(where, reduction)
     _same_dimensions(where, anchor, positive, negative)
     distance = distance_function or distance_ops.pairwise_distance

@@ -17,7 +17,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.checks import checked
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.limits import finfo
 
@@ -185,6 +185,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("logsumexp")
 @accelerate("reduction", logsumexp_op, True, True)
+@checked
 def logsumexp(
     input: Tensor,
     dim: Dims = None,
@@ -219,8 +220,6 @@ def logsumexp(
         dim = dim_or_axis("logsumexp", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("logsumexp", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("logsumexp", "keepdim", keepdim)
     x = check_tensor("logsumexp", input)
     x = x if x.is_floating_point() else to_float(x)
     return apply_out(

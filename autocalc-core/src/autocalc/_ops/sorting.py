@@ -26,7 +26,6 @@ from autocalc._ops._picked import picked
 from autocalc._ops._remembered import replayed
 from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DTypeError
 
 argsort_op = nary("argsort", differentiable=False)
@@ -77,10 +76,6 @@ def argsort(
     """
     if axis is not None:
         dim = dim_or_axis("argsort", dim, axis, -1)
-    if descending.__class__ is not FLAG:
-        descending = check_flag("argsort", "descending", descending)
-    if stable.__class__ is not FLAG:
-        stable = check_flag("argsort", "stable", stable)
     x = check_tensor("argsort", input)
     ndim = x._array.ndim
     axis = axis_of("argsort", dim, ndim)
@@ -128,10 +123,6 @@ def sort(
     """
     if axis is not None:
         dim = dim_or_axis("sort", dim, axis, -1)
-    if descending.__class__ is not FLAG:
-        descending = check_flag("sort", "descending", descending)
-    if stable.__class__ is not FLAG:
-        stable = check_flag("sort", "stable", stable)
     a = check_tensor("sort", input)._array
     axis = axis_of("sort", dim, a.ndim)
     if a.ndim == 0:
@@ -215,10 +206,6 @@ def topk(
     """
     if axis is not None:
         dim = dim_or_axis("topk", dim, axis, -1)
-    if largest.__class__ is not FLAG:
-        largest = check_flag("topk", "largest", largest)
-    if sorted.__class__ is not FLAG:
-        sorted = check_flag("topk", "sorted", sorted)
     x = _ordered("topk", input)
     a = x._array
     axis = axis_of("topk", dim, a.ndim)
@@ -289,8 +276,6 @@ def kthvalue(
         dim = dim_or_axis("kthvalue", dim, axis, -1)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("kthvalue", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("kthvalue", "keepdim", keepdim)
     x = check_tensor("kthvalue", input)
     x = _ordered("kthvalue", x) if x.ndim else x
     axis = axis_of("kthvalue", dim, x.ndim)
@@ -409,8 +394,6 @@ def _median(
         dim = dim_or_axis(where, dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims(where, keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag(where, "keepdim", keepdim)
     x = _ordered(where, input)
     a = x._array
     found: Tensor | Ordered

@@ -30,12 +30,13 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
 from autocalc._ops._remembered import holds, remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.checks import checked, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
 @method("quantile")
 @rounded_once
+@checked
 def quantile(
     input: Tensor,
     q: Any,
@@ -77,14 +78,13 @@ def quantile(
         dim = dim_or_axis("quantile", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("quantile", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("quantile", "keepdim", keepdim)
     found = _quantile("quantile", input, q, dim, keepdim, interpolation)
     return apply_out("quantile", found, out)
 
 
 @method("nanquantile")
 @rounded_once
+@checked
 def nanquantile(
     input: Tensor,
     q: Any,
@@ -125,8 +125,6 @@ def nanquantile(
         dim = dim_or_axis("nanquantile", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("nanquantile", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("nanquantile", "keepdim", keepdim)
     found = _quantile("nanquantile", input, q, dim, keepdim, interpolation)
     return apply_out("nanquantile", found, out)
 

@@ -10,7 +10,7 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError
 
 
@@ -37,8 +37,6 @@ def threshold(
     >>> ac.nn.functional.threshold(ac.tensor([0.5, 2.0]), 1.0, -1.0)
     tensor([-1.,  2.])
     """
-    if inplace.__class__ is not FLAG:
-        inplace = check_flag("threshold", "inplace", inplace)
     return _with_floor(input, threshold, value, inplace)
 
 

@@ -15,7 +15,7 @@ from autocalc._ops._out import apply_out
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops.reduction import count_elements, mean, spread
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.checks import FLAG, number
 from autocalc.errors import ArgumentError
 
 var_op = nary("var", saves="mean a")
@@ -125,10 +125,6 @@ def _moment(
         dim = dim_or_axis(where, dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims(where, keepdim, keepdims)
-    if unbiased is not None:
-        check_flag(where, "unbiased", unbiased)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag(where, "keepdim", keepdim)
     if dim.__class__ is FLAG:  # var(x, unbiased)
         if unbiased is not None or keepdim:
             message = (

@@ -29,7 +29,7 @@ from autocalc._ops._recorded import composed, one_node
 from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops.reduction import spread
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import FLAG, check_flag, integers, number
+from autocalc._tensor.checks import checked, integers, number
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -86,8 +86,6 @@ def vector_norm(
         dim = dim_or_axis("vector_norm", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("vector_norm", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("vector_norm", "keepdim", keepdim)
     x = _floats("vector_norm", x, dtype)
     ord = number("vector_norm", "ord", ord)
     return apply_out("vector_norm", _norm_of_vectors(x, ord, dim, keepdim), out)
@@ -240,8 +238,6 @@ def matrix_norm(
         dim = dim_or_axis("matrix_norm", dim, axis, _LAST_TWO)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("matrix_norm", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("matrix_norm", "keepdim", keepdim)
     A = _floats("matrix_norm", A, dtype)
     found = _norm_of_matrices(A, ord, dim, keepdim)
     return apply_out("matrix_norm", found, out)
@@ -297,6 +293,7 @@ def _norm_of_singular_values(
     )
 
 
+@checked
 def linalg_norm(
     A: Tensor,
     ord: float | str | None = None,
@@ -342,8 +339,6 @@ def linalg_norm(
         dim = dim_or_axis("norm", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("norm", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("linalg_norm", "keepdim", keepdim)
     A = check_tensor("norm", A)
     given = (dim,) if isinstance(dim, int) else dim
     if ord is None:
@@ -402,8 +397,6 @@ def norm(
     >>> ac.norm(ac.tensor([3.0, 4.0]))
     tensor(5.)
     """
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("norm", "keepdim", keepdim)
     check_float("norm", input)
     if isinstance(p, str) and p not in ("fro", "inf", "-inf"):
         message = f"norm: `p`={p!r} is not available; use 'fro' or a number."

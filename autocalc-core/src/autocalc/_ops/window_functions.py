@@ -11,7 +11,7 @@ import numpy as np
 from autocalc._dispatch._arrays import arrays
 from autocalc._ops.filled import count_of, finished, float_or, placed
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, number
+from autocalc._tensor.checks import checked, number
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
@@ -25,13 +25,14 @@ __all__ = [
 ]
 
 
+@checked
 def bartlett_window(
     window_length: int,
     periodic: bool = True,
     *,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return the triangle 1 - abs(2 n / (N - 1) - 1).
 
@@ -70,13 +71,14 @@ def bartlett_window(
     )
 
 
+@checked
 def hann_window(
     window_length: int,
     periodic: bool = True,
     *,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return 1/2 - cos(2 pi n / (N - 1)) / 2.
 
@@ -110,6 +112,7 @@ def hann_window(
     return _window(where, wave, window_length, periodic, dtype, device, requires_grad)
 
 
+@checked
 def hamming_window(
     window_length: int,
     periodic: bool = True,
@@ -118,7 +121,7 @@ def hamming_window(
     *,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return alpha - beta * cos(2 pi n / (N - 1)).
 
@@ -157,13 +160,14 @@ def hamming_window(
     return _window(where, wave, window_length, periodic, dtype, device, requires_grad)
 
 
+@checked
 def blackman_window(
     window_length: int,
     periodic: bool = True,
     *,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return 0.42 - 0.5 cos(2 pi n / (N - 1)) + 0.08 cos(4 pi n / (N - 1)).
 
@@ -197,6 +201,7 @@ def blackman_window(
     return _window(where, wave, window_length, periodic, dtype, device, requires_grad)
 
 
+@checked
 def kaiser_window(
     window_length: int,
     periodic: bool = True,
@@ -204,7 +209,7 @@ def kaiser_window(
     *,
     dtype: DType | None = None,
     device: str | Device | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """Return I0(beta * sqrt(1 - (2 n / (N - 1) - 1)^2)) / I0(beta).
 
@@ -272,7 +277,6 @@ def _window(
     """Return the values of `shape`, a function of the place from 0 to 1."""
     if device is not None:
         Device(device)
-    check_flag(where, "periodic", periodic)
     count, kind = count_of(where, length), float_or(dtype)
     if not kind.is_floating_point:
         message = f"{where}: `dtype` is {kind.name}; a window holds floats."
