@@ -228,7 +228,7 @@ def test_both_names_are_refused():
         x.mean(0, keepdim=True, keepdims=True)
     with pytest.raises(DTypeError, match="sum: `dim` is 'a'; it must be an integer"):
         x.sum(axis="a")
-    with pytest.raises(ArgumentError, match="sum: `keepdim` is 3; it must be True or"):
+    with pytest.raises(ArgumentError, match="sum: `keepdims` is 3; it must be True or"):
         x.sum(axis=0, keepdims=3)
 
 

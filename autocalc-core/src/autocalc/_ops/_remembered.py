@@ -46,8 +46,8 @@ from autocalc._dispatch._eager import CallT, accelerated
 from autocalc._dispatch._select import Selection
 from autocalc._dispatch._state import current, enter, leave
 from autocalc._ops._recipe_chains import CHECKING, in_chains
+from autocalc._ops._recipe_check import UnknownError, compare, replay
 from autocalc._ops._replayed import (
-    CONSTANT,
     DIMS,
     DRAW,
     FORGET,
@@ -66,16 +66,11 @@ from autocalc._program._opaque import (
     copy_of,
     guarded,
     plain,
-    view_at,
 )
 from autocalc._program._views import owner_of
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import checked
 from autocalc._tensor.generator import Generator, default_generator, drawing_from
-
-
-class _UnknownError(Exception):
-    """A call that no recipe can say."""
 
 
 def holds(truth: Any) -> bool:
@@ -158,9 +153,9 @@ def record(
         return definition(*args, **keywords), None  # a view of what stood in
     try:
         if reads:
-            raise _UnknownError
+            raise UnknownError
         recipe = _recipe(writer, calls, result, written, before)
-    except _UnknownError:
+    except UnknownError:
         recipe = None
     return result, recipe
 
@@ -232,85 +227,36 @@ def record_write(definition: Any, args: Any, keywords: Any, inputs: Any) -> Any:
 def _recipe(
     writer: _Writer, calls: list[Any], result: Any, written: Any, before: Any
 ) -> Any:
-    """Return the recipe of what was run; raise `_UnknownError` where there is none."""
+    """Return the recipe of what was run; raise `UnknownError` where there is none."""
     inputs = tuple(writer.arrays)
     for call in calls:
         writer.add(*call)
     if written is not None:
         if result is not None and result is not written:
-            raise _UnknownError
+            raise UnknownError
         old, count = before
         new = written._version
         if not writer.writes or (new is not None and new.count != (count or 0) + 1):
-            raise _UnknownError
+            raise UnknownError
         counted = count is None and new is not None
         writer.write_over()
         steps, _ = writer.finished([])
         recipe: Any = steps, (), None, counted, result is None
-        _compare([written._array], replay(recipe, (old, *inputs[1:]), calls)[:1])
+        compare([written._array], replay(recipe, (old, *inputs[1:]), calls)[:1])
         return recipe
     several = result if isinstance(result, tuple) else (result,)
     places = tuple([writer.result(x) for x in several])
     new = [place for place, _, of, _ in places if of < 0]
     if len(set(new)) < len(new):
-        raise _UnknownError
+        raise UnknownError
     cls = type(result) if isinstance(result, tuple) else None
     steps, slots = writer.finished([place for place, *_ in places])
     places = tuple([(slots[at], cell, of, way) for at, cell, of, way in places])
     recipe = steps, places, cls, False, False
     found = replay(recipe, inputs, calls)
     given = [x._array for x in several]
-    _compare(given, [found[place] for place, *_ in places], writer.undefined)
+    compare(given, [found[place] for place, *_ in places], writer.undefined)
     return recipe
-
-
-def replay(recipe: Any, inputs: tuple[Any, ...], calls: list[Any]) -> list[Any]:
-    """Run a recipe; draws give what they gave among `calls`.  Return all slots."""
-    drawn = iter([pair for entry, _, pair, _ in calls if entry is None])
-    empty = current().selection.empty
-    slots = list(inputs)
-    for code, thing, place, sizes, strides, offset, writable in recipe[0]:
-        if code == MAKE:
-            slots.append(empty(sizes, thing))
-        elif code == VIEW:
-            seen = view_at(slots[place], thing, sizes, strides, offset)
-            if not writable:
-                seen.flags.writeable = False
-            slots.append(seen)
-        elif code == RUN:
-            given = zip(sizes, strides, strict=True)
-            thing(*[_operand(slots, at, x) for at, x in given])
-        elif code == DRAW:
-            slots.extend(next(drawn))
-        elif code == CONSTANT:
-            slots.append(thing)
-        else:
-            slots[place] = None
-    return slots
-
-
-def _operand(slots: list[Any], place: int, thing: Any) -> Any:
-    if place == LIST:
-        return [slots[one] for one in thing]
-    return thing if place < 0 else slots[place]
-
-
-def _compare(
-    expected: list[Any],
-    found: list[Any],
-    undefined: frozenset[int] | set[int] = frozenset(),
-) -> None:
-    """Raise unless arrays are the same; of those in undefined memory, their layout."""
-    for a, b in zip(expected, found, strict=True):
-        same = b is not None and (a.shape, a.strides, a.dtype) == (
-            b.shape,
-            b.strides,
-            b.dtype,
-        )
-        if not same:
-            raise _UnknownError
-        if id(owner_of(a)) not in undefined and a.tobytes() != b.tobytes():
-            raise _UnknownError
 
 
 class _Writer:
@@ -351,7 +297,7 @@ class _Writer:
             thing = self.list_of(x, output=i < n) if listed else x
             things.append(thing if place < 0 else None)
         if len(places) > OPERANDS:
-            raise _UnknownError
+            raise UnknownError
         self.writes = self.writes or writes
         self.kernels[len(self.steps)] = kernel
         self.steps.append(
@@ -365,14 +311,14 @@ class _Writer:
             for a in arrays
         ]
         if output or min(places) < 0:
-            raise _UnknownError
+            raise UnknownError
         return tuple(places)
 
     def keep(self, a: Any) -> int:
         """Give an array the next slot."""
         place = len(self.arrays)
         if place == SLOTS:
-            raise _UnknownError
+            raise UnknownError
         self.arrays.append(a)
         self.places[id(a)] = place
         self.owners.setdefault(id(owner_of(a)), []).append(place)
@@ -386,7 +332,7 @@ class _Writer:
         if output and found >= 0:
             root = self.root(found)
             if root < self.n_inputs and not (self.in_place and root == 0):
-                raise _UnknownError
+                raise UnknownError
         return found
 
     def root(self, place: int) -> int:
@@ -403,10 +349,10 @@ class _Writer:
             # What is kept may not be written; a number was made for this call alone.
             number = not a.ndim and not isinstance(a, OpaqueArray)
             if (owner.flags.writeable and not number) or not _is_own(owner):
-                raise _UnknownError
+                raise UnknownError
             return -1
         if not (_is_own(owner) and owner.flags.c_contiguous):
-            raise _UnknownError
+            raise UnknownError
         sizes = _sizes(owner.shape)
         self.steps.append((MAKE, owner.dtype, 0, sizes, (), 0, True))
         return self.view(a, [self.keep(owner)])
@@ -419,7 +365,7 @@ class _Writer:
         sizes, strides = _sizes(a.shape), _sizes(a.strides)
         writable = bool(a.flags.writeable)
         if a.size == 0:
-            raise _UnknownError
+            raise UnknownError
         low, high = _bounds(a)
         for place in known:
             base = self.arrays[place]
@@ -427,7 +373,7 @@ class _Writer:
             if start <= low and high <= end:
                 break
         else:
-            raise _UnknownError
+            raise UnknownError
         kind = None if base.dtype is a.dtype else a.dtype
         step = VIEW, kind, place, sizes, strides, low - start, writable
         self.steps.append(step)
@@ -447,19 +393,19 @@ class _Writer:
         the steps that lead there: none where it is the input.
         """
         if x.__class__ is not Tensor or x._edge is not None:
-            raise _UnknownError
+            raise UnknownError
         owner = id(owner_of(x._array))
         empty = owner in self.left and owner not in self.owners
         if empty:
             self.undefined.add(owner)
         place = self.place(x._array, output=empty)
         if place < 0:
-            raise _UnknownError
+            raise UnknownError
         if self.root(place) < self.n_inputs:
             return place, False, *self.origin(x)
         cell = x._version
         if x._view is not None or (cell is not None and cell.count):
-            raise _UnknownError
+            raise UnknownError
         return place, cell is not None, -1, ()
 
     def origin(self, x: Any) -> tuple[int, tuple[Any, ...]]:
@@ -472,7 +418,7 @@ class _Writer:
                     steps.append(tuple(step))
                 if chain is end and (steps or x is given):
                     return i, tuple(reversed(steps))
-        raise _UnknownError
+        raise UnknownError
 
     def write_over(self) -> None:
         """Let the last kernel write the first input, where its result is copied there.
@@ -538,7 +484,7 @@ def _is_own(owner: Any) -> bool:
 def _bounds(a: Any) -> tuple[int, int]:
     """Return where the memory of an array begins and ends."""
     if any(stride < 0 for stride in a.strides) or a.ndim > DIMS:
-        raise _UnknownError
+        raise UnknownError
     start = address(a)
     return start, start + span(a)
 

@@ -2219,7 +2219,7 @@ class TensorInterface(Generic[TensorT]):
         size: Any = None,
         dtype: DType | None = None,
         device: builtins.str | Device | None = None,
-        requires_grad: builtins.bool = False,
+        requires_grad: builtins.bool | None = False,
     ) -> TensorT:
         """Return a tensor of the dtype of x, its values undefined."""
         ...
@@ -2231,7 +2231,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         dtype: DType | None = None,
         device: builtins.str | Device | None = None,
-        requires_grad: builtins.bool = False,
+        requires_grad: builtins.bool | None = False,
     ) -> TensorT:
         """Return a tensor of the dtype of x, filled with one number."""
         ...
@@ -2242,7 +2242,7 @@ class TensorInterface(Generic[TensorT]):
         size: Any = None,
         dtype: DType | None = None,
         device: builtins.str | Device | None = None,
-        requires_grad: builtins.bool = False,
+        requires_grad: builtins.bool | None = False,
     ) -> TensorT:
         """Return ones of the dtype of x."""
         ...
@@ -2253,7 +2253,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         dtype: DType | None = None,
         device: builtins.str | Device | None = None,
-        requires_grad: builtins.bool = False,
+        requires_grad: builtins.bool | None = False,
     ) -> TensorT:
         """Return a copy of numbers, lists or an array, of the dtype of x."""
         ...
@@ -2264,7 +2264,7 @@ class TensorInterface(Generic[TensorT]):
         size: Any = None,
         dtype: DType | None = None,
         device: builtins.str | Device | None = None,
-        requires_grad: builtins.bool = False,
+        requires_grad: builtins.bool | None = False,
     ) -> TensorT:
         """Return zeros of the dtype of x."""
         ...
