@@ -39,7 +39,7 @@ PACKAGES := autocalc-core autocalc-kernels-simd \
 SOURCES := $(addsuffix /src,$(PACKAGES))
 files = $(shell find $(1) -type f -not -path '*/build/*' -not -name '*.pyc' 2>/dev/null)
 HEADERS := $(wildcard autocalc-core/src/autocalc/include/*.h)
-CXX_FILES := $(shell find $(wildcard autocalc-*/csrc autocalc-*/ctest) benchmarks $(HEADERS) \
+CXX_FILES := $(shell find $(wildcard autocalc-*/csrc autocalc-*/ctest autocalc-*/native) benchmarks $(HEADERS) \
     -type f '(' -name '*.[ch]pp' -o -name '*.[ch]' ')' 2>/dev/null)
 
 .PHONY: help
@@ -100,10 +100,19 @@ $(MADE)/venv:
 	$(check_python)
 	$(call new_venv,$(VENV))
 
-# The editable core follows its sources by itself; its metadata it does not.
-$(MADE)/autocalc-core: autocalc-core/pyproject.toml $(MADE)/venv
-	$(PIP_INSTALL) --editable autocalc-core
+# The editable core follows its Python sources by itself; its metadata and its engine it
+# does not. pip goes on where the engine does not compile; this does not.
+ENGINE := autocalc-core/native
+$(MADE)/autocalc-core: autocalc-core/pyproject.toml $(call files,$(ENGINE)) $(HEADERS) \
+        $(MADE)/build | compiler python-headers
+	$(PIP_INSTALL) --no-build-isolation --editable autocalc-core
+	@$(BIN)/python -c 'import autocalc._native' || { \
+	    echo "make: core's engine does not compile:" \
+	        "$(BIN)/pip install --no-build-isolation -v -e autocalc-core says why"; exit 1; }
 	touch $@
+
+.PHONY: native
+native: $(MADE)/autocalc-core ## Compile core's engine, autocalc._native, in place
 
 .PHONY: compiler
 compiler:
@@ -149,8 +158,11 @@ $(GROUPS): $(MADE)/%: pyproject.toml $(MADE)/venv
 # and of the reference's kernels, which are the same ones beside others.
 NOT_CORE := tests/simd tests/blas tests/cuda tests/kernels/test_conformance.py \
     $(filter-out tests/test_docs.py,$(wildcard tests/test_*.py))
+# PURE=1 leaves the engine out, as where there is no compiler.
+PURE ?=
+CORE_VENV := $(CORE_VENV)$(if $(PURE),-pure)
 .PHONY: test-core
-test-core: $(CORE_VENV)/made/autocalc-core ## Run the tests with the core package alone
+test-core: $(CORE_VENV)/made/autocalc-core ## Run the tests with the core package alone (PURE=1)
 	$(ONE_BLAS_THREAD) $(CORE_VENV)/bin/python -m pytest $(addprefix --ignore=,$(NOT_CORE)) \
 	    $(PARALLEL) $(ARGS)
 
@@ -161,7 +173,9 @@ $(CORE_VENV)/made/venv:
 # Not editable: what is tested is what a user gets.
 $(CORE_VENV)/made/autocalc-core: $(call files,autocalc-core) pyproject.toml \
         $(CORE_VENV)/made/venv
-	$(CORE_VENV)/bin/python -m pip install --quiet ./autocalc-core --group test
+	$(CORE_VENV)/bin/python -m pip install --quiet ./autocalc-core --group test \
+	    $(if $(PURE),--config-settings=wheel.cmake=false)
+	$(CORE_VENV)/bin/python -c 'from autocalc import _native' $(if $(PURE),2>/dev/null && exit 1 || true)
 	touch $@
 
 # Wheels are built from the sdists by PYTHON, in environments of their own. REUSE=1 makes the
@@ -206,16 +220,22 @@ browser:
 # the former all kernels of SANITIZED_ISA run the conformance kit's samples, too.
 SANITIZE ?=
 SANITIZED_ISA := $(if $(filter aarch64 arm64,$(shell uname -m)),neon,avx2)
+SANITIZED := $(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 CTEST := autocalc-kernels-simd/ctest
-NATIVE := autocalc-kernels-simd/build/ctest$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
+NATIVE := autocalc-kernels-simd/build/ctest$(SANITIZED)
+ENGINE_TESTS := autocalc-core/build/tests$(SANITIZED)
 CMAKE_NINJA = $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja --log-level=WARNING
 .PHONY: test-native
 test-native: $(MADE)/build $(MADE)/test $(MADE)/autocalc-core | compiler doctest ## Run the C++ tests (SANITIZE=address,undefined)
+	# The engine's tests fork while threads run, which ThreadSanitizer otherwise refuses.
+	$(CMAKE_NINJA) -S $(ENGINE)/tests -B $(ENGINE_TESTS) \
+	    -DCMAKE_BUILD_TYPE=Release -DAUTOCALC_SANITIZE=$(SANITIZE)
+	$(BIN)/cmake --build $(ENGINE_TESTS)
+	TSAN_OPTIONS=die_after_fork=0 $(BIN)/ctest --test-dir $(ENGINE_TESTS) --output-on-failure
 	$(CMAKE_NINJA) -S $(CTEST) -B $(NATIVE) \
 	    -DCMAKE_BUILD_TYPE=Release -DAUTOCALC_SANITIZE=$(SANITIZE)
 	$(BIN)/cmake --build $(NATIVE)
-	# The tests fork while threads run, which ThreadSanitizer refuses unless told.
-	TSAN_OPTIONS=die_after_fork=0 $(BIN)/ctest --test-dir $(NATIVE) --output-on-failure
+	$(BIN)/ctest --test-dir $(NATIVE) --output-on-failure
 ifneq ($(findstring undefined,$(SANITIZE)),)
 	$(BIN)/cmake --build $(NATIVE) --target autocalc_$(SANITIZED_ISA)
 	$(BIN)/python -m pytest tests/served/test_served.py --served $(NATIVE) \
@@ -246,6 +266,10 @@ endif
 .PHONY: test-neon
 test-neon: $(MADE)/autocalc-core $(MADE)/build $(MADE)/test | neon-tools ## Test the NEON kernels, emulated
 	$(CMAKE_NINJA) -S $(CTEST) -B $(NEON) -DCMAKE_BUILD_TYPE=Release $(NEON_TOOLCHAIN)
+	$(CMAKE_NINJA) -S $(ENGINE)/tests -B $(NEON)/engine -DCMAKE_BUILD_TYPE=Release \
+	    $(NEON_TOOLCHAIN)
+	$(BIN)/cmake --build $(NEON)/engine
+	$(BIN)/ctest --test-dir $(NEON)/engine --output-on-failure
 	$(BIN)/cmake --build $(NEON) --target all --target autocalc_neon
 	$(BIN)/ctest --test-dir $(NEON) --output-on-failure
 	$(BIN)/python -m pytest tests/served --served $(NEON) --numprocesses $(TEST_WORKERS) $(ARGS)
@@ -311,17 +335,20 @@ lint-python: install $(MADE)/lint ## Run ruff, check which layer imports which, 
 lint-types: install $(MADE)/lint $(MADE)/test ## Run mypy, and stubtest on the native modules
 	$(BIN)/mypy $(SOURCES)
 	cd $(VENV) && MYPY_CONFIG_FILE_DIR=.. bin/stubtest \
-	    --mypy-config-file ../pyproject.toml autocalc_kernels_simd._core
+	    --mypy-config-file ../pyproject.toml autocalc_kernels_simd._loader autocalc._native
 
 lint-cpp: $(MADE)/lint ## Run clang-format over C and C++
 	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
 
-TIDY := autocalc-kernels-simd/build/tidy
+TIDY := build/tidy
+TIDIED := autocalc-kernels-simd autocalc-core/native
 lint-tidy: install $(MADE)/lint ## Run clang-tidy over C and C++
-	$(CMAKE_NINJA) -S autocalc-kernels-simd -B $(TIDY) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
-	    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python
-	$(BIN)/run-clang-tidy.py -quiet -j 2 -p $(TIDY) \
-	    -clang-tidy-binary $(BIN)/clang-tidy $(ARGS)
+	for sources in $(TIDIED); do \
+	    $(CMAKE_NINJA) -S $$sources -B $$sources/$(TIDY) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+	        -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python; \
+	    $(BIN)/run-clang-tidy.py -quiet -j 2 -p $$sources/$(TIDY) \
+	        -clang-tidy-binary $(BIN)/clang-tidy $(ARGS); \
+	done
 
 .PHONY: format
 format: $(MADE)/lint ## Format all files
@@ -375,5 +402,6 @@ bench-ablation: install | compiler ## The optimisation plan, each item with its 
 clean: ## Remove environments and everything that was built
 	rm -rf .venv .venv-* .asv .make .mypy_cache .pytest_cache .ruff_cache \
 	    .import_linter_cache .hypothesis docs/_build docs/_generated \
-	    autocalc-*/build autocalc-*/dist dist
+	    autocalc-*/build autocalc-core/native/build autocalc-*/dist dist \
+	    autocalc-core/src/autocalc/_native*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -31,6 +31,24 @@ def wheel(folder, names, name=X86, readme="How to use it."):
     return path
 
 
+@pytest.mark.parametrize(
+    ("tag", "held", "fault"),
+    [
+        ("cp312-cp312-manylinux_2_28_x86_64", True, ""),
+        ("py3-none-any", False, ""),
+        ("cp312-cp312-manylinux_2_28_x86_64", False, "it is for one platform, but"),
+        ("py3-none-any", True, "it is for any platform, but holds an engine"),
+    ],
+)
+def test_a_wheel_of_core_for_a_platform_holds_the_engine(tmp_path, tag, held, fault):
+    names = ["autocalc/_native.cpython-312-x86_64-linux-gnu.so"] * held
+    name = f"autocalc_core-0.1.0-{tag}.whl"
+    found = wheel_checks.faults(
+        wheel(tmp_path, [*names, f"{INFO}/licenses/LICENSE"], name)
+    )
+    assert [fault in one for one in found] == [True] * bool(fault)
+
+
 def sdist(folder, files):
     path = folder / "autocalc_kernels_simd-0.1.0.tar.gz"
     with tarfile.open(path, "w:gz") as made:
@@ -47,7 +65,7 @@ def test_a_whole_wheel_has_no_fault(tmp_path):
 
 
 def test_what_a_wheel_lacks_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(wheel_checks, "MAX_BYTES", 100)
+    monkeypatch.setattr(wheel_checks, "MAX_BYTES", {"autocalc_kernels_simd": 100})
     path = wheel(tmp_path, LIBRARIES[2:], readme="\n")
     size, *others = wheel_checks.faults(path)
     assert size.endswith(" bytes are more than 100")

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 #: No wheel may be larger: an install is to take seconds.
-MAX_BYTES = 5_500_000
+MAX_BYTES = {"autocalc_core": 2_500_000, "autocalc_kernels_simd": 5_500_000}
+OTHERS = 1_000_000
 
 #: What wheels for a platform hold: the end of the platform's tag -> instruction sets.
 #: AMX needs the system's leave, which Linux alone gives.
@@ -37,8 +38,9 @@ def faults(path: Path) -> list[str]:
 
 def _wheel_faults(path: Path) -> Iterator[str]:
     size = path.stat().st_size
-    if size > MAX_BYTES:
-        yield f"{size:,} bytes are more than {MAX_BYTES:,}"
+    most = MAX_BYTES.get(path.name.partition("-")[0], OTHERS)
+    if size > most:
+        yield f"{size:,} bytes are more than {most:,}"
     with zipfile.ZipFile(path) as wheel:
         names = wheel.namelist()
         metadata = [name for name in names if name.endswith(".dist-info/METADATA")]
@@ -47,10 +49,22 @@ def _wheel_faults(path: Path) -> Iterator[str]:
         yield "the README is missing from its metadata"
     if not any(name.endswith(".dist-info/licenses/LICENSE") for name in names):
         yield "the licence is missing"
+    engine = any(name.startswith("autocalc/_native.") for name in names)
+    if path.name.startswith("autocalc_core-") and engine == is_pure(path.name):
+        yield (
+            "it is for any platform, but holds an engine"
+            if engine
+            else ("it is for one platform, but holds no engine")
+        )
     if path.name.startswith("autocalc_kernels_simd-"):
         lacking = instruction_sets(path.name) - _libraries(names)
         if lacking:
             yield f"kernels are missing for {', '.join(sorted(lacking))}"
+
+
+def is_pure(wheel: str) -> bool:
+    """Return whether a wheel of this name is for every platform."""
+    return wheel.endswith("-none-any.whl")
 
 
 def instruction_sets(wheel: str) -> set[str]:

@@ -37,7 +37,7 @@ TESTS = {
     ],
     "autocalc_kernels_simd": [
         f"tests/simd/test_{name}.py"
-        for name in ("libraries", "entry", "keys", "pool", "executor", "gemm")
+        for name in ("libraries", "entry", "pool", "executor", "gemm")
     ],
     "autocalc_kernels_blas": [
         f"tests/blas/test_{name}.py" for name in ("plugin", "library", "gemm")

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "autocalc_kernel.h"
-#include "pool.hpp"
+#include "pool/pool.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cpu.hpp"
+#include "loader/cpu.hpp"
 
 #define AC_QUOTE2(a) #a
 #define AC_QUOTE(a) AC_QUOTE2(a)
@@ -16,7 +16,7 @@ namespace {
 constexpr int skipped = 77;  // SKIP_RETURN_CODE in CMakeLists.txt
 
 __attribute__((constructor(101))) void require_cpu() {
-    if (autocalc::runtime::cpu_runs(AC_QUOTE(AC_ISA))) return;
+    if (autocalc::loader::cpu_runs(AC_QUOTE(AC_ISA))) return;
     std::puts("skipped: this CPU lacks " AC_QUOTE(AC_ISA));
     std::fflush(stdout);
     std::_Exit(skipped);

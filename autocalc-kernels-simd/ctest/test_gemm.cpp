@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "gemm/run.hpp"
-#include "pool.hpp"
+#include "pool/pool.hpp"
 
 // Doubles run the same code as floats, and each type takes a sanitizer's compiler a
 // minute or two.

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "pool.hpp"
+#include "pool/pool.hpp"
 #include "split_gemm.hpp"
 
 using namespace autocalc::simd::AC_ISA;

@@ -18,7 +18,7 @@ from benchmarks.side_by_side.language import Sizes
 import autocalc as ac
 from autocalc.errors import CompileWarning
 
-simd = pytest.importorskip("autocalc_kernels_simd._core")
+simd = pytest.importorskip("autocalc_kernels_simd._loader")
 
 
 def resnet(batch: int) -> Callable[[Any], Any]:

@@ -90,7 +90,7 @@ def test_executors_and_bookkeeping_in_c_and_python(way: str, monkeypatch: Any) -
     if way != "native":
         monkeypatch.setattr(_replay, "bookkeeping", Bookkeeping)
     if way == "Python":
-        monkeypatch.setattr(_replay, "make_executor", lambda _: None)
+        monkeypatch.setattr(_replay, "native_executor", None)
     run = Compiled(remember)
     mine, theirs = ac.zeros(2, 9, 4), ac.zeros(2, 9, 4)
     for t in range(9):

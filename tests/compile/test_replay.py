@@ -37,7 +37,7 @@ def choose(way: str, monkeypatch: Any) -> None:
     if way != "native":
         monkeypatch.setattr(_replay, "bookkeeping", Bookkeeping)
     if way == "Python":
-        monkeypatch.setattr(_replay, "make_executor", lambda _: None)
+        monkeypatch.setattr(_replay, "native_executor", None)
 
 
 def normal(*shape: int, seed: int = 5) -> ac.Tensor:
@@ -132,14 +132,15 @@ def test_all_ways_leave_the_same_bits(name: str) -> None:
     assert kept[0] == kept[1] == kept[2]
 
 
-def test_the_native_executor_runs_where_a_set_brings_one() -> None:
-    core = pytest.importorskip("autocalc_kernels_simd._core")
+def test_the_engines_executor_runs_where_there_is_an_engine() -> None:
+    native = pytest.importorskip("autocalc._native")
     run = warmed(training(perceptron()), *batch())
     held = gc.get_referents(run.programs[0]._replay._around)
-    assert any(isinstance(x, core.Executor) for x in held)
+    assert any(isinstance(x, native.Executor) for x in held)
 
 
-def test_without_one_programs_run_in_python() -> None:
+def test_without_one_programs_run_in_python(monkeypatch: Any) -> None:
+    monkeypatch.setattr(_replay, "native_executor", None)
     with ac.kernels.use("reference", only=True):
         run = warmed(lambda x: x.relu() * 2, normal(3, 4))
         around = run.programs[0]._replay._around

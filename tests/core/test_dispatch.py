@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
+from autocalc._dispatch import _engine as engine
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._select import MAX_DECISIONS, Decomposed
@@ -509,7 +510,8 @@ def test_results_come_from_the_first_allocator(install):
     assert Counting.made == 0
 
 
-def test_without_an_allocator(install):
+def test_without_an_allocator(install, monkeypatch):
+    monkeypatch.setattr(engine, "allocator", None)
     install()
     assert ac.memory.stats() == {}
     ac.memory.trim()

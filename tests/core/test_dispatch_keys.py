@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Keys of decisions: equal for equal operands, different for all others.
 
-AutoCalc's own way and that of every kernel set that brings one hold the same promises.
+The way in Python and that of the engine hold the same promises.
 """
 
 import numpy as np
 import pytest
 
-import autocalc as ac
+from autocalc._dispatch import _engine as engine
 from autocalc._dispatch._keys import key_of
-from autocalc._dispatch._select import first_of
-from autocalc._dispatch._state import PROCESS
-from autocalc.plugin import KernelSet
 
 
-@pytest.fixture(params=["its own", "installed"])
+@pytest.fixture(params=["python", "engine"])
 def way(request):
-    found = key_of if request.param == "its own" else first_of(PROCESS, "key_of")
-    if found is None:
-        pytest.skip("no kernel set that is installed brings a way")
-    return found
+    if request.param == "python":
+        return key_of
+    if engine.native is None:
+        pytest.skip("the engine is not installed")
+    return engine.key_of
 
 
 def a(*shape, dtype=np.float32):
@@ -89,25 +87,3 @@ def test_many_dimensions(way):
     wide = a(*(1,) * 30)
     assert way(wide) == way(wide.copy())
     assert way(wide) != way(wide[0])
-
-
-def test_keys_come_from_the_first_set_that_has_a_way(install):
-    asked = []
-
-    def mine(*operands):
-        asked.append(len(operands))
-        return key_of(*operands)
-
-    kernels = {"add": lambda out, a, b: np.add(a, b, out=out)}
-    options = {"load": lambda: kernels, "key_of": lambda: mine}
-    install(mine=[KernelSet("mine", family="mine", rank=400, **options)])
-    x = ac.ones(3, 3)
-    x @ x
-    assert asked
-    before = len(asked)
-    with ac.kernels.use("reference", only=True):
-        x @ x
-    assert len(asked) == before
-    x @ x
-    assert len(asked) > before
-    assert PROCESS.key_of is mine

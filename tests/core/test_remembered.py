@@ -16,7 +16,7 @@ from autocalc._ops import _remembered, _replayed
 F = ac.nn.functional
 
 #: Without a runtime, Python runs the recipes of some functions.
-IN_PYTHON = eager.runtime().module is None
+IN_PYTHON = eager.calls is None
 
 #: As often, and a bit more, a call runs in full before it is recorded.
 OFTEN = 34

@@ -19,7 +19,7 @@ def same_budget(monkeypatch):
     monkeypatch.setattr(_thread_budget, "_budget", None)
     yield
     monkeypatch.undo()
-    _threads._tell_loaded_sets(ac.get_num_threads())
+    _threads.apply_budget(None)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from __future__ import annotations
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch._eager import Runtime
 from autocalc._doctor import _packages as checks
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.table import TABLE
@@ -54,19 +53,21 @@ def test_a_fault_is_a_warning_of_its_own(machine, install):
 
 
 @pytest.mark.parametrize(
-    ("runtime", "level"),
+    ("calls", "engine", "reason", "level"),
     [
-        (Runtime(object(), "acme 1", ""), "ok"),
-        (Runtime(None, "acme 1", "it failed"), "warning"),
-        (Runtime(None, "", "switched off by AUTOCALC_EAGER=python"), "note"),
+        (object(), object(), "", "ok"),
+        (None, object(), "switched off by AUTOCALC_EAGER=python", "note"),
+        (None, None, "autocalc-core was built without a C++ compiler", "warning"),
     ],
 )
-def test_operators(machine, monkeypatch, runtime, level):
-    monkeypatch.setattr(checks.eager, "runtime", lambda: runtime)
+def test_operators(machine, monkeypatch, calls, engine, reason, level):
+    monkeypatch.setattr(checks.eager, "calls", calls)
+    monkeypatch.setattr(checks.eager, "reason", reason)
+    monkeypatch.setattr(checks.engine, "native", engine)
     (found,) = checks.operators(machine())
     assert found.level == level
     assert bool(found.remedy) is (level != "ok")
-    assert (runtime.reason in found.text) is True
+    assert reason in found.text
 
 
 @pytest.mark.parametrize(

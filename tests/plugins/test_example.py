@@ -58,15 +58,15 @@ import json
 import numpy as np
 import autocalc as ac
 from autocalc_kernels_example import _native
-from autocalc_kernels_simd import _core
-from autocalc.plugin import ExecutorCall
+import autocalc._native
+from autocalc._kernels.kernel_set import ExecutorCall
 
 def forbidden(*_):
     raise AssertionError
 
 x, y = np.float32([-1, 2]), np.empty(2, "f4")
 call = ExecutorCall(forbidden, _native.kernels["relu"].native, (y, x), (1, 0))
-_core.Executor([call], {0: (x, 0), 1: (y, 0)}).run()
+autocalc._native.Executor([call], {0: (x, 0), 1: (y, 0)}).run()
 a = ac.randn(30, 40)
 with ac.kernels.use("example"):
     run = ac.compile(lambda a: a.relu() * 2)
@@ -76,7 +76,7 @@ with ac.kernels.use("example"):
     chosen = [(i.name, i.chosen, i.native is not None) for i in steps]
 print(json.dumps([y.tolist(), same, chosen]))
 """
-    pytest.importorskip("autocalc_kernels_simd._core")
+    pytest.importorskip("autocalc._native")
     values, same, chosen = python(program, install("example"))
     assert values == [0, 2]
     assert same

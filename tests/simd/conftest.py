@@ -4,31 +4,32 @@
 import numpy as np
 import pytest
 
-_core = pytest.importorskip("autocalc_kernels_simd._core")
+_loader = pytest.importorskip("autocalc_kernels_simd._loader")
+_native = pytest.importorskip("autocalc._native")
 _plugin = pytest.importorskip("autocalc_kernels_simd._plugin")
 
 #: Those with a complete table that this CPU runs, the best first.
-ISAS = [isa.name for isa in _plugin._ISAS if _core.cpu_runs(isa.name)]
+ISAS = [isa.name for isa in _plugin._ISAS if _loader.cpu_runs(isa.name)]
 
 
 @pytest.fixture(scope="session", params=ISAS)
 def kernels(request):
     """Kernel name -> callable, of each instruction set that this CPU has."""
-    return _core.load(request.param)
+    return _loader.load(request.param)
 
 
 @pytest.fixture(scope="session")
 def tables():
     """Instruction set -> its kernels, for tests whose oracle costs more than these."""
-    return {isa: _core.load(isa) for isa in ISAS}
+    return {isa: _loader.load(isa) for isa in ISAS}
 
 
 @pytest.fixture
 def set_threads():
     """Set the number of threads; it is restored after the test."""
-    before = _core.num_threads()
-    yield _core.set_num_threads
-    _core.set_num_threads(before)
+    before = _native.num_threads()
+    yield _native.set_num_threads
+    _native.set_num_threads(before)
 
 
 @pytest.fixture
@@ -37,10 +38,10 @@ def set_team(set_threads):
 
     def set_both(count):
         set_threads(count)
-        _core.set_team_limit(count)
+        _native.set_team_limit(count)
 
     yield set_both
-    _core.set_team_limit(0)
+    _native.set_team_limit(0)
 
 
 @pytest.fixture

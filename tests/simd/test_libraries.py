@@ -10,10 +10,10 @@ import pytest
 
 from autocalc.errors import PluginError
 
-_core = pytest.importorskip("autocalc_kernels_simd._core")
+_loader = pytest.importorskip("autocalc_kernels_simd._loader")
 _plugin = pytest.importorskip("autocalc_kernels_simd._plugin")
 
-LIBRARIES = sorted(Path(_core.__file__).parent.glob("kernels_*.so"))
+LIBRARIES = sorted(Path(_loader.__file__).parent.glob("kernels_*.so"))
 PACKAGE = Path(__file__).parents[2] / "autocalc-kernels-simd"
 CHECK = PACKAGE / "tools" / "exports.py"
 #: What the libraries were linked from, where they were built in this checkout.
@@ -45,7 +45,7 @@ def check(*libraries):
 
 def test_there_is_a_library_for_each_instruction_set_of_this_cpu():
     names = {path.stem.removeprefix("kernels_") for path in LIBRARIES}
-    runs = {i for i in ISAS if _core.cpu_runs(i)}
+    runs = {i for i in ISAS if _loader.cpu_runs(i)}
     assert runs
     assert runs <= names
 
@@ -108,9 +108,9 @@ def test_a_library_without_fault(tmp_path):
 
 
 def test_an_unknown_instruction_set_is_refused():
-    assert not _core.cpu_runs("mmx")
+    assert not _loader.cpu_runs("mmx")
     with pytest.raises(ImportError, match="this CPU does not run `mmx` code"):
-        _core.load("mmx")
+        _loader.load("mmx")
 
 
 def test_split_products_need_a_compiler_that_knows_amx(monkeypatch, tmp_path):
@@ -122,6 +122,6 @@ def test_split_products_need_a_compiler_that_knows_amx(monkeypatch, tmp_path):
 def test_split_products_need_a_system_that_grants_amx(monkeypatch, tmp_path):
     (tmp_path / "kernels_amx.so").touch()
     monkeypatch.setattr(_plugin, "__file__", str(tmp_path / "_plugin.py"))
-    monkeypatch.setattr(_core, "cpu_runs", lambda isa: isa != "amx")
+    monkeypatch.setattr(_loader, "cpu_runs", lambda isa: isa != "amx")
     with pytest.raises(PluginError, match=r"grants no AMX state .* Linux does from 5"):
         _plugin._load_amx("split")

@@ -9,7 +9,7 @@ from autocalc._dispatch._thread_budget import chosen_budget
 from autocalc._dispatch._threads import apply_budget
 from autocalc.nn import functional as F
 
-_core = pytest.importorskip("autocalc_kernels_simd._core")
+_native = pytest.importorskip("autocalc._native")
 
 THREADS = (1, 2, 3, 5, 8, 16, 64)
 
@@ -21,11 +21,11 @@ def on_threads():
 
     def run(count, work):
         apply_budget(count)
-        _core.set_team_limit(count)
+        _native.set_team_limit(count)
         return work()
 
     yield run
-    _core.set_team_limit(0)
+    _native.set_team_limit(0)
     apply_budget(before)
 
 
@@ -134,17 +134,17 @@ def test_parts_without_memory_of_their_own_are_recorded(on_threads):
 
     expected = on_threads(1, lambda: (ac.manual_seed(0), work())[1])
     try:
-        _core.record_jobs(16)
+        _native.record_jobs(16)
         ac.manual_seed(0)
         out = work()
-        records = _core.job_records()
+        records = _native.job_records()
     finally:
-        _core.record_jobs(0)
+        _native.record_jobs(0)
     assert out[0].numpy().tobytes() == expected[0].numpy().tobytes()
     tasks, parts, passed = max(records, key=lambda record: record[0])
     assert tasks >= 16
     assert len(parts) == 16
     assert 0 < max(parts) < sum(parts) < passed
-    _core.record_jobs(16)
-    assert _core.job_records() == []
-    _core.record_jobs(0)
+    _native.record_jobs(16)
+    assert _native.job_records() == []
+    _native.record_jobs(0)

@@ -10,7 +10,8 @@ import threading
 import numpy as np
 import pytest
 
-_core = pytest.importorskip("autocalc_kernels_simd._core")
+_loader = pytest.importorskip("autocalc_kernels_simd._loader")
+_native = pytest.importorskip("autocalc._native")
 
 
 def matmul(kernels, a, b):
@@ -28,9 +29,9 @@ def operands(rng):
 
 def test_the_number_of_threads_is_at_least_one(set_threads):
     set_threads(4)
-    assert _core.num_threads() == 4
+    assert _native.num_threads() == 4
     set_threads(0)
-    assert _core.num_threads() == 1
+    assert _native.num_threads() == 1
 
 
 def test_python_threads_multiply_at_the_same_time(kernels, set_threads, operands):
@@ -47,7 +48,7 @@ def test_python_threads_multiply_at_the_same_time(kernels, set_threads, operands
     for thread in threads:
         thread.start()
     for i in range(50):
-        _core.set_num_threads(i % 4 + 1)
+        _native.set_num_threads(i % 4 + 1)
     for thread in threads:
         thread.join()
     assert not failures
@@ -71,9 +72,10 @@ def test_parent_and_child_go_on_after_a_fork(kernels, set_threads, operands):
 def test_a_process_ends_while_workers_sleep():
     program = """
 import numpy as np
-from autocalc_kernels_simd import _core
-kernels = _core.load("sse2")
-_core.set_num_threads(4)
+from autocalc import _native
+from autocalc_kernels_simd import _loader
+kernels = _loader.load("sse2")
+_native.set_num_threads(4)
 a = np.ones((300, 300))
 kernels["gemm"](a.copy(), None, a, a, None, 1.0, 0.0, "none", 0)
 print("done")
@@ -97,19 +99,19 @@ def test_waiting_is_measured_on_demand(kernels, set_threads):
 
     def added(times):
         """Return nanoseconds of calls, and what threads waited in them."""
-        begin = _core.read_clock()
+        begin = _native.read_clock()
         for _ in range(times):
             add(out, a, a)
-        start, stop, waited, *_ = _core.clock_between(begin, _core.read_clock())
+        start, stop, waited, *_ = _native.clock_between(begin, _native.read_clock())
         return stop - start, waited
 
     set_threads(2)
     try:
         assert added(1)[1] == 0
-        _core.measure_waiting(True)
+        _native.measure_waiting(True)
         passed, waited = added(20)
-        _core.measure_waiting(False)
+        _native.measure_waiting(False)
         assert 0 < waited < 2 * passed
         assert added(1)[1] == 0
     finally:
-        _core.measure_waiting(False)
+        _native.measure_waiting(False)

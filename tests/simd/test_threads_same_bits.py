@@ -8,13 +8,13 @@ from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Meta
 from autocalc._kernels.table import TABLE
 
-_core = pytest.importorskip("autocalc_kernels_simd._core")
+_loader = pytest.importorskip("autocalc_kernels_simd._loader")
 
 _plugin = pytest.importorskip("autocalc_kernels_simd._plugin")
 
 NAMES = sorted(
     set().union(
-        *(_core.load(isa.name) for isa in _plugin._ISAS if _core.cpu_runs(isa.name))
+        *(_loader.load(isa.name) for isa in _plugin._ISAS if _loader.cpu_runs(isa.name))
     )
 )
 

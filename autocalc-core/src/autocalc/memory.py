@@ -19,7 +19,7 @@ __all__ = ["live_node_count", "snapshot", "stats", "trace", "trim"]
 def stats() -> dict[str, int]:
     """Return the allocator's counters; empty if NumPy allocates.
 
-    That of the SIMD package counts bytes `in_use`, their `peak`, `cached` of freed
+    That of AutoCalc's engine counts bytes `in_use`, their `peak`, `cached` of freed
     blocks that wait to be handed out again, and `workspace`: of those in use, what
     threads keep for kernels to work in, as packed operands. `blocks` are alive, of
     `allocations` so far, `reused` of them from the cache.

@@ -18,9 +18,8 @@ import on any CPU, and `KernelSet.load` does the rest on first use::
 
 `api` is the number that `KERNEL_API_VERSION` had when the package was written.
 
-A package may also bring an eager runtime, calls of operators in C: it names a module in
-the group ``autocalc.eager`` (`EAGER_ENTRY_POINT_GROUP`) whose ``EAGER_API_VERSION`` is
-the one here.  `_dispatch/_eager.py` says what is asked of it.
+Kernels in the C form (``autocalc_kernel.h``) get threads and memory to work in from the
+context that `ac_python_context` finds: that of AutoCalc's engine.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from autocalc._dispatch._cpu import cpu_features
-from autocalc._dispatch._eager import EAGER_API_VERSION, EAGER_ENTRY_POINT_GROUP
 from autocalc._dispatch._precision import float32_matmul_precision
 from autocalc._kernels.device_library import DeviceLibrary
 from autocalc._kernels.hooks import hookimpl
@@ -39,21 +37,15 @@ from autocalc._kernels.kernel_set import (
     Chain,
     ChainStep,
     DispatchKey,
-    Executor,
-    ExecutorCall,
     Fuse,
     FusedKernel,
     KernelImpl,
     KernelSet,
-    KeyOf,
-    MakeExecutor,
     PoolClock,
     PoolTimes,
 )
 
 __all__ = [
-    "EAGER_API_VERSION",
-    "EAGER_ENTRY_POINT_GROUP",
     "ENTRY_POINT_GROUP",
     "KERNEL_API_VERSION",
     "Allocator",
@@ -61,14 +53,10 @@ __all__ = [
     "ChainStep",
     "DeviceLibrary",
     "DispatchKey",
-    "Executor",
-    "ExecutorCall",
     "Fuse",
     "FusedKernel",
     "KernelImpl",
     "KernelSet",
-    "KeyOf",
-    "MakeExecutor",
     "PoolClock",
     "PoolTimes",
     "cpu_features",

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""SIMD kernels, thread pool and allocator for AutoCalc."""
+"""SIMD kernels for AutoCalc."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc.plugin import Chain, ChainStep, FusedKernel
-from autocalc_kernels_simd import _core
+from autocalc_kernels_simd import _loader
 
 #: Numbers of `ac_dtype`.
 _DTYPES = {
@@ -33,14 +33,14 @@ class Fuser:
     """Makes one kernel of a chain of an instruction set's elementwise kernels."""
 
     def __init__(self, isa: str) -> None:
-        kernels = _core.load(isa)
+        kernels = _loader.load(isa)
         self._places = {name: place for place, name in enumerate(kernels)}
         self._attributes = {
             name: [word.partition(":")[2] for word in _part(kernel.signature, 2)]
             for name, kernel in kernels.items()
             if kernel.signature.startswith("~") and name not in _CHECKING
         }
-        self._kernel = _core.load(isa, "chain")["elementwise_chain"]
+        self._kernel = _loader.load(isa, "chain")["elementwise_chain"]
 
     def __call__(self, chain: Chain) -> FusedKernel | None:
         """Return the chain as one kernel, or None where it is too long or too wide."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import cache, partial
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from autocalc.errors import PluginError
 from autocalc.plugin import (
@@ -23,16 +23,11 @@ from autocalc.plugin import (
     DispatchKey,
     KernelImpl,
     KernelSet,
-    PoolTimes,
     hookimpl,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from autocalc.plugin import Allocator, Fuse, KeyOf, MakeExecutor
+    from autocalc.plugin import Fuse
 
 
 class _Isa(NamedTuple):
@@ -54,48 +49,6 @@ _ISAS = (
     _Isa("sse2", 200, _SSE2),
     _Isa("neon", 250, _NEON),
 )
-
-
-class PoolAllocator:
-    """Result arrays in reused, 64-byte aligned blocks."""
-
-    def __init__(self) -> None:
-        from autocalc_kernels_simd import _core
-
-        # The builtin itself, so that a call costs no Python frame.
-        self.empty: Callable[[tuple[int, ...], np.dtype[Any]], Any] = _core.empty
-        self._core = _core
-
-    def stats(self) -> dict[str, int]:
-        """Return the counters: bytes in use, at the peak and cached; blocks."""
-        return self._core.stats()
-
-    def trim(self) -> None:
-        """Give the cached blocks back to the system."""
-        self._core.trim()
-
-
-class _PoolClock:
-    """How long threads wait, what they work on, and records of what they share."""
-
-    def __init__(self) -> None:
-        from autocalc_kernels_simd import _core
-
-        self._core = _core
-        # The builtin itself, so that a reading costs no Python frame.
-        self.now: Callable[[], bytes] = _core.read_clock
-        self.record_jobs = _core.record_jobs
-        self.job_records = _core.job_records
-        self.hand_off_ns = _core.hand_off_ns
-
-    def measure(self, on: bool) -> None:
-        """Measure from now on, or no longer."""
-        self._core.measure_waiting(on)
-        self._core.measure_phases(on)
-
-    def between(self, begin: bytes, end: bytes) -> PoolTimes:
-        """Return what threads did between two readings."""
-        return PoolTimes(*self._core.clock_between(begin, end))
 
 
 #: Images of fewer channels are rearranged at little cost: those a network is given.
@@ -148,19 +101,19 @@ def _transposed_weight(key: DispatchKey) -> bool:
 
 
 def _load_amx(family: str) -> dict[str, KernelImpl]:
-    from autocalc_kernels_simd import _core
+    from autocalc_kernels_simd import _loader
 
     if not (Path(__file__).parent / "kernels_amx.so").exists():
         message = "it was not built: its compiler was older than GCC 11 or Clang 12"
         raise PluginError(message)
-    if not _core.cpu_runs("amx"):
+    if not _loader.cpu_runs("amx"):
         message = "the system grants no AMX state to this process; Linux does from 5.16"
         raise PluginError(message)
     return _load("amx", family)
 
 
 def _load(isa: str, family: str) -> dict[str, KernelImpl]:
-    from autocalc_kernels_simd import _core
+    from autocalc_kernels_simd import _loader
 
     return {
         name: KernelImpl(
@@ -174,24 +127,8 @@ def _load(isa: str, family: str) -> dict[str, KernelImpl]:
             if name in {"linear", "gemm"} and isa in {"avx2", "avx512"}
             else None,
         )
-        for name, kernel in _core.load(isa, family).items()
+        for name, kernel in _loader.load(isa, family).items()
     }
-
-
-def _allocator() -> Allocator:
-    return PoolAllocator()
-
-
-def _key_of() -> KeyOf:
-    from autocalc_kernels_simd import _core
-
-    return _core.key_of
-
-
-def _executor() -> MakeExecutor:
-    from autocalc_kernels_simd import _core
-
-    return _core.Executor
 
 
 @cache
@@ -199,19 +136,6 @@ def _fuser(isa: str) -> Fuse:
     from autocalc_kernels_simd._chains import Fuser
 
     return Fuser(isa)
-
-
-def _set_num_threads(count: int) -> None:
-    from autocalc_kernels_simd import _core
-
-    _core.set_num_threads(count)
-
-
-def _info() -> dict[str, str]:
-    from autocalc_kernels_simd import _core
-
-    pool = "own, spins, yields, then sleeps"
-    return {"threads": str(_core.num_threads()), "pool": pool}
 
 
 def _winograd(isa: _Isa) -> KernelSet:
@@ -223,8 +147,6 @@ def _winograd(isa: _Isa) -> KernelSet:
         rank=isa.rank + 5,
         load=partial(_load, isa.name, "winograd"),
         determinism="threads",
-        set_num_threads=_set_num_threads,
-        info=_info,
     )
 
 
@@ -241,8 +163,6 @@ def _amx(
         decomposes=False,
         determinism="threads",
         precision=precision,
-        set_num_threads=_set_num_threads,
-        info=_info,
     )
 
 
@@ -267,13 +187,7 @@ def autocalc_kernel_sets() -> list[KernelSet]:
             rank=isa.rank,
             load=partial(_load, isa.name, "simd"),
             determinism="threads",
-            allocator=_allocator,
-            key_of=_key_of,
-            executor=_executor,
             fuser=partial(_fuser, isa.name),
-            pool_clock=_PoolClock,
-            set_num_threads=_set_num_threads,
-            info=_info,
         )
         for isa in _ISAS
     ]

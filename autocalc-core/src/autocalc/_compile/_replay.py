@@ -29,8 +29,7 @@ from autocalc._compile._trace import (
     Same,
     Trace,
 )
-from autocalc._dispatch._select import make_executor
-from autocalc._dispatch._state import current
+from autocalc._dispatch._engine import executor as native_executor
 from autocalc._graph._node import Leaf
 from autocalc._program._executor import (
     Placement,
@@ -97,7 +96,7 @@ class Replay:
         for instruction in program.instructions:
             if instruction.callback is not None:
                 instruction.callback.leaves = [leaf for leaf, _ in trace.gradients]
-        make_one = make_executor(current().selection) or PythonExecutor
+        make_one = native_executor or PythonExecutor
         executor = make_one(calls_of(program.instructions, places), places)
         self._nesting = trace.nesting
         followers = list(_followers(program, trace))

@@ -272,7 +272,7 @@ class Report:
     threads: int
     #: What is known from `autocalc tune`.
     tuning: str
-    #: Whether calls of operators are accelerated, and by whom.
+    #: Whether calls of operators are accelerated.
     eager: str
     environment: dict[str, str]
 

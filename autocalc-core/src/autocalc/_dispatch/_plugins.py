@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from autocalc._config import logger, settings, warn_about_unknown
+from autocalc._dispatch import _engine as engine
 from autocalc._dispatch._cpu import cpu_features, detected_features
 from autocalc._dispatch._fit import api_misfit, misfit
 from autocalc._dispatch._many_dims import allow as allow_many_dims
@@ -157,6 +158,7 @@ class Registry:
     def _offered(self, kernel_set: KernelSet) -> dict[str, Any] | None:
         """Run the set's own `load`."""
         try:
+            engine.set_num_threads(get_num_threads())
             offered = dict(kernel_set.load())
             if kernel_set.set_num_threads is not None:
                 kernel_set.set_num_threads(get_num_threads())

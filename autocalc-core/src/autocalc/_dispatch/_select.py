@@ -7,17 +7,17 @@ is taken once for a key and kept, so that the hot path is one dict lookup.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from numpy import ndarray
 
 from autocalc._config import settings
+from autocalc._dispatch import _engine as engine
 from autocalc._dispatch import _falls as falls
 from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._device import numpy_empty
 from autocalc._dispatch._explained import explained
-from autocalc._dispatch._keys import key_of
 from autocalc._dispatch._offers import (
     can_decompose,
     how,
@@ -39,7 +39,6 @@ from autocalc._kernels.kernel_set import (
     KernelImpl,
     KernelSet,
     KeyOf,
-    MakeExecutor,
 )
 from autocalc._kernels.spec import KernelSpec, Meta
 from autocalc._kernels.table import TABLE
@@ -165,7 +164,6 @@ class Order(NamedTuple):
     decided: dict[Precision, dict[DispatchKey, str]]
     tables: list[dict[Any, Any]]
     empty: Callable[[Shape, DType], Array]
-    key_of: KeyOf
     remembered: dict[bytes, Any] | None
     precision: Precision
     elsewhere: dict[Precision, Made]
@@ -268,7 +266,7 @@ class Selection:
         locked: Locked | None = None,
     ) -> Order:
         """Change the order for all users; return what `restore` needs."""
-        made = self.tables, self.empty, self.key_of, self.remembered
+        made = self.tables, self.empty, self.remembered
         now = deciding_precision(), self._elsewhere
         before = Order(
             self._choices, self.only, self.locked, self._decided, *made, *now
@@ -282,7 +280,7 @@ class Selection:
         self._choices, self.only = before.choices, before.only
         self.locked, self._decided = before.locked, before.decided
         self.tables, self.remembered = before.tables, before.remembered
-        self.empty, self.key_of = before.empty, before.key_of
+        self.empty = before.empty
         self._elsewhere = before.elsewhere
         self.follow(before.precision, deciding_precision())
 
@@ -291,7 +289,7 @@ class Selection:
         self.tables, self.remembered = self._made_anew()
         self._decided, self._elsewhere = {}, {}
         self.empty = self._first_empty
-        self.key_of = self._first_key_of
+        self.key_of = engine.key_of
 
     def _made_anew(self) -> Made:
         return Made([{} for _ in TABLE], {} if self.wrap is None else None)
@@ -355,12 +353,6 @@ class Selection:
         found = allocator(self)
         self.empty = numpy_empty() if found is None else found.empty
         return self.empty(shape, dtype)
-
-    def _first_key_of(self, *operands: Any) -> Hashable:
-        """Find who makes keys, then make them so from now on."""
-        found = first_of(self, "key_of")
-        self.key_of = key_of if found is None else found
-        return self.key_of(*operands)
 
     # ---- decisions ---------------------------------------------------------------
 
@@ -512,13 +504,12 @@ class Selection:
 
 
 def allocator(selection: Selection) -> Allocator | None:
-    """Return the allocator of the first set in the order that has one."""
-    return first_of(selection, "allocator")  # type: ignore[no-any-return]  # by name
+    """Return the allocator of the first set in the order that has one, or the engine's.
 
-
-def make_executor(selection: Selection) -> MakeExecutor | None:
-    """Return what the first set in the order that has executors makes them with."""
-    return first_of(selection, "executor")  # type: ignore[no-any-return]  # by name
+    None where there is neither: NumPy allocates.
+    """
+    found = first_of(selection, "allocator")
+    return engine.allocator if found is None else found
 
 
 def first_of(selection: Selection, field: str) -> Any:

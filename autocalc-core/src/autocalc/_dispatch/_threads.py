@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Choosing the thread budget: whoever is loaded is told."""
+"""Choosing the thread budget: the engine and each loaded kernel set are told."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from autocalc._config import MOST_THREADS
+from autocalc._dispatch import _engine as engine
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._thread_budget import (
     choose_budget,
@@ -54,21 +55,19 @@ def set_num_threads(count: int) -> None:
 
 
 def apply_budget(count: int | None) -> None:
-    """Put a budget in force, with None the machine's, and tell the loaded sets."""
+    """Put a budget in force, with None the machine's, in the engine and loaded sets."""
     choose_budget(count)
-    _tell_loaded_sets(get_num_threads() if count is None else count)
+    budget = get_num_threads() if count is None else count
+    engine.set_num_threads(budget)
+    for kernel_set in registry().loaded_sets():
+        if kernel_set.set_num_threads is not None:
+            kernel_set.set_num_threads(budget)
 
 
 def _is_count(value: object) -> bool:
     """Return whether `value` is a whole number of threads, and not True."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     return whole and 0 < value <= MOST_THREADS  # type: ignore[operator]  # an int
-
-
-def _tell_loaded_sets(count: int) -> None:
-    for kernel_set in registry().loaded_sets():
-        if kernel_set.set_num_threads is not None:
-            kernel_set.set_num_threads(count)
 
 
 @contextmanager

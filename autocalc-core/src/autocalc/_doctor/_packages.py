@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from autocalc._config import settings
 from autocalc._dispatch import _eager as eager
+from autocalc._dispatch import _engine as engine
 from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._plugins import registry
 from autocalc._doctor._finding import Finding
@@ -46,20 +47,18 @@ def plugins(_machine: Machine) -> Iterator[Finding]:
 
 def operators(_machine: Machine) -> Iterator[Finding]:
     """Look whether calls of operators are accelerated."""
-    runtime = eager.runtime()
     told = eager.describe()
-    if runtime.module is not None:
+    if eager.calls is not None:
         yield Finding("ok", "operators", told)
-    elif runtime.origin:
-        yield Finding(
-            "warning",
-            "operators",
-            told,
-            f"pip install --upgrade autocalc-core {runtime.origin.split()[0]}",
-        )
+    elif engine.native is not None:
+        yield Finding("note", "operators", told, "Unset AUTOCALC_EAGER.")
     else:
-        remedy = "pip install autocalc-kernels-simd, or unset AUTOCALC_EAGER."
-        yield Finding("note", "operators", told, remedy)
+        remedy = (
+            "Small calls take several times as long, and kernels run on one thread. "
+            "Install a C++17 compiler and Python's headers, then: pip install "
+            "--force-reinstall --no-deps --no-binary autocalc-core autocalc-core"
+        )
+        yield Finding("warning", "operators", told, remedy)
 
 
 def record(_machine: Machine) -> Iterator[Finding]:

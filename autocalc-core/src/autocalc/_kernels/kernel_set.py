@@ -224,7 +224,7 @@ class ExecutorCall(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> from autocalc.plugin import ExecutorCall
+    >>> from autocalc._kernels.kernel_set import ExecutorCall
     >>> def exp(out, a):
     ...     np.exp(a, out)
     >>> out = np.empty(2)
@@ -380,23 +380,20 @@ class KernelSet:
         ``"medium"``, what `ac.set_float32_matmul_precision` must have been given for
         its kernels to run.  "medium" allows what "high" allows.
     allocator
-        Makes the set's allocator when it is first needed.
-    key_of
-        Gives, when it is first needed, the function under whose values decisions are
-        kept; AutoCalc's own makes tuples, which takes longer than some calls.
-    executor
-        Gives, when it is first needed, what makes the executors of compiled programs;
-        AutoCalc's own calls kernels in a Python loop.  It runs the calls of all sets.
+        Makes the set's allocator when it is first needed; without one AutoCalc's engine
+        allocates.
     pool_clock
-        Gives, when it is first needed, what tells the profiler how long threads wait,
-        and how the time of the set's kernels divides into phases.  Where it also has
+        Of a set with threads of its own: gives, when it is first needed, what tells the
+        profiler how long threads wait, and how the time of the set's kernels divides
+        into phases.  Where it also has
         ``record_jobs``, ``job_records`` and ``hand_off_ns``, ``autocalc bench scaling``
         predicts what more threads would gain.
     fuser
         Gives, when it is first needed, what makes one kernel of a chain of the set's
         elementwise kernels; without it each of them is a call of its own.
     set_num_threads
-        Told the thread budget when the set is loaded and when the budget changes.
+        Of a set with threads of its own: told the thread budget when the set is loaded
+        and when the budget changes.
     info
         More lines for ``autocalc kernels``: libraries, versions, threads.
     flushes_subnormals
@@ -428,8 +425,6 @@ class KernelSet:
     determinism: Literal["run", "threads"] | None = None
     precision: Literal["highest", "high", "medium"] = "highest"
     allocator: Callable[[], Allocator] | None = None
-    key_of: Callable[[], KeyOf] | None = None
-    executor: Callable[[], MakeExecutor] | None = None
     fuser: Callable[[], Fuse] | None = None
     pool_clock: Callable[[], PoolClock] | None = None
     set_num_threads: Callable[[int], None] | None = None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Runs a program: every call bound to its arrays once, then only called.
 
-The class here is the definition; a kernel package may bring another one that does the
-same in less time (`KernelSet.executor`).
+The class here is the definition; core's engine has another one that does the same in
+less time (`_dispatch/_engine.py`).
 """
 
 from __future__ import annotations

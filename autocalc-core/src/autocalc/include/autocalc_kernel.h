@@ -137,6 +137,16 @@ struct ac_context {
     const ac_phases* phases; /* NULL unless somebody wants to know */
 };
 
+/* What AutoCalc's core offers in its extension module, as a capsule: `context` answers
+ * the context in which the calling thread runs kernels, valid for one call. */
+#define AC_PYTHON_ENGINE "kernel_engine"
+#define AC_PYTHON_ENGINE_CAPSULE "autocalc._native." AC_PYTHON_ENGINE
+typedef struct ac_engine {
+    uint32_t size; /* sizeof(ac_engine) of the engine */
+    uint32_t version;
+    ac_context* (*context)(void);
+} ac_engine;
+
 /* Answers the clock of phases, NULL if there is none or nobody wants to know. */
 static inline const ac_phases* ac_phases_of(const ac_context* context) {
     const size_t end = offsetof(ac_context, phases) + sizeof(context->phases);

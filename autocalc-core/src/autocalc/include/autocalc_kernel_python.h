@@ -36,9 +36,32 @@ extern "C" {
 #define AC_PY_COLD
 #endif
 
-/* Answers the context in which the calling thread runs kernels; it stays valid for the
- * call. */
+/* As `ac_engine.context`. */
 typedef ac_context* (*ac_context_provider)(void);
+
+/* Answers the engine's provider: kernels then share its threads and its scratch memory.
+ * NULL without an exception where core has no extension module: kernels then run on one
+ * thread.  NULL with an exception if the engine is of another version. */
+static inline ac_context_provider ac_python_context(void) {
+    PyObject* module = PyImport_ImportModule("autocalc._native");
+    PyObject* capsule;
+    const ac_engine* engine;
+    if (module == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_ImportError)) PyErr_Clear();
+        return NULL;
+    }
+    capsule = PyObject_GetAttrString(module, AC_PYTHON_ENGINE);
+    Py_DECREF(module);
+    if (capsule == NULL) return NULL;
+    engine = (const ac_engine*)PyCapsule_GetPointer(capsule, AC_PYTHON_ENGINE_CAPSULE);
+    Py_DECREF(capsule); /* the module keeps it */
+    if (engine == NULL) return NULL;
+    if (engine->version == AC_KERNEL_API_VERSION) return engine->context;
+    PyErr_Format(PyExc_ImportError,
+                 "autocalc._native has an engine of kernel api %u, but %d is needed",
+                 (unsigned)engine->version, AC_KERNEL_API_VERSION);
+    return NULL;
+}
 
 typedef struct ac_py_kernel {
     PyObject_HEAD vectorcallfunc vectorcall;

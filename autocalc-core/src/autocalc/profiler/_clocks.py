@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from time import perf_counter_ns
 from typing import Any
 
+from autocalc._dispatch import _engine as engine
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Selection
 from autocalc._kernels.kernel_set import PoolClock, PoolTimes
@@ -31,18 +32,21 @@ class Clocks:
     Attributes
     ----------
     first
-        That of the first usable set which has one, for all sets without; or None.
+        That of the first usable set which has one, else the engine's, for all sets
+        without; or None.
     """
 
     def __init__(self, base: Selection) -> None:
         self._made: dict[Callable[[], PoolClock], PoolClock] = {}
         self._runs = False
-        self.first: PoolClock | None = None
+        self.first: PoolClock | None = self._first_of(base)
+
+    def _first_of(self, base: Selection) -> PoolClock | None:
         for kernel_set, _ in base.order():
             make = kernel_set.pool_clock
             if make is not None and registry().kernels(kernel_set.name):
-                self.first = self._clock(make)
-                break
+                return self._clock(make)
+        return None if engine.clock is None else self._clock(engine_clock)
 
     def measure(self, on: bool) -> None:
         """Measure from now on, or no longer."""
@@ -62,6 +66,12 @@ class Clocks:
             if self._runs:
                 self._made[make].measure(True)
         return self._made[make]
+
+
+def engine_clock() -> PoolClock:
+    """Return the clock of core's engine, which is there."""
+    assert engine.clock is not None
+    return engine.clock
 
 
 def summed(many: dict[str, int], one: Mapping[str, int]) -> dict[str, int]:

@@ -17,8 +17,7 @@ from autocalc._compile._bookkeeping import Bookkeeping
 from autocalc._compile._origins import Origin
 from autocalc._compile._replay import Replay
 from autocalc._compile._sites import FORWARD, Site
-from autocalc._dispatch._select import make_executor
-from autocalc._dispatch._state import current
+from autocalc._dispatch._engine import executor as native_executor
 from autocalc._kernels.kernel_set import ExecutorCall
 from autocalc._kernels.spec import Array
 from autocalc._program._executor import PythonExecutor
@@ -46,9 +45,7 @@ class TimedExecutor:
         calls: Sequence[ExecutorCall],
         places: Mapping[int, tuple[Array, int]],
     ) -> None:
-        make_one: Callable[..., Any] = (
-            make_executor(current().selection) or PythonExecutor
-        )
+        make_one: Callable[..., Any] = native_executor or PythonExecutor
         self._recording = recording
         self._of_slot: dict[int, list[Any]] = {slot: [] for slot in places}
         self._running = False

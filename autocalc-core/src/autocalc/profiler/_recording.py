@@ -32,8 +32,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from autocalc._compile._sites import GRADIENT_SUM, Site, site_of
-from autocalc._dispatch._keys import key_of
-from autocalc._dispatch._select import Entry, Selection, first_of
+from autocalc._dispatch._select import Entry, Selection
 from autocalc._graph._node import next_serial
 from autocalc._kernels.kernel_set import PoolTimes
 from autocalc._kernels.spec import KernelSpec, Meta, Work, meta_of
@@ -108,8 +107,7 @@ class Recording:
         self.limit, self.stop_after, self.steps = limit, stop_after, 0
         self.inner = base.wrap
         self.clocks = Clocks(base)
-        found = first_of(base, "key_of")
-        self.key_of: Callable[..., Any] = key_of if found is None else found
+        self.key_of: Callable[..., Any] = base.key_of
         self.selection = base.derive(wrap=self.wrap)
 
     def is_elsewhere(self) -> bool:

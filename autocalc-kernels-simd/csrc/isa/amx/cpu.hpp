@@ -11,7 +11,7 @@
 
 #include "../avx512/cpu.hpp"
 
-namespace autocalc::runtime {
+namespace autocalc::loader {
 
 // What the system grants holds for threads and children to come.
 inline bool runs_amx() {
@@ -23,4 +23,4 @@ inline bool runs_amx() {
     return syscall(SYS_arch_prctl, ask_for_state, tile_data) == 0;
 }
 
-}  // namespace autocalc::runtime
+}  // namespace autocalc::loader

@@ -4,7 +4,7 @@
 // instruction set.
 #pragma once
 
-namespace autocalc::runtime {
+namespace autocalc::loader {
 
 // The builtins also ask whether the operating system saves the registers.
 inline bool runs_avx2() {
@@ -13,4 +13,4 @@ inline bool runs_avx2() {
            __builtin_cpu_supports("bmi2");
 }
 
-}  // namespace autocalc::runtime
+}  // namespace autocalc::loader

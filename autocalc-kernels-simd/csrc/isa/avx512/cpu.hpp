@@ -6,7 +6,7 @@
 
 #include "../avx2/cpu.hpp"
 
-namespace autocalc::runtime {
+namespace autocalc::loader {
 
 inline bool runs_avx512() {
     return runs_avx2() && __builtin_cpu_supports("avx512f") &&
@@ -14,4 +14,4 @@ inline bool runs_avx512() {
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-}  // namespace autocalc::runtime
+}  // namespace autocalc::loader

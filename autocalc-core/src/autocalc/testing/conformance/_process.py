@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch import _engine as engine
 from autocalc._kernels.kernel_set import KernelImpl
 from autocalc._kernels.spec import Array, DType, KernelSpec, Sample
 from autocalc.testing.conformance import _floating_point as floating_point
@@ -145,7 +146,8 @@ def check_leaks(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     small = [s for s in samples(spec, dtype) if not is_large(s)]
     prepared = subject.prepare(spec, _largest(subject, spec, dtype, small), dtype)
     allocator = subject.kernel_set.allocator
-    stats = allocator().stats if allocator is not None else dict
+    made = engine.allocator if allocator is None else allocator()
+    stats = dict if made is None else made.stats
     _repeat(subject, prepared)  # what is made once and kept is no leak
     names, arrays = zip(*_operands(prepared), strict=True)
     before = [sys.getrefcount(a) for a in arrays]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autocalc._dispatch import _engine as engine
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._choice import available
 from autocalc._dispatch._plugins import registry
@@ -106,8 +107,8 @@ class Subject:
 
     @property
     def has_threads(self) -> bool:
-        """Whether the set can be told a number of threads."""
-        return self.kernel_set.set_num_threads is not None
+        """Whether the set has threads, or may get those of core's engine."""
+        return self.kernel_set.set_num_threads is not None or engine.native is not None
 
     @property
     def flushes(self) -> bool:
@@ -235,12 +236,17 @@ class Subject:
     @contextmanager
     def threads(self) -> Iterator[Any]:
         """Give a function that sets this set's threads; put them back afterwards."""
-        set_num_threads = self.kernel_set.set_num_threads
+        own = self.kernel_set.set_num_threads
+
+        def set_num_threads(count: int) -> None:
+            engine.set_num_threads(count)
+            if own is not None:
+                own(count)
+
         try:
-            yield set_num_threads
+            yield set_num_threads if self.has_threads else None
         finally:
-            if set_num_threads is not None:
-                set_num_threads(get_num_threads())
+            set_num_threads(get_num_threads())
 
     # ---- judging ---------------------------------------------------------------------
 

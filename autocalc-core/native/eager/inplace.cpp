@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+//
+// Elementwise kernels that write over their first operand, where nothing is recorded.
+#include <algorithm>
+
+#include "eager/arrays.hpp"
+#include "eager/calls.hpp"
+
+namespace autocalc::python::eager {
+namespace {
+
+bool has_history(PyObject* x) {
+    if (slot(x, bound.edge) != Py_None) return true;
+    PyObject* relation = slot(x, bound.view);
+    return PyTuple_CheckExact(relation) &&
+           slot(PyTuple_GET_ITEM(relation, 0), bound.edge) != Py_None;
+}
+
+// Where the memory of an array ends, or lies behind its end; strides are not negative.
+const char* end_of(const Array* a) {
+    npy_intp reach = item_size(dtype_of(a));
+    for (int d = 0; d < a->nd; ++d) {
+        if (a->dimensions[d] > 1) reach += (a->dimensions[d] - 1) * a->strides[d];
+    }
+    return a->data + reach;
+}
+
+}  // namespace
+
+const Array* writable(PyObject* x, const Context& context) {
+    PyObject* array = array_of(x);
+    if (array == nullptr || (context.grad() && has_history(x))) {
+        return nullptr;
+    }
+    constexpr int wanted = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_WRITEABLE;
+    const Array* a = fields(array);
+    return is_wide_float(a) && (a->flags & wanted) == wanted ? a : nullptr;
+}
+
+bool overlap(const Array* a, const Array* b) {
+    return end_of(a) > b->data && end_of(b) > a->data;
+}
+
+namespace {
+
+struct InPlace : Kind {
+    Py_ssize_t index;
+
+    bool read(PyObject* args) { return read_fields(args, index); }
+};
+
+// An operand of the same dtype that shares no memory with `a`, or is `a`.
+Ref operand_beside(PyObject* other, const Array* a, const Context& context) {
+    if (!is_tensor(other)) return number_beside(other, a);
+    PyObject* array = array_of(other);
+    if (array == nullptr || (context.grad() && slot(other, bound.edge) != Py_None)) {
+        return {};
+    }
+    const Array* b = fields(array);
+    if (b->descr != a->descr || b->nd > a->nd) return {};
+    for (int d = 1; d <= b->nd; ++d) {
+        const npy_intp size = b->dimensions[b->nd - d];
+        if (size != 1 && size != a->dimensions[a->nd - d]) return {};
+    }
+    return a == b || !overlap(a, b) ? Ref::borrow(array) : Ref();
+}
+
+PyObject* call_binary_in_place(PyObject* self, PyObject* const* args,
+                               std::size_t nargsf, PyObject* keywords) {
+    const InPlace& k = kind_of<InPlace>(self);
+    const Context context;
+    if (!context) return nullptr;
+    const Array* a =
+        positional(keywords, nargsf, 2) ? writable(args[0], context) : nullptr;
+    Ref other;
+    if (a != nullptr) other = operand_beside(args[1], a, context);
+    if (!other) return define_or_raise(self, args, nargsf, keywords);
+    Ref array = Ref::borrow(slot(args[0], bound.array));
+    Ref kernel = context.decision(k.index, dtype_of(a));
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
+    PyObject* operands[] = {array.get(), array.get(), other.get()};
+    if (!run(kernel.get(), operands, 3) || !bump(args[0])) return nullptr;
+    return Ref::borrow(args[0]).release();
+}
+
+PyObject* call_unary_in_place(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                              PyObject* keywords) {
+    const InPlace& k = kind_of<InPlace>(self);
+    const Context context;
+    if (!context) return nullptr;
+    const Array* a =
+        positional(keywords, nargsf, 1) ? writable(args[0], context) : nullptr;
+    if (a == nullptr) return define(self, args, nargsf, keywords);
+    Ref array = Ref::borrow(slot(args[0], bound.array));
+    Ref kernel = context.decision(k.index, dtype_of(a));
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
+    PyObject* operands[] = {array.get(), array.get()};
+    if (!run(kernel.get(), operands, 2) || !bump(args[0])) return nullptr;
+    return Ref::borrow(args[0]).release();
+}
+
+// ---- new values
+
+struct Fill : Kind {
+    Py_ssize_t index;
+    Ref value;  // or None: the second argument
+
+    bool read(PyObject* args) { return read_fields(args, index, value); }
+};
+
+// A write counts in a version cell that is made for it.
+PyObject* counted(PyObject* x) {
+    if (version_of(x) == nullptr || !bump(x)) return nullptr;
+    return Ref::borrow(x).release();
+}
+
+PyObject* call_fill_in_place(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                             PyObject* keywords) {
+    const Fill& k = kind_of<Fill>(self);
+    const bool told = k.value.get() != Py_None;
+    const Context context;
+    if (!context) return nullptr;
+    Ref number;
+    const Array* a = positional(keywords, nargsf, told ? 1 : 2)
+                         ? writable(args[0], context)
+                         : nullptr;
+    if (a != nullptr) number = number_beside(told ? k.value.get() : args[1], a);
+    Ref kernel;
+    if (number) {
+        kernel = context.decision(k.index, dtype_of(a));
+    }
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
+    const Ref array = Ref::borrow(slot(args[0], bound.array));
+    PyObject* operands[] = {array.get(), number.get()};
+    return run(kernel.get(), operands, 2) ? counted(args[0]) : nullptr;
+}
+
+}  // namespace
+
+PyMethodDef in_place_calls[] = {
+    {"binary_in_place", make<InPlace, call_binary_in_place>, METH_VARARGS, nullptr},
+    {"fill_in_place", make<Fill, call_fill_in_place>, METH_VARARGS, nullptr},
+    {"unary_in_place", make<InPlace, call_unary_in_place>, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace autocalc::python::eager
