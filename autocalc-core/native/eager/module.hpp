@@ -6,7 +6,8 @@
 
 namespace autocalc::python::eager {
 
-// Adds what core asks for to the submodule `eager` of `core`; false with an exception.
-bool add_eager(PyObject* core, PyObject* module);
+// Adds what core asks for to the submodule `eager` of `native`; false with an
+// exception.
+bool add_calls(PyObject* native, PyObject* module);
 
 }  // namespace autocalc::python::eager

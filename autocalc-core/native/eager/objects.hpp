@@ -20,9 +20,6 @@ namespace autocalc::python::eager {
 
 using Array = PyArrayObject_fields;
 
-// Core's number for the contract between it and this code.
-constexpr int api_version = 1;
-
 // A reference that is given back at the end of its scope.
 class Ref {
   public:

@@ -407,7 +407,7 @@ Program* program_of(PyObject* executor) {
 bool add_executor(PyObject* module) {
     if (prepare_calls() < 0) return false;
     Py_SET_REFCNT(reinterpret_cast<PyObject*>(&type), 1);
-    type.tp_name = "autocalc_kernels_simd._core.Executor";
+    type.tp_name = "autocalc._native.Executor";
     type.tp_doc = "Executor(calls, places)\n--\n\nA program bound to memory.";
     type.tp_basicsize = sizeof(Executor);
     type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC;
