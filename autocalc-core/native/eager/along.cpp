@@ -7,23 +7,16 @@
 namespace autocalc::python::eager {
 namespace {
 
-struct Usual : Kind {
-    Ref op;       // the operator
-    bool floats;  // leaves other dtypes to the definition
-};
-
-struct Reduction : Usual {
-    bool needs_dim;  // has no meaning without a dimension
-
-    bool read(PyObject* args) { return read_fields(args, op, floats, needs_dim); }
-};
-
-struct Along : Usual {
-    bool takes_keep;  // has a third argument, keepdim
-    Ref after;        // attributes behind the dimension, a tuple of at most 4
+struct Along : Kind {
+    Ref op;           // the operator
+    bool floats;      // leaves other dtypes to the definition
+    Py_ssize_t most;  // arguments: the tensor alone, also dim, also keepdim
+    bool in_tuple;    // the operator takes a tuple of dimensions
+    bool needs_dim;   // has no meaning without a dimension
+    Ref after;        // attributes that come last, a tuple of at most 4
 
     bool read(PyObject* args) {
-        return read_fields(args, op, floats, takes_keep, after) &&
+        return read_fields(args, op, floats, most, in_tuple, needs_dim, after) &&
                PyTuple_Check(after.get()) && PyTuple_GET_SIZE(after.get()) <= 4;
     }
 };
@@ -35,8 +28,8 @@ struct Arguments {
     PyObject* keep = Py_False;
 
     bool take(PyObject* const* args, Py_ssize_t count, PyObject* keywords,
-              bool takes_keep) {
-        if (count < 1 || count > 2 + takes_keep || bound.paused) return false;
+              Py_ssize_t most) {
+        if (count < 1 || count > most || bound.paused) return false;
         input = args[0];
         if (count > 1) dim = args[1];
         if (count > 2) keep = args[2];
@@ -44,9 +37,10 @@ struct Arguments {
         for (Py_ssize_t i = 0; i < named; ++i) {
             PyObject* name = PyTuple_GET_ITEM(keywords, i);
             PyObject** to;
-            if (count < 2 && PyUnicode_CompareWithASCIIString(name, "dim") == 0) {
+            if (most > 1 && count < 2 &&
+                PyUnicode_CompareWithASCIIString(name, "dim") == 0) {
                 to = &dim;
-            } else if (takes_keep && count < 3 &&
+            } else if (most > 2 && count < 3 &&
                        PyUnicode_CompareWithASCIIString(name, "keepdim") == 0) {
                 to = &keep;
             } else {
@@ -59,7 +53,7 @@ struct Arguments {
 };
 
 // What is common: a tensor with elements, of a dtype that needs no conversion.
-const Array* usual(const Usual& k, PyObject* input) {
+const Array* usual(const Along& k, PyObject* input) {
     PyObject* array = array_of(input);
     if (array == nullptr) return nullptr;
     const Array* a = fields(array);
@@ -70,10 +64,11 @@ const Array* usual(const Usual& k, PyObject* input) {
     return a;
 }
 
-// The dimensions as a tuple: those of `dim`, or all.
-Ref axes_tuple(PyObject* dim, int nd) {
+// The dimension, in a tuple or alone, or all of them; null where it is none.
+Ref dimensions(const Along& k, PyObject* dim, int nd) {
     npy_intp axis = 0;
-    if (dim != Py_None && !read_axis(dim, nd, &axis)) return {};
+    if (dim == Py_None ? k.needs_dim : !read_axis(dim, nd, &axis)) return {};
+    if (!k.in_tuple) return Ref(PyLong_FromSsize_t(axis));
     const int count = dim == Py_None ? nd : 1;
     Ref axes(PyTuple_New(count));
     for (int i = 0; axes && i < count; ++i) {
@@ -84,52 +79,20 @@ Ref axes_tuple(PyObject* dim, int nd) {
     return axes;
 }
 
-PyObject* call_reduction(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                         PyObject* keywords) {
-    const Reduction& k = kind_of<Reduction>(self);
-    Arguments given;
-    const Array* a = nullptr;
-    if (given.take(args, PyVectorcall_NARGS(nargsf), keywords, true)) {
-        a = usual(k, given.input);
-    }
-    Ref axes;
-    if (a != nullptr && (given.dim != Py_None || !k.needs_dim)) {
-        axes = axes_tuple(given.dim, a->nd);
-    }
-    if (!axes) return define_or_raise(self, args, nargsf, keywords);
-    PyObject* passed[] = {given.input, axes.get(), given.keep};
-    return PyObject_Vectorcall(k.op.get(), passed, 3, nullptr);
-}
-
-// A function that reduces all dimensions where it is given the tensor alone.
-PyObject* call_of_all(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                      PyObject* keywords) {
-    const Reduction& k = kind_of<Reduction>(self);
-    const Array* a = positional(keywords, nargsf, 1) ? usual(k, args[0]) : nullptr;
-    Ref axes;
-    if (a != nullptr) axes = axes_tuple(Py_None, a->nd);
-    if (!axes) return define_or_raise(self, args, nargsf, keywords);
-    PyObject* passed[] = {args[0], axes.get(), Py_False};
-    return PyObject_Vectorcall(k.op.get(), passed, 3, nullptr);
-}
-
 PyObject* call_along(PyObject* self, PyObject* const* args, std::size_t nargsf,
                      PyObject* keywords) {
     const Along& k = kind_of<Along>(self);
     Arguments given;
     const Array* a = nullptr;
-    if (given.take(args, PyVectorcall_NARGS(nargsf), keywords, k.takes_keep)) {
+    if (given.take(args, PyVectorcall_NARGS(nargsf), keywords, k.most)) {
         a = usual(k, given.input);
     }
-    npy_intp axis = 0;
-    if (a == nullptr || !read_axis(given.dim, a->nd, &axis)) {
-        return define(self, args, nargsf, keywords);
-    }
-    Ref dim(PyLong_FromSsize_t(axis));
-    if (!dim) return nullptr;
+    Ref dim;
+    if (a != nullptr) dim = dimensions(k, given.dim, a->nd);
+    if (!dim) return define_or_raise(self, args, nargsf, keywords);
     PyObject* passed[8] = {given.input, dim.get()};
     std::size_t count = 2;
-    if (k.takes_keep) passed[count++] = given.keep;
+    if (k.most != 2) passed[count++] = given.keep;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(k.after.get()); ++i) {
         passed[count++] = PyTuple_GET_ITEM(k.after.get(), i);
     }
@@ -138,10 +101,7 @@ PyObject* call_along(PyObject* self, PyObject* const* args, std::size_t nargsf,
 
 }  // namespace
 
-PyMethodDef along_calls[] = {
-    {"reduction", make<Reduction, call_reduction>, METH_VARARGS, nullptr},
-    {"of_all", make<Reduction, call_of_all>, METH_VARARGS, nullptr},
-    {"along", make<Along, call_along>, METH_VARARGS, nullptr},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef along_calls[] = {{"along", make<Along, call_along>, METH_VARARGS, nullptr},
+                             {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager

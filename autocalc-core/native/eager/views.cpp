@@ -86,42 +86,15 @@ PyObject* call_view_of(PyObject* self, PyObject* const* args, std::size_t nargsf
     return new_view(args[0], args[1], args[2], args[3]);
 }
 
-struct View : Kind {
-    Ref op, function;
+// ---- view operators
 
-    bool read(PyObject* args) { return read_fields(args, op, function); }
-};
-
-// A view operator: ``function(array, *attributes)``, seen as a view of the tensor.
-PyObject* call_view(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                    PyObject* keywords) {
-    const View& k = kind_of<View>(self);
-    const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
-    PyObject* given[8];
-    PyObject* array =
-        keywords == nullptr && count >= 1 && count <= 8 ? array_of(args[0]) : nullptr;
-    if (array == nullptr || bound.paused) return define(self, args, nargsf, keywords);
-    const Ref held = Ref::borrow(array);
-    const Ref attributes = tuple_of(args + 1, count - 1);
-    if (!attributes) return nullptr;
-    given[0] = array;
-    for (Py_ssize_t i = 1; i < count; ++i) given[i] = args[i];
-    Ref seen(PyObject_Vectorcall(k.function.get(), given,
-                                 static_cast<std::size_t>(count), nullptr));
-    if (!seen) return nullptr;
-    if (Py_TYPE(seen.get()) != bound.ndarray) {
-        return define(self, args, nargsf, keywords);
-    }
-    return new_view(args[0], seen.get(), k.op.get(), attributes.get());
-}
-
-// ---- by kind
-
-struct ViewOf : Kind {
-    Ref op;
-    bool one_by_one;  // takes ``x.view(2, 3)``, as methods do
-
-    bool read(PyObject* args) { return read_fields(args, op, one_by_one); }
+// A view of `given`: dimensions, strides and the attribute of its node, a tuple of the
+// dimensions where it is null; or the array itself.
+struct Layout {
+    Shape shape;
+    npy_intp strides[max_dims];
+    bool writable = true;
+    Ref attribute, array;
 };
 
 npy_intp elements(const Array* a) {
@@ -168,38 +141,36 @@ struct Given {
     }
 };
 
-// The view of `given` with these dimensions; its node has one attribute, a tuple.
-PyObject* viewed(PyObject* self, const Given& given, const Shape& shape,
-                 const npy_intp* strides, npy_intp offset, Ref attribute,
-                 bool writable = true) {
-    Ref array(new_array_view(given.array.get(), shape.nd, shape.at, strides, offset,
-                             writable));
-    Ref attributes(attribute ? PyTuple_Pack(1, attribute.get()) : nullptr);
-    if (!array || !attributes) return nullptr;
-    return new_view(given.tensor, array.get(), kind_of<ViewOf>(self).op.get(),
-                    attributes.get());
-}
+struct View;
+// Fills the layout; false where the definition has to look, maybe with an exception.
+using Rule = bool (*)(const View& k, const Given& given, Layout* to);
 
-// `told`: all sizes were given, none as -1.
-PyObject* reshaped(PyObject* self, const Given& given, const Shape& shape,
-                   bool told = true) {
-    npy_intp strides[max_dims];
+struct View : Kind {
+    Ref name, op, detail;
+    Rule rule = nullptr;
+    bool one_by_one = false;  // takes ``x.view(2, 3)``, as methods do
+
+    bool read(PyObject* args);
+};
+
+bool is_contiguous(const Array* a) { return (a->flags & NPY_ARRAY_C_CONTIGUOUS) != 0; }
+
+// The same elements in rows of the shape. NumPy keeps the strides of sizes of 1 where
+// it is told the same shape, and none as -1.
+bool in_rows(const Given& given, Layout* to, bool told = true) {
+    const Shape& shape = to->shape;
     npy_intp step = item_size(dtype_of(given.a));
-    // NumPy keeps the strides of sizes of 1 where it is told the same shape.
     bool same = told && shape.nd == given.a->nd;
     for (int d = 0; same && d < shape.nd; ++d) {
         same = shape.at[d] == given.a->dimensions[d];
-        strides[d] = given.a->strides[d];
+        to->strides[d] = given.a->strides[d];
     }
     for (int d = shape.nd - 1; !same && d >= 0; --d) {
-        strides[d] = step;
+        to->strides[d] = step;
         step *= shape.at[d] > 0 ? shape.at[d] : 1;
     }
-    return viewed(self, given, shape, strides, 0,
-                  tuple_of_integers(shape.at, shape.nd));
+    return true;
 }
-
-bool is_contiguous(const Array* a) { return (a->flags & NPY_ARRAY_C_CONTIGUOUS) != 0; }
 
 // Replaces one -1; false where the sizes do not multiply to `total`, or are none.
 bool complete(Shape* shape, npy_intp total, bool* told) {
@@ -220,122 +191,50 @@ bool complete(Shape* shape, npy_intp total, bool* told) {
     return true;
 }
 
-PyObject* call_reshape(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                       PyObject* keywords) {
-    Given given;
-    Shape shape;
+bool reshape(const View& k, const Given& given, Layout* to) {
     bool told = true;
-    if (!given.take(args, nargsf, keywords) || !is_contiguous(given.a) ||
-        !given.integers(kind_of<ViewOf>(self).one_by_one, shape.at, &shape.nd) ||
-        !complete(&shape, elements(given.a), &told)) {
-        return define(self, args, nargsf, keywords);
-    }
-    return reshaped(self, given, shape, told);
-}
-
-PyObject* permuted(PyObject* self, const Given& given, const npy_intp* axes) {
-    Shape shape;
-    npy_intp strides[max_dims];
-    shape.nd = given.a->nd;
-    for (int d = 0; d < shape.nd; ++d) {
-        shape.at[d] = given.a->dimensions[axes[d]];
-        strides[d] = given.a->strides[axes[d]];
-    }
-    return viewed(self, given, shape, strides, 0, tuple_of_integers(axes, shape.nd));
-}
-
-PyObject* call_permute(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                       PyObject* keywords) {
-    Given given;
-    npy_intp axes[max_dims];
-    int count = 0;
-    unsigned seen = 0;
-    bool known = given.take(args, nargsf, keywords) &&
-                 given.integers(kind_of<ViewOf>(self).one_by_one, axes, &count) &&
-                 count == given.a->nd;
-    for (int i = 0; known && i < count; ++i) {
-        if (axes[i] < 0) axes[i] += count;
-        known = axes[i] >= 0 && axes[i] < count && (seen >> axes[i] & 1U) == 0;
-        if (known) seen |= 1U << axes[i];
-    }
-    if (!known) return define(self, args, nargsf, keywords);
-    return permuted(self, given, axes);
-}
-
-PyObject* call_transpose(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                         PyObject* keywords) {
-    Given given;
-    npy_intp i, j, axes[max_dims];
-    if (!given.take(args, nargsf, keywords) || given.count != 2 ||
-        !read_axis(given.rest[0], given.a->nd, &i) ||
-        !read_axis(given.rest[1], given.a->nd, &j)) {
-        return define(self, args, nargsf, keywords);
-    }
-    for (int d = 0; d < given.a->nd; ++d) axes[d] = d;
-    axes[i] = j;
-    axes[j] = i;
-    return permuted(self, given, axes);
-}
-
-PyObject* call_t(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                 PyObject* keywords) {
-    Given given;
-    const npy_intp axes[] = {1, 0};
-    if (!given.take(args, nargsf, keywords) || given.count != 0 || given.a->nd != 2) {
-        return define(self, args, nargsf, keywords);
-    }
-    return permuted(self, given, axes);
+    return is_contiguous(given.a) &&
+           given.integers(k.one_by_one, to->shape.at, &to->shape.nd) &&
+           complete(&to->shape, elements(given.a), &told) && in_rows(given, to, told);
 }
 
 // A reshape that keeps strides: a dimension of size 1 comes or goes.  Where the array
 // is not contiguous NumPy finds the strides.
-PyObject* call_unsqueeze(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                         PyObject* keywords) {
-    Given given;
+bool unsqueeze(const View&, const Given& given, Layout* to) {
     npy_intp place;
-    if (!given.take(args, nargsf, keywords) || given.count != 1 ||
-        !is_contiguous(given.a) || given.a->nd == max_dims ||
+    if (given.count != 1 || !is_contiguous(given.a) || given.a->nd == max_dims ||
         !read_axis(given.rest[0], given.a->nd + 1, &place)) {
-        return define(self, args, nargsf, keywords);
+        return false;
     }
-    Shape shape;
     for (int d = 0; d <= given.a->nd; ++d) {
-        shape.at[shape.nd++] = d == place ? 1 : given.a->dimensions[d - (d > place)];
+        to->shape.at[to->shape.nd++] =
+            d == place ? 1 : given.a->dimensions[d - (d > place)];
     }
-    return reshaped(self, given, shape);
+    return in_rows(given, to);
 }
 
-PyObject* call_squeeze(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                       PyObject* keywords) {
-    Given given;
+bool squeeze(const View&, const Given& given, Layout* to) {
     npy_intp only = -1;
-    if (!given.take(args, nargsf, keywords) || given.count > 1 ||
-        !is_contiguous(given.a) ||
+    if (given.count > 1 || !is_contiguous(given.a) ||
         (given.count == 1 && !read_axis(given.rest[0], given.a->nd, &only))) {
-        return define(self, args, nargsf, keywords);
+        return false;
     }
-    Shape shape;
     for (int d = 0; d < given.a->nd; ++d) {
         const bool goes = given.a->dimensions[d] == 1 && (only < 0 || d == only);
-        if (!goes) shape.at[shape.nd++] = given.a->dimensions[d];
+        if (!goes) to->shape.at[to->shape.nd++] = given.a->dimensions[d];
     }
-    return reshaped(self, given, shape);
+    return in_rows(given, to);
 }
 
-PyObject* call_flatten(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                       PyObject* keywords) {
-    Given given;
-    if (!given.take(args, nargsf, keywords) || given.count > 2 ||
-        !is_contiguous(given.a) || given.a->nd == 0) {
-        return define(self, args, nargsf, keywords);
-    }
+bool flatten(const View&, const Given& given, Layout* to) {
     npy_intp start = 0, end = given.a->nd - 1;
-    if ((given.count > 0 && !read_axis(given.rest[0], given.a->nd, &start)) ||
+    if (given.count > 2 || !is_contiguous(given.a) || given.a->nd == 0 ||
+        (given.count > 0 && !read_axis(given.rest[0], given.a->nd, &start)) ||
         (given.count > 1 && !read_axis(given.rest[1], given.a->nd, &end)) ||
         start > end) {
-        return define(self, args, nargsf, keywords);
+        return false;
     }
-    Shape shape;
+    Shape& shape = to->shape;
     for (int d = 0; d < given.a->nd; ++d) {
         if (d > start && d <= end && shape.nd > 0) {
             shape.at[shape.nd - 1] *= given.a->dimensions[d];
@@ -343,28 +242,65 @@ PyObject* call_flatten(PyObject* self, PyObject* const* args, std::size_t nargsf
             shape.at[shape.nd++] = given.a->dimensions[d];
         }
     }
-    return reshaped(self, given, shape);
+    return in_rows(given, to);
 }
 
-PyObject* call_expand(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                      PyObject* keywords) {
-    Given given;
-    Shape shape;
-    npy_intp strides[max_dims];
-    bool known =
-        given.take(args, nargsf, keywords) &&
-        given.integers(kind_of<ViewOf>(self).one_by_one, shape.at, &shape.nd) &&
-        shape.nd >= given.a->nd;
-    const int lead = known ? shape.nd - given.a->nd : 0;
-    for (int d = 0; known && d < shape.nd; ++d) {
+// The dimensions in the order of `axes`, which the node keeps.
+bool in_order(const Given& given, const npy_intp* axes, Layout* to) {
+    to->shape.nd = given.a->nd;
+    for (int d = 0; d < to->shape.nd; ++d) {
+        to->shape.at[d] = given.a->dimensions[axes[d]];
+        to->strides[d] = given.a->strides[axes[d]];
+    }
+    to->attribute = tuple_of_integers(axes, given.a->nd);
+    return static_cast<bool>(to->attribute);
+}
+
+bool permute(const View& k, const Given& given, Layout* to) {
+    npy_intp axes[max_dims];
+    int count = 0;
+    unsigned seen = 0;
+    bool known = given.integers(k.one_by_one, axes, &count) && count == given.a->nd;
+    for (int i = 0; known && i < count; ++i) {
+        if (axes[i] < 0) axes[i] += count;
+        known = axes[i] >= 0 && axes[i] < count && (seen >> axes[i] & 1U) == 0;
+        if (known) seen |= 1U << axes[i];
+    }
+    return known && in_order(given, axes, to);
+}
+
+bool transpose(const View&, const Given& given, Layout* to) {
+    npy_intp i, j, axes[max_dims];
+    if (given.count != 2 || !read_axis(given.rest[0], given.a->nd, &i) ||
+        !read_axis(given.rest[1], given.a->nd, &j)) {
+        return false;
+    }
+    for (int d = 0; d < given.a->nd; ++d) axes[d] = d;
+    axes[i] = j;
+    axes[j] = i;
+    return in_order(given, axes, to);
+}
+
+bool t(const View&, const Given& given, Layout* to) {
+    const npy_intp axes[] = {1, 0};
+    return given.count == 0 && given.a->nd == 2 && in_order(given, axes, to);
+}
+
+bool expand(const View& k, const Given& given, Layout* to) {
+    Shape& shape = to->shape;
+    if (!is_contiguous(given.a) || !given.integers(k.one_by_one, shape.at, &shape.nd) ||
+        shape.nd < given.a->nd) {
+        return false;
+    }
+    const int lead = shape.nd - given.a->nd;
+    for (int d = 0; d < shape.nd; ++d) {
         const npy_intp old = d < lead ? 1 : given.a->dimensions[d - lead];
         if (d >= lead && shape.at[d] == -1) shape.at[d] = old;
-        known = shape.at[d] >= 0 && (old == 1 || old == shape.at[d]);
-        strides[d] = d < lead || old == 1 ? 0 : given.a->strides[d - lead];
+        if (shape.at[d] < 0 || (old != 1 && old != shape.at[d])) return false;
+        to->strides[d] = d < lead || old == 1 ? 0 : given.a->strides[d - lead];
     }
-    if (!known || !is_contiguous(given.a)) return define(self, args, nargsf, keywords);
-    return viewed(self, given, shape, strides, 0, tuple_of_integers(shape.at, shape.nd),
-                  false);
+    to->writable = false;
+    return true;
 }
 
 // ---- parts
@@ -435,26 +371,86 @@ Ref part_of(const Given& given, PyObject* index) {
                               a->strides + axis, offset, true));
 }
 
-PyObject* call_slice(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                     PyObject* keywords) {
+bool slice(const View&, const Given& given, Layout* to) {
+    if (given.count == 1) to->attribute = plain_index(given.rest[0]);
+    if (!to->attribute) return false;
+    to->array = part_of(given, to->attribute.get());
+    if (!to->array && PyErr_ExceptionMatches(PyExc_IndexError)) PyErr_Clear();
+    return to->array && Py_TYPE(to->array.get()) == bound.ndarray;
+}
+
+// ---- the call
+
+const struct {
+    const char* name;
+    Rule rule;
+} rules[] = {{"expand", expand},       {"flatten", flatten},
+             {"permute", permute},     {"reshape", reshape},
+             {"slice", slice},         {"squeeze", squeeze},
+             {"transpose", transpose}, {"t", t},
+             {"unsqueeze", unsqueeze}};
+
+bool View::read(PyObject* args) {
+    if (!read_fields(args, name, op, detail)) return false;
+    for (const auto& one : rules) {
+        if (PyUnicode_CompareWithASCIIString(name.get(), one.name) == 0)
+            rule = one.rule;
+    }
+    one_by_one = detail.get() == Py_True;
+    if (rule != nullptr ||
+        PyUnicode_CompareWithASCIIString(name.get(), "function") == 0)
+        return true;
+    PyErr_Format(PyExc_TypeError, "view: there is no rule %R", name.get());
+    return false;
+}
+
+PyObject* call_by_rule(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                       PyObject* keywords) {
+    const View& k = kind_of<View>(self);
     Given given;
-    Ref index;
-    if (given.take(args, nargsf, keywords) && given.count == 1) {
-        index = plain_index(given.rest[0]);
+    Layout made;
+    if (!given.take(args, nargsf, keywords) || !k.rule(k, given, &made)) {
+        return define_or_raise(self, args, nargsf, keywords);
     }
-    if (!index) return define_or_raise(self, args, nargsf, keywords);
-    Ref seen = part_of(given, index.get());
-    if (!seen) {
-        if (!PyErr_ExceptionMatches(PyExc_IndexError)) return nullptr;
-        PyErr_Clear();
-        return define(self, args, nargsf, keywords);
+    const Shape& shape = made.shape;
+    if (!made.attribute) made.attribute = tuple_of_integers(shape.at, shape.nd);
+    if (!made.array) {
+        made.array = Ref(new_array_view(given.array.get(), shape.nd, shape.at,
+                                        made.strides, 0, made.writable));
     }
-    if (Py_TYPE(seen.get()) != bound.ndarray)
-        return define(self, args, nargsf, keywords);
-    Ref attributes(PyTuple_Pack(1, index.get()));
+    Ref attributes(made.attribute ? PyTuple_Pack(1, made.attribute.get()) : nullptr);
+    if (!made.array || !attributes) return nullptr;
+    return new_view(given.tensor, made.array.get(), k.op.get(), attributes.get());
+}
+
+// Any other operator: ``function(array, *attributes)``, seen as a view of the tensor.
+PyObject* call_by_function(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                           PyObject* keywords) {
+    const View& k = kind_of<View>(self);
+    const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    PyObject* given[8];
+    PyObject* array =
+        keywords == nullptr && count >= 1 && count <= 8 ? array_of(args[0]) : nullptr;
+    if (array == nullptr || bound.paused) return define(self, args, nargsf, keywords);
+    const Ref held = Ref::borrow(array);
+    const Ref attributes = tuple_of(args + 1, count - 1);
     if (!attributes) return nullptr;
-    return new_view(given.tensor, seen.get(), kind_of<ViewOf>(self).op.get(),
-                    attributes.get());
+    given[0] = array;
+    for (Py_ssize_t i = 1; i < count; ++i) given[i] = args[i];
+    Ref seen(PyObject_Vectorcall(k.detail.get(), given, static_cast<std::size_t>(count),
+                                 nullptr));
+    if (!seen) return nullptr;
+    if (Py_TYPE(seen.get()) != bound.ndarray) {
+        return define(self, args, nargsf, keywords);
+    }
+    return new_view(args[0], seen.get(), k.op.get(), attributes.get());
+}
+
+PyObject* make_view(PyObject*, PyObject* args) {
+    auto kind = std::make_unique<View>();
+    if (!kind->read(args)) return nullptr;
+    const vectorcallfunc call = kind->rule ? call_by_rule : call_by_function;
+    return new_callable(PyTuple_GET_ITEM(args, 0), call, kind.release());
 }
 
 }  // namespace
@@ -473,16 +469,7 @@ PyObject* new_view_by_steps(PyObject* x, Ref array, PyObject* steps) {
 
 PyMethodDef view_calls[] = {
     {"view_of", make<Plain, call_view_of>, METH_VARARGS, nullptr},
-    {"view", make<View, call_view>, METH_VARARGS, nullptr},
-    {"view_reshape", make<ViewOf, call_reshape>, METH_VARARGS, nullptr},
-    {"view_permute", make<ViewOf, call_permute>, METH_VARARGS, nullptr},
-    {"view_transpose", make<ViewOf, call_transpose>, METH_VARARGS, nullptr},
-    {"view_t", make<ViewOf, call_t>, METH_VARARGS, nullptr},
-    {"view_unsqueeze", make<ViewOf, call_unsqueeze>, METH_VARARGS, nullptr},
-    {"view_squeeze", make<ViewOf, call_squeeze>, METH_VARARGS, nullptr},
-    {"view_flatten", make<ViewOf, call_flatten>, METH_VARARGS, nullptr},
-    {"view_expand", make<ViewOf, call_expand>, METH_VARARGS, nullptr},
-    {"view_slice", make<ViewOf, call_slice>, METH_VARARGS, nullptr},
+    {"view", make_view, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager

@@ -47,6 +47,24 @@ def accelerate(kind: str, *known: Any) -> Callable[[CallT], CallT]:
     return lambda definition: accelerated(kind, definition, *known)
 
 
+def along(
+    op: Any,
+    *,
+    floats: bool = True,
+    most: int = 3,
+    in_tuple: bool = True,
+    needs_dim: bool = False,
+    after: tuple[Any, ...] = (),
+) -> Callable[[CallT], CallT]:
+    """Accelerate a function of one tensor over or along dimensions.
+
+    `most` of ``input, dim, keepdim`` are taken, and handed to `op` with the dimension,
+    `in_tuple` or alone; `after` follows.  Where it `floats`, other dtypes are left to
+    the definition.
+    """
+    return accelerate("along", op, floats, most, in_tuple, needs_dim, after)
+
+
 def bind(**objects: Any) -> None:
     """Give the engine the classes and objects that its calls make or read."""
     if calls is not None:

@@ -509,7 +509,7 @@ def view_operator(name: str) -> Callable[[Callable[..., Any]], Operator]:
         def call(x: Tensor, *attributes: Any) -> Tensor:
             return view_of(x, function(x._array, *attributes), op, attributes)
 
-        call = accelerated("view", call, op, function)
+        call = accelerated("view", call, "function", op, function)
         return operator(call, op, function.__doc__ or "")
 
     return decorate

@@ -39,7 +39,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 _EXPAND = expand_op.op
 
 
-@accelerate("view_expand", _EXPAND, False)
+@accelerate("view", "expand", _EXPAND, False)
 def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` repeated to `shape` without a copy; -1 keeps a size.
 
@@ -251,7 +251,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 
 
 @method("expand")
-@accelerate("view_expand", _EXPAND, True)
+@accelerate("view", "expand", _EXPAND, True)
 def _expand_method(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Return a view repeated to sizes; -1 keeps one.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._eager import accelerate
+from autocalc._dispatch._eager import along
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import clamping, reduction, view
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
@@ -76,7 +76,7 @@ def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
 
 
 @method("max")
-@accelerate("of_all", _max_of_all, True, False)
+@along(_max_of_all, most=1)
 @replayed
 def max(
     input: Tensor,
@@ -131,7 +131,7 @@ def max(
 
 
 @method("min")
-@accelerate("of_all", _min_of_all, True, False)
+@along(_min_of_all, most=1)
 @replayed
 def min(
     input: Tensor,
@@ -251,7 +251,7 @@ def aminmax(
 
 
 @method("amax")
-@accelerate("reduction", max_op, True, False)
+@along(max_op)
 @checked
 def amax(
     input: Tensor,
@@ -300,7 +300,7 @@ def amax(
 
 
 @method("amin")
-@accelerate("reduction", min_op, True, False)
+@along(min_op)
 @checked
 def amin(
     input: Tensor,
@@ -364,7 +364,7 @@ argmax_op = nary("argmax", differentiable=False)
 
 
 @method("argmax")
-@accelerate("along", argmax_op, True, True, ())
+@along(argmax_op, in_tuple=False, needs_dim=True)
 @checked
 def argmax(
     input: Tensor,

@@ -236,7 +236,7 @@ def where_true(x: Tensor, mask: Tensor) -> Tensor:
 
 
 @method("__getitem__")
-@accelerate("view_slice", slicing.slice_op.op, False)
+@accelerate("view", "slice", slicing.slice_op.op, False)
 def getitem(input: Tensor, index: Any) -> Tensor:
     """Return ``input[index]``.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._device import host_dtype
-from autocalc._dispatch._eager import accelerate
+from autocalc._dispatch._eager import along
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import comparison, view
 from autocalc._ops._arguments import Dims, axes_of, check_tensor, sizes_of
@@ -43,7 +43,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("sum")
-@accelerate("reduction", sum_op, False, False)
+@along(sum_op, floats=False)
 @checked
 def sum(
     input: Tensor,
@@ -141,7 +141,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("mean")
-@accelerate("reduction", mean_op, True, False)
+@along(mean_op)
 @checked
 def mean(
     input: Tensor,
@@ -246,7 +246,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("prod")
-@accelerate("reduction", prod_op, False, False)
+@along(prod_op, floats=False)
 @checked
 def prod(
     input: Tensor,

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._eager import accelerate
+from autocalc._dispatch._eager import along
 from autocalc._ops import (
     arithmetic,
     bitwise,
@@ -43,7 +43,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("cumsum", inplace="cumsum_")
-@accelerate("along", cumsum_op, True, False, (False,))
+@along(cumsum_op, most=2, in_tuple=False, needs_dim=True, after=(False,))
 def cumsum(
     input: Tensor,
     dim: int | None = None,
@@ -132,7 +132,7 @@ def _cumprod_slope(k: Any, a: Any, g: Any, axis: int) -> Any:
 
 
 @method("cumprod", inplace="cumprod_")
-@accelerate("along", cumprod_op, True, False, ())
+@along(cumprod_op, most=2, in_tuple=False, needs_dim=True)
 def cumprod(
     input: Tensor,
     dim: int | None = None,
@@ -316,7 +316,7 @@ def _log_of_two(k: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
 
 
 @method("logcumsumexp")
-@accelerate("along", logcumsumexp_op, True, False, ())
+@along(logcumsumexp_op, most=2, in_tuple=False, needs_dim=True)
 @rounded_once
 def logcumsumexp(
     input: Tensor,

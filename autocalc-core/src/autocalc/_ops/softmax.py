@@ -7,7 +7,7 @@ import warnings
 from functools import cache
 from typing import Any
 
-from autocalc._dispatch._eager import accelerate
+from autocalc._dispatch._eager import along
 from autocalc._ops import arithmetic, reduction, view
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._coerce import check_and_cast, to_float
@@ -30,7 +30,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("softmax")
-@accelerate("along", softmax_op, True, False, ())
+@along(softmax_op, most=2, in_tuple=False, needs_dim=True)
 def softmax(
     input: Tensor,
     dim: int | None = None,
@@ -78,7 +78,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("log_softmax")
-@accelerate("along", log_softmax_op, True, False, ())
+@along(log_softmax_op, most=2, in_tuple=False, needs_dim=True)
 def log_softmax(
     input: Tensor,
     dim: int | None = None,
@@ -184,7 +184,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("logsumexp")
-@accelerate("reduction", logsumexp_op, True, True)
+@along(logsumexp_op, needs_dim=True)
 @checked
 def logsumexp(
     input: Tensor,

@@ -92,7 +92,7 @@ def _plain_view(where: str, x: Tensor, shape: Any) -> Tensor | None:
     return view_of(x, seen, _RESHAPE, (seen.shape,))
 
 
-@accelerate("view_reshape", _RESHAPE, False)
+@accelerate("view", "reshape", _RESHAPE, False)
 def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` in another shape; one size may be -1.
 
@@ -120,7 +120,7 @@ def _reshaped(input: Tensor, shape: Sequence[int]) -> Tensor:
     return reshape_op(input, full_shape("reshape", input, shape))
 
 
-@accelerate("view_reshape", _RESHAPE, False)
+@accelerate("view", "reshape", _RESHAPE, False)
 def view(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` in another shape, sharing its memory.
 
@@ -148,7 +148,7 @@ def view(input: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 @method("flatten")
-@accelerate("view_flatten", _RESHAPE, False)
+@accelerate("view", "flatten", _RESHAPE, False)
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Return `input` with the dimensions start_dim to end_dim merged.
 
@@ -192,7 +192,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 @method("squeeze")
-@accelerate("view_squeeze", _RESHAPE, False)
+@accelerate("view", "squeeze", _RESHAPE, False)
 def squeeze(
     input: Tensor, dim: Dims | EllipsisType = ..., *, axis: Any = None
 ) -> Tensor:
@@ -237,7 +237,7 @@ def squeeze(
 
 
 @method("unsqueeze")
-@accelerate("view_unsqueeze", _RESHAPE, False)
+@accelerate("view", "unsqueeze", _RESHAPE, False)
 def unsqueeze(input: Tensor, dim: int | None = None, *, axis: Any = None) -> Tensor:
     """Return `input` with a dimension of size 1 inserted before `dim`.
 
@@ -289,7 +289,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 _PERMUTE = permute_op.op
 
 
-@accelerate("view_permute", _PERMUTE, False)
+@accelerate("view", "permute", _PERMUTE, False)
 def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return `input` with its dimensions in the order `dims`: a view.
 
@@ -331,7 +331,7 @@ def _order(ndim: int, dims: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 @method("transpose swapdims")
-@accelerate("view_transpose", _PERMUTE, False)
+@accelerate("view", "transpose", _PERMUTE, False)
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return `input` with two dimensions exchanged: a view.
 
@@ -372,7 +372,7 @@ def _exchanged(ndim: int, dim0: int, dim1: int) -> tuple[int, ...]:
 
 
 @method("t")
-@accelerate("view_t", _PERMUTE, False)
+@accelerate("view", "t", _PERMUTE, False)
 def t(input: Tensor) -> Tensor:
     """Return the transpose of a matrix; vectors stay as they are.
 
@@ -534,7 +534,7 @@ def detach_from_base(x: Tensor) -> Tensor:
 
 
 @method("reshape")
-@accelerate("view_reshape", _RESHAPE, True)
+@accelerate("view", "reshape", _RESHAPE, True)
 def _reshape_method(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """Return x in another shape; one size may be -1.
 
@@ -554,7 +554,7 @@ _KINDS = frozenset({DType, type})
 
 
 @method("view")
-@accelerate("view_reshape", _RESHAPE, True)
+@accelerate("view", "reshape", _RESHAPE, True)
 def _view_method(
     self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None
 ) -> Tensor:
@@ -579,7 +579,7 @@ def _view_method(
 
 
 @method("permute")
-@accelerate("view_permute", _PERMUTE, True)
+@accelerate("view", "permute", _PERMUTE, True)
 def _permute_method(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
     """Return a view with the dimensions in another order.
 
