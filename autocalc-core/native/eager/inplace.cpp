@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Elementwise kernels that write over their first operand, where nothing is recorded.
+// What may be written in place where nothing is recorded, and new values for it.
 #include <algorithm>
 
 #include "eager/arrays.hpp"
@@ -41,15 +41,6 @@ bool overlap(const Array* a, const Array* b) {
     return end_of(a) > b->data && end_of(b) > a->data;
 }
 
-namespace {
-
-struct InPlace : Kind {
-    Py_ssize_t index;
-
-    bool read(PyObject* args) { return read_fields(args, index); }
-};
-
-// An operand of the same dtype that shares no memory with `a`, or is `a`.
 Ref operand_beside(PyObject* other, const Array* a, const Context& context) {
     if (!is_tensor(other)) return number_beside(other, a);
     PyObject* array = array_of(other);
@@ -65,39 +56,7 @@ Ref operand_beside(PyObject* other, const Array* a, const Context& context) {
     return a == b || !overlap(a, b) ? Ref::borrow(array) : Ref();
 }
 
-PyObject* call_binary_in_place(PyObject* self, PyObject* const* args,
-                               std::size_t nargsf, PyObject* keywords) {
-    const InPlace& k = kind_of<InPlace>(self);
-    const Context context;
-    if (!context) return nullptr;
-    const Array* a =
-        positional(keywords, nargsf, 2) ? writable(args[0], context) : nullptr;
-    Ref other;
-    if (a != nullptr) other = operand_beside(args[1], a, context);
-    if (!other) return define_or_raise(self, args, nargsf, keywords);
-    Ref array = Ref::borrow(slot(args[0], bound.array));
-    Ref kernel = context.decision(k.index, dtype_of(a));
-    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
-    PyObject* operands[] = {array.get(), array.get(), other.get()};
-    if (!run(kernel.get(), operands, 3) || !bump(args[0])) return nullptr;
-    return Ref::borrow(args[0]).release();
-}
-
-PyObject* call_unary_in_place(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                              PyObject* keywords) {
-    const InPlace& k = kind_of<InPlace>(self);
-    const Context context;
-    if (!context) return nullptr;
-    const Array* a =
-        positional(keywords, nargsf, 1) ? writable(args[0], context) : nullptr;
-    if (a == nullptr) return define(self, args, nargsf, keywords);
-    Ref array = Ref::borrow(slot(args[0], bound.array));
-    Ref kernel = context.decision(k.index, dtype_of(a));
-    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
-    PyObject* operands[] = {array.get(), array.get()};
-    if (!run(kernel.get(), operands, 2) || !bump(args[0])) return nullptr;
-    return Ref::borrow(args[0]).release();
-}
+namespace {
 
 // ---- new values
 
@@ -138,9 +97,7 @@ PyObject* call_fill_in_place(PyObject* self, PyObject* const* args, std::size_t 
 }  // namespace
 
 PyMethodDef in_place_calls[] = {
-    {"binary_in_place", make<InPlace, call_binary_in_place>, METH_VARARGS, nullptr},
     {"fill_in_place", make<Fill, call_fill_in_place>, METH_VARARGS, nullptr},
-    {"unary_in_place", make<InPlace, call_unary_in_place>, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager

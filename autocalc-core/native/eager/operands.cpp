@@ -72,6 +72,7 @@ Ref number_of(PyObject* number, PyArray_Descr* dtype) {
 }
 
 bool Saves::read(PyObject* saver) {
+    if (saver == Py_None) return true;
     Ref places(PyObject_GetAttrString(saver, "places"));
     Ref first(PyObject_GetAttrString(saver, "first_input"));
     if (!places || !first) return false;
@@ -98,7 +99,12 @@ bool Saves::read(PyObject* saver) {
 }
 
 bool Saves::keep(PyObject* const* edges, PyObject* const* tensors, Ref* saved,
-                 Ref* versions) const {
+                 Ref* versions, PyObject* const* numbers) const {
+    if (places_.empty()) {
+        *saved = Ref::borrow(bound.nothing);
+        *versions = Ref::borrow(bound.nothing);
+        return true;
+    }
     const auto count = static_cast<Py_ssize_t>(places_.size());
     *saved = Ref(PyTuple_New(count));
     *versions = Ref(PyTuple_New(2 * count));
@@ -108,18 +114,21 @@ bool Saves::keep(PyObject* const* edges, PyObject* const* tensors, Ref* saved,
         PyObject* tensor = tensors[place.tensor];
         bool wanted = false;
         for (const Py_ssize_t user : place.users) wanted |= edges[user] != Py_None;
-        PyObject *array = Py_None, *cell = Py_None, *count_then = bound.zero;
-        if (tensor != nullptr && wanted) {
+        PyObject *array = Py_None, *count_then = bound.zero;
+        Ref cell = Ref::borrow(Py_None);
+        if (wanted && tensor != nullptr) {
             array = slot(tensor, bound.array);
-            cell = version_of(tensor);
-            if (cell == nullptr) return false;
-            count_then = slot(cell, bound.count);
+            cell = Ref::borrow(version_of(tensor));
+        } else if (wanted && numbers != nullptr && numbers[place.tensor] != nullptr) {
+            array = numbers[place.tensor];
+            cell = Ref(new_version());
         }
+        if (!cell) return false;
+        if (cell.get() != Py_None) count_then = slot(cell.get(), bound.count);
         Py_INCREF(array);
-        Py_INCREF(cell);
         Py_INCREF(count_then);
         PyTuple_SET_ITEM(saved->get(), i, array);
-        PyTuple_SET_ITEM(versions->get(), 2 * i, cell);
+        PyTuple_SET_ITEM(versions->get(), 2 * i, cell.release());
         PyTuple_SET_ITEM(versions->get(), 2 * i + 1, count_then);
     }
     return true;

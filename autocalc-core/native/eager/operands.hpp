@@ -52,6 +52,10 @@ Ref holding(T value, PyObject* dtype) {
 // nothing to record of it or of the tensor that it is a view of; else null.
 const Array* writable(PyObject* x, const Context& context);
 
+// What stands beside such an array in a call: a number, or the array of a tensor of the
+// same dtype that shares no memory with `a`, or is `a`; else null.
+Ref operand_beside(PyObject* other, const Array* a, const Context& context);
+
 // Whether two arrays may share memory.
 bool overlap(const Array* a, const Array* b);
 
@@ -61,14 +65,16 @@ Ref number_of(PyObject* number, PyArray_Descr* dtype);
 // What a rule needs, and for which gradients: `Saves` of core's `_ops/_rule.py`.
 class Saves {
   public:
-    // Reads ``saver.places`` and ``saver.first_input``; false with an exception.
+    // Reads ``saver.places`` and ``saver.first_input``; None saves nothing. False with
+    // an exception.
     bool read(PyObject* saver);
     bool empty() const { return places_.empty(); }
     // The mask of outputs that are saved.
     long outputs() const { return outputs_; }
     // `tensors` are outputs and inputs, null where one is absent; `edges` the inputs'.
+    // In place of an absent one `numbers`, if given, may have an array.
     bool keep(PyObject* const* edges, PyObject* const* tensors, Ref* saved,
-              Ref* versions) const;
+              Ref* versions, PyObject* const* numbers = nullptr) const;
 
   private:
     struct Place {

@@ -25,7 +25,7 @@ from autocalc._dispatch._device import (
     beside,
     transfer,
 )
-from autocalc._dispatch._eager import accelerated
+from autocalc._dispatch._eager import accelerated, elementwise
 from autocalc._dispatch._layout import empty_as, empty_channels_last, is_channels_last
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed
 from autocalc._dispatch._slice_ranges import common_storage, slice_ranges
@@ -69,7 +69,7 @@ def unary(general: KernelCall) -> Callable[..., Array]:
         kernel(out, a)
         return out
 
-    return accelerated("array_unary", call, index)
+    return elementwise("arrays", 1, index)(call)
 
 
 def binary(general: KernelCall) -> Callable[..., Array]:
@@ -96,7 +96,7 @@ def binary(general: KernelCall) -> Callable[..., Array]:
         kernel(into, a, b)
         return into
 
-    return accelerated("array_binary", call, index)
+    return elementwise("arrays", 2, index)(call)
 
 
 def copier(general: KernelCall) -> Callable[..., Array]:
@@ -134,7 +134,7 @@ def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
         kernel(total, total, value)
         return total
 
-    return accelerated("add_into", add_into, index)
+    return elementwise("into", 2, index)(add_into)
 
 
 def filler(general: KernelCall) -> Callable[..., Array]:

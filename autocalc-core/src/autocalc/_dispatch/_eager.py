@@ -4,7 +4,7 @@
 Each factory of operators hands the finished Python function, the *definition*, and what
 it knows to core's engine (`_engine.py`)::
 
-    call = accelerated("unary", call, index, op, saves_input, saves_output)
+    call = accelerated("rounded_once", function, wide)
 
 The engine gives an object that does the same in less time.  What it does not know, and
 every error, it leaves to the definition; without the engine `call` stays as it is.
@@ -45,6 +45,30 @@ def accelerated(kind: str, definition: CallT, *known: Any) -> CallT:
 def accelerate(kind: str, *known: Any) -> Callable[[CallT], CallT]:
     """Return a decorator that does what `accelerated` does."""
     return lambda definition: accelerated(kind, definition, *known)
+
+
+def elementwise(
+    on: str,
+    count: int,
+    index: int,
+    *,
+    op: Any = None,
+    saves: Any = None,
+    numbers: tuple[bool, bool] = (False, False),
+    word: str | None = None,
+    dtype: Any = None,
+    like: int = 0,
+) -> Callable[[CallT], CallT]:
+    """Accelerate calls of elementwise kernel `index` with `count` operands.
+
+    They are ``"tensors"``, tensors ``"in place"``, ``"arrays"``, or two arrays, the
+    second of which is added ``"into"`` the first.  Nodes are those of `op`, with what
+    it `saves`.  A number may stand in the place of the first and of the last operand
+    (`numbers`).  The kernel's attribute is `word`; the result has `dtype`, or that of
+    the operand `like`.
+    """
+    known = (on, count, index, op, saves, *numbers, word, dtype, like)
+    return accelerate("elementwise", *known)
 
 
 def along(

@@ -9,7 +9,7 @@ from inspect import Signature, signature
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
-from autocalc._dispatch._eager import accelerate, accelerated
+from autocalc._dispatch._eager import accelerate, elementwise
 from autocalc._dispatch._select import KERNEL_INDEX
 from autocalc._dispatch._widened import FLOAT_KINDS, computed_in
 from autocalc._kernels.table import TABLE
@@ -109,7 +109,7 @@ def _multiple_added(x: Tensor, other: Any, alpha: Any, name: str) -> Tensor:
 
 
 @method("add_ __iadd__")
-@accelerate("binary_in_place", KERNEL_INDEX["add"])
+@elementwise("in place", 2, KERNEL_INDEX["add"])
 def add_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor:
     """Add alpha * other.
 
@@ -126,7 +126,7 @@ def add_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor
 
 
 @method("sub_ subtract_ __isub__")
-@accelerate("binary_in_place", KERNEL_INDEX["sub"])
+@elementwise("in place", 2, KERNEL_INDEX["sub"])
 def sub_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor:
     """Subtract alpha * other.
 
@@ -143,7 +143,7 @@ def sub_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor
 
 
 @method("div_ divide_ true_divide_ __itruediv__")
-@accelerate("binary_in_place", KERNEL_INDEX["div"])
+@elementwise("in place", 2, KERNEL_INDEX["div"])
 def div_(x: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """Divide by `other`.
 
@@ -198,14 +198,14 @@ def in_place(where: str, function: Callable[..., Tensor]) -> Callable[..., Tenso
     call: Callable[..., Tensor]
     if op is not None and op.name in _UNARY:
         call = _unary_in_place(where, function, getattr(arrays, op.name))
-        call = accelerated("unary_in_place", call, KERNEL_INDEX[op.name])
+        call = elementwise("in place", 1, KERNEL_INDEX[op.name])(call)
     elif op is not None and op.name in _BINARY and not op.reads_itself:
         kernel = op.name
 
         def call(self: Tensor, other: Any) -> Tensor:
             return _binary(kernel, self, other)
 
-        call = accelerated("binary_in_place", call, KERNEL_INDEX[kernel])
+        call = elementwise("in place", 2, KERNEL_INDEX[kernel])(call)
     else:
 
         def call(self: Tensor, *args: Any, **words: Any) -> Tensor:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias, cast
 
 from autocalc._dispatch._call import KEPT_WIDE, KernelCall
-from autocalc._dispatch._eager import accelerated
+from autocalc._dispatch._eager import accelerated, elementwise
 from autocalc._dispatch._layout import empty_as
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed
 from autocalc._dispatch._state import current
@@ -190,7 +190,7 @@ def unary(
             return result
         return make(y, Node(op, (edge,), (), (), (shape,), dtype, ()))
 
-    call = accelerated("unary", call, index, op, saves_input, saves_output)
+    call = elementwise("tensors", 1, index, op=op, saves=op.saves)(call)
     doc = f"Return {doc}, element by element."
     public = names.get("methods", name).split()[0]
     doc = documented(place + public, doc, ("input",), example)
@@ -345,8 +345,9 @@ def binary(  # noqa: C901
             result._edge = Node(op, edges, saved, versions, shapes, dtype, ())
             return result
 
-        known = index, op, saver, saves_other, number_first, number_last
-        return accelerated("binary", call, *known)
+        numbers = number_first, number_last
+        known: Any = {"op": op, "saves": saver, "numbers": numbers}
+        return elementwise("tensors", 2, index, **known)(call)
 
     doc = f"Return {doc}, element by element; shapes broadcast."
     names["methods"], operators = _apart(names.get("methods", ""))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._eager import accelerated
+from autocalc._dispatch._eager import elementwise
 from autocalc._dispatch._layout import empty_as
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
@@ -68,7 +68,7 @@ def ternary(name: str, saves: str, *, like: int) -> Operator:
             result._edge = Node(op, edges, saved, versions, given, dtype, ())
         return result
 
-    call = accelerated("ternary", call, index, op, saver, like)
+    call = elementwise("tensors", 3, index, op=op, saves=saver, like=like)(call)
     return operator(call, op)
 
 

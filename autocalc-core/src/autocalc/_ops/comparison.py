@@ -10,7 +10,7 @@ from typing import Any
 
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._device import beside
-from autocalc._dispatch._eager import accelerated
+from autocalc._dispatch._eager import elementwise
 from autocalc._dispatch._layout import empty_as
 from autocalc._dispatch._state import current
 from autocalc._kernels.rules import broadcast_shapes
@@ -85,7 +85,9 @@ def _comparison(
             kernel(z, a, b, op)
             return make(z, None)
 
-        return accelerated("comparison", call, index, op, boolean)
+        numbers = False, True
+        known: Any = {"numbers": numbers, "word": op, "dtype": boolean}
+        return elementwise("tensors", 2, index, **known)(call)
 
     doc = f"Return whether x {symbol} y, element by element; shapes broadcast."
     python: Any = form(as_operator=True)
