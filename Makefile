@@ -340,13 +340,13 @@ lint-types: install $(MADE)/lint $(MADE)/test ## Run mypy, and stubtest on the n
 lint-cpp: $(MADE)/lint ## Run clang-format over C and C++
 	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
 
-TIDY := build/tidy
-TIDIED := autocalc-kernels-simd autocalc-core/native
+TIDIED := autocalc-kernels-simd $(ENGINE)
 lint-tidy: install $(MADE)/lint ## Run clang-tidy over C and C++
 	for sources in $(TIDIED); do \
-	    $(CMAKE_NINJA) -S $$sources -B $$sources/$(TIDY) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+	    built=$${sources%/native}/build/tidy; \
+	    $(CMAKE_NINJA) -S $$sources -B $$built -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
 	        -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python; \
-	    $(BIN)/run-clang-tidy.py -quiet -j 2 -p $$sources/$(TIDY) \
+	    $(BIN)/run-clang-tidy.py -quiet -j 2 -p $$built \
 	        -clang-tidy-binary $(BIN)/clang-tidy $(ARGS); \
 	done
 
@@ -402,6 +402,6 @@ bench-ablation: install | compiler ## The optimisation plan, each item with its 
 clean: ## Remove environments and everything that was built
 	rm -rf .venv .venv-* .asv .make .mypy_cache .pytest_cache .ruff_cache \
 	    .import_linter_cache .hypothesis docs/_build docs/_generated \
-	    autocalc-*/build autocalc-core/native/build autocalc-*/dist dist \
+	    autocalc-*/build autocalc-*/dist dist \
 	    autocalc-core/src/autocalc/_native*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
