@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "pool.hpp"
+#include "pool/pool.hpp"
 #include "tuning.hpp"
 #include "vec.hpp"
 

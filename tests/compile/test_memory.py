@@ -18,7 +18,8 @@ from benchmarks.side_by_side.language import Sizes
 import autocalc as ac
 from autocalc.errors import CompileWarning
 
-simd = pytest.importorskip("autocalc_kernels_simd._loader")
+pytest.importorskip("autocalc_kernels_simd._loader")
+native = pytest.importorskip("autocalc._native")  # which counts allocations
 
 
 def resnet(batch: int) -> Callable[[Any], Any]:
@@ -73,7 +74,7 @@ def growth(step: Callable[[], Any], parameters: list[Any]) -> tuple[int, int]:
         p.grad = None
     gc.collect()
     before = ac.memory.stats()["in_use"]
-    simd.reset_peak()
+    native.reset_peak()
     step()
     return ac.memory.stats()["peak"] - before, before
 
