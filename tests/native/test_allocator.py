@@ -138,7 +138,8 @@ def test_too_much_memory_is_refused():
 
 
 def test_what_kernels_work_in_is_counted():
-    """A product packs its operands into memory that its thread keeps."""
+    """A SIMD product packs its operands into memory that its thread keeps."""
+    pytest.importorskip("autocalc_kernels_simd._loader")
     sizes = []
 
     def multiply():
