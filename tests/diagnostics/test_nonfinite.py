@@ -182,4 +182,5 @@ def test_halves_are_looked_at_after_they_are_rounded(dtype):
 def test_a_cast_that_overflows_is_named():
     with find_nonfinite(stop=False) as found:
         ac.full((2,), 1e6).half()
-    assert [(one.operator, one.kind) for one in found.findings] == [("copy", "inf")]
+    calls = [(one.operator, one.kernel, one.kind) for one in found.findings]
+    assert calls == [("to", "copy", "inf")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from autocalc._graph._lines import Line
+from autocalc._dispatch._callers import Line
 from autocalc.diagnostics import Flag
 from autocalc.diagnostics._table import (
     aligned,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._compile._sites import FORWARD
+from autocalc._dispatch._callers import FORWARD
 from autocalc._kernels.spec import Work
 from autocalc.plugin import PoolTimes
 from autocalc.profiler._recording import Kernel, KernelCall

@@ -7,7 +7,7 @@ import pytest
 from tests.profiler.made_up import ADD, GEMM, ran
 
 import autocalc as ac
-from autocalc._compile._sites import FORWARD, GRADIENT_SUM, Site
+from autocalc._dispatch._callers import FORWARD, GRADIENT_SUM, Site
 from autocalc._kernels.spec import Work
 from autocalc.profiler._account import Account
 from autocalc.profiler._recording import Kernel

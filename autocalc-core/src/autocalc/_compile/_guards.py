@@ -19,7 +19,7 @@ from typing import Any
 from autocalc._compile._places import MISSING, Held, Place
 from autocalc._compile._together import Together
 from autocalc._compile._tracked import given
-from autocalc._graph._lines import Line
+from autocalc._dispatch._callers import Line
 from autocalc._tensor import Tensor
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))

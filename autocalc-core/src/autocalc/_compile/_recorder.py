@@ -14,11 +14,11 @@ from typing import Any
 
 from autocalc._compile._origins import Origins
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._callers import users_line
 from autocalc._dispatch._eager import pause
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Entry, Selection
 from autocalc._dispatch._state import current, enter, leave, recordings
-from autocalc._graph._lines import users_line
 from autocalc._kernels.spec import KernelSpec
 from autocalc._ops.callback import Callback
 from autocalc._program._form import Instruction

@@ -40,7 +40,7 @@ from autocalc._compile._places import (
 from autocalc._compile._reads import Path, Reads, reads_of
 from autocalc._compile._recorder import Recorder
 from autocalc._compile._whose import asks_for_size, is_users, kind_of
-from autocalc._graph._lines import Line, users_line
+from autocalc._dispatch._callers import Line, users_line
 from autocalc._graph._node import Leaf, leaves
 from autocalc._tensor import Tensor
 

@@ -8,8 +8,7 @@ import sysconfig
 from types import CodeType, ModuleType
 from typing import Any
 
-#: AutoCalc's own files begin with this; those of models are read as users' are.
-_OWN = __file__[: -len("_compile/_whose.py")]
+from autocalc._dispatch._callers import own_path
 
 #: Where tensors are asked for what they are, and how.
 _TENSORS = "_tensor/tensor.py"
@@ -33,8 +32,9 @@ def kind_of(code: CodeType, where: dict[str, Any]) -> str:
     tensors' own, "setting" for functions without arguments, or "".
     """
     file = code.co_filename
-    if file.startswith(_OWN):
-        return _kind_of_own(file[len(_OWN) :].replace("\\", "/"), code)
+    inside = own_path(file)
+    if inside is not None:
+        return _kind_of_own(inside, code)
     if file.startswith("<") and _is_generated(str(where.get("__name__", ""))):
         return ""
     if file.startswith(_LIBRARY) and "site-packages" not in file:
@@ -43,7 +43,7 @@ def kind_of(code: CodeType, where: dict[str, Any]) -> str:
 
 
 def _kind_of_own(inside: str, code: CodeType) -> str:
-    if inside.startswith("models"):
+    if inside.startswith("models"):  # written as users write theirs
         return "users"
     if inside == _TENSORS and code.co_name in _SIZES | _ASKED:
         return "asked"

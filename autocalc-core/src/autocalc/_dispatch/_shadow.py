@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autocalc._config import settings
+from autocalc._dispatch._callers import users_line
 from autocalc._dispatch._fenced import Fenced, place_of
-from autocalc._dispatch._lines import users_line
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._kernels.kernel_set import Function

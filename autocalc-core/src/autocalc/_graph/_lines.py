@@ -9,19 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch._callers import users_line
 from autocalc._dispatch._eager import pause
-from autocalc._dispatch._lines import Line, layer_of, users_line
 from autocalc._graph._node import Node, Version
-
-__all__ = [
-    "Line",
-    "is_tracing",
-    "layer_of",
-    "recorded_at",
-    "trace",
-    "users_line",
-    "written_at",
-]
 
 
 def recorded_at(node: Node) -> str:

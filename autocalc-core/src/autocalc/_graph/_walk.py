@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
+from autocalc._dispatch._callers import marks
 from autocalc._dispatch._widened import HALVES
 from autocalc._graph._halves import rule_in_float32
 from autocalc._graph._lines import written_at
@@ -170,6 +171,7 @@ class Walk:
             if self.needed is None or any(leads(e, self.needed) for e in node.edges):
                 self.visit(node, arrived)
 
+    @marks("rule")
     def visit(self, node: Node, arrived: list[Any]) -> None:
         """Apply the node's rule and hand its results to the inputs."""
         if node.saved:
@@ -221,6 +223,7 @@ class Walk:
             heappush(self.heap, -node.serial)
         return arrived, at
 
+    @marks("sum")
     def add(self, edge: Any, value: Any, memory: int) -> None:
         """Add a cotangent; write only into memory that nobody else can see."""
         at = 1
@@ -253,6 +256,7 @@ class Walk:
             arrived[at] = self.k.add(total, value)
         arrived[at + 1] = OWNED
 
+    @marks("sum")
     def add_part(
         self, edge: Edge, part: Partial, shape: Any, cotangent: list[Any]
     ) -> None:
@@ -282,6 +286,7 @@ class Walk:
         arrived[at] = k.add_into_slice(total, part.index, part.value)
         arrived[at + 1] = OWNED
 
+    @marks("sum")
     def join(self, arrived: list[Any], at: int) -> None:
         """Put the sum of parts in their place."""
         parts = arrived[at]

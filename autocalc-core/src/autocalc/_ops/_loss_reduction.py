@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._dispatch._lines import warn
+from autocalc._dispatch._callers import warn
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import broadcasting
 from autocalc._ops import reduction as reduction_ops

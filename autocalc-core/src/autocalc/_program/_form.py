@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autocalc._dispatch._lines import Line
+from autocalc._dispatch._callers import Line
 from autocalc._kernels.kernel_set import MAX_DIMS
 from autocalc._kernels.spec import Array, KernelSpec, Meta
 from autocalc._program._views import Operand, View

@@ -8,14 +8,14 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
+from autocalc._dispatch._callers import Line, caller, users_line
 from autocalc._dispatch._widened import FLOAT_KINDS
-from autocalc._graph._lines import Line
 from autocalc._tensor import Tensor
 from autocalc.diagnostics._arguments import check_model, check_share
 from autocalc.diagnostics._blocks import Block
 from autocalc.diagnostics._calls import Seen
 from autocalc.diagnostics._flags import Flag, told
-from autocalc.diagnostics._places import Layers, here
+from autocalc.diagnostics._layers import Layers
 from autocalc.diagnostics._table import Report, Row, number, place, plain, share, sizes
 from autocalc.diagnostics._tally import Activation, Tally
 from autocalc.nn import Module
@@ -107,7 +107,7 @@ class ActivationStats(Block, Report):
             self._measured = out._array
             given = first_tensor(args)
             kind = type(module).__name__
-            line = here().line
+            line = users_line()
             tally = self._tally((id(module), None), name, kind, line)
             array = None if given is None or given._array is out._array else given
             values = None if array is None else array._array
@@ -124,13 +124,13 @@ class ActivationStats(Block, Report):
         run()
         if not wanted or seen.outputs[0].dtype.kind not in FLOAT_KINDS:
             return
-        place = here()
-        if place.node is not None or not self._is_ours(place.modules):
+        found = caller()
+        if found.node is not None or not self._is_ours(found.modules):
             return
-        layer, _ = self._layers.of(place.modules)
+        layer, _ = self._layers.of(found.modules)
         if self._last.startswith(layer):  # the module whose output it most likely is
             layer = self._last or layer
-        tally = self._tally((layer, name, place.line), layer, name, place.line)
+        tally = self._tally((layer, name, found.line), layer, name, found.line)
         out = self._measured = seen.outputs[0]
         tally.add(out, before, unit_axis(name, out.ndim))
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from autocalc.diagnostics._calls import Seen, calls_seen, lines_noted
-from autocalc.diagnostics._places import Layers
+from autocalc.diagnostics._layers import Layers
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from autocalc._dispatch._callers import layer_of
 from autocalc._dispatch._select import Decomposed, Entry
 from autocalc._dispatch._state import current, enter, leave, recorder
-from autocalc._graph._lines import layer_of
 from autocalc._kernels.spec import KernelSpec
 from autocalc.autograd._anomaly import mode
-from autocalc.diagnostics._places import Layers
+from autocalc.diagnostics._layers import Layers
 from autocalc.errors import CompileError
 
 

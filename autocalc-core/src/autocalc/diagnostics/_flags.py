@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from autocalc._graph._lines import Line
+from autocalc._dispatch._callers import Line
 from autocalc.diagnostics._table import place
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._graph._lines import Line
+from autocalc._dispatch._callers import Line
 from autocalc._tensor import Tensor
 from autocalc.diagnostics._arguments import check_model, check_threshold
 from autocalc.diagnostics._flags import Flag, told

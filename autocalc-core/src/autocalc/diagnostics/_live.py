@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from autocalc._dispatch._callers import Line
 from autocalc._graph._frozen import frozen_objects
-from autocalc._graph._lines import Line
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._program._views import owner_of
 from autocalc._tensor import Tensor

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autocalc._dispatch._callers import Line, caller
 from autocalc._dispatch._widened import FLOAT_KINDS
-from autocalc._graph._lines import Line
 from autocalc._tensor.checks import check_flag
 from autocalc.diagnostics._blocks import Block
 from autocalc.diagnostics._calls import Seen
-from autocalc.diagnostics._places import Layers, here, layer_of_text, layer_text
+from autocalc.diagnostics._layers import Layers, layer_of_text, layer_text
 from autocalc.diagnostics._table import Report, Row, number, sizes
 from autocalc.errors import NonFiniteError
 
@@ -212,12 +212,13 @@ class find_nonfinite(Block):
     def _found(
         self, kind: str, made: bool, seen: Seen, before: tuple[Operand, ...] | None
     ) -> None:
-        place = here()
-        operator, phase, line = seen.spec.name, "forward", place.line
-        layer, module = self._layers.of(place.modules)
-        if place.node is not None:
-            operator, phase = place.node.op.name, "backward"
-            noted = getattr(place.node, "line", None)
+        found = caller()
+        operator, phase = found.site.operator or seen.spec.name, "forward"
+        line = found.line
+        layer, module = self._layers.of(found.modules)
+        if found.node is not None:
+            phase = "backward"
+            noted = getattr(found.node, "line", None)
             line = noted or line
             layer, module = layer_of_text(noted.layer if noted else "")
         elif seen.spec.writes:
@@ -225,14 +226,14 @@ class find_nonfinite(Block):
         read = [*seen.written(), *seen.inputs]
         inputs = _described(seen, read) if before is None else before
         outputs = _operands([o.name for o in seen.spec.outputs], list(seen.outputs))
-        found = NonFinite(
+        finding = NonFinite(
             kind, made, phase, operator, seen.spec.name, layer, module, line, outputs,
             inputs,
         )  # fmt: skip
-        self.findings.append(found)
+        self.findings.append(finding)
         if self.stop:
-            message = f"find_nonfinite: {found}"
-            raise stopped(found, message)
+            message = f"find_nonfinite: {finding}"
+            raise stopped(finding, message)
 
 
 def stopped(found: NonFinite, message: str) -> NonFiniteError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who made the arrays that are alive: noted while `memory.trace` is on."""
+"""What made the arrays that are alive: noted while `memory.trace` is on."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from weakref import ref
 
 import numpy as np
 
-from autocalc._graph._lines import Line
+from autocalc._dispatch._callers import Line, caller
 from autocalc._graph._node import FREED, Node
 from autocalc._program._views import owner_of
 from autocalc.diagnostics._blocks import Block
 from autocalc.diagnostics._calls import Seen
-from autocalc.diagnostics._places import Layers, here, layer_text
+from autocalc.diagnostics._layers import Layers, layer_text
 
 
 class Origin(NamedTuple):
@@ -37,13 +37,13 @@ def saved_by(node: Node) -> list[Any]:
 
 
 def origin_of(owner: Any) -> Origin | None:
-    """Return who made an array; None if nobody looked."""
+    """Return what made an array; None if `memory.trace` was off."""
     known = _origins.get(id(owner))
     return None if known is None or known[0]() is not owner else known[1]
 
 
 class Trace(Block):
-    """A block in which it is noted who makes which array; `memory.trace` makes it."""
+    """A block that notes what makes each array; `memory.trace` makes it."""
 
     def __init__(self) -> None:
         super().__init__("memory.trace", Layers())
@@ -53,12 +53,12 @@ class Trace(Block):
         new = [o for o in map(owner_of, _flat(seen.outputs)) if not origin_of(o)]
         if not new:
             return
-        place = here()
-        operator, line = seen.spec.name, place.line
-        layer = layer_text(*self._layers.of(place.modules))
-        if place.node is not None:
-            operator = f"{place.node.op.name}, backward"
-            noted = getattr(place.node, "line", None)
+        found = caller()
+        operator, line = found.site.operator or seen.spec.name, found.line
+        layer = layer_text(*self._layers.of(found.modules))
+        if found.node is not None:
+            operator += ", backward"
+            noted = getattr(found.node, "line", None)
             layer, line = (noted.layer, noted) if noted else ("", line)
         origin = Origin(operator, layer, line)
         for owner in new:

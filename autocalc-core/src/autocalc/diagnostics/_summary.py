@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from autocalc._dispatch._callers import running_modules
 from autocalc._dispatch._widened import wide_meta
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.spec import meta_of
@@ -17,7 +18,7 @@ from autocalc._tensor.checks import integers, sequence, short
 from autocalc.diagnostics._activations import first_tensor
 from autocalc.diagnostics._arguments import check_model
 from autocalc.diagnostics._calls import Seen, calls_seen, lines_noted
-from autocalc.diagnostics._places import Layers, here
+from autocalc.diagnostics._layers import Layers
 from autocalc.diagnostics._table import Report, Row, amount, size, sizes
 from autocalc.errors import ArgumentError
 from autocalc.nn import Module
@@ -232,7 +233,7 @@ class _Run:
     def _look(self, seen: Seen, run: Callable[[], Any]) -> None:
         flops = flops_of(seen)
         run()
-        for module in here().modules:
+        for module in running_modules():
             layer = self.by_module.get(id(module))
             if layer is not None:
                 layer.flops += flops

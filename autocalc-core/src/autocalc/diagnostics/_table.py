@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from html import escape
 from typing import Any
 
-from autocalc._graph._lines import Line
+from autocalc._dispatch._callers import Line
 
 Row = Sequence[str]
 

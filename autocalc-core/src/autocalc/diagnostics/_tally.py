@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autocalc._graph._lines import Line
+from autocalc._dispatch._callers import Line
 from autocalc.diagnostics._flags import Flag
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from autocalc._graph._lines import Line
+from autocalc._dispatch._callers import Line
 from autocalc._graph._node import FREED, Leaf, Node, Output
 from autocalc._graph._walk import target
 from autocalc._program._views import owner_of

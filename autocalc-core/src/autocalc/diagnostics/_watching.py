@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autocalc._graph._lines import Line, users_line
+from autocalc._dispatch._callers import Line, users_line
 from autocalc.diagnostics._activations import ActivationStats, activation_stats
 from autocalc.diagnostics._arguments import (
     check_count,

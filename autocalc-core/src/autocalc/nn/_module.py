@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from autocalc._dispatch._callers import marks
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.typed_tensors import dtype_named
 from autocalc._tensor import Tensor, dtypes
@@ -58,6 +59,7 @@ class Module(StatefulModule["Module"]):
 
     forward: Callable[..., Any] = _no_forward
 
+    @marks("module")
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` between the hooks."""
         hooks = self._hooks

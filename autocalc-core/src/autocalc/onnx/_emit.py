@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._graph._lines import Line
+from autocalc._dispatch._callers import Line
 from autocalc._program._form import Instruction
 from autocalc._program._views import View
 from autocalc.errors import OnnxError

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from autocalc._compile._function import Compiled
-from autocalc._compile._sites import Site
+from autocalc._dispatch._callers import Site
 from autocalc._kernels.kernel_set import PoolTimes
 from autocalc.profiler._clocks import rest, summed
 from autocalc.profiler._recording import Kernel, KernelCall

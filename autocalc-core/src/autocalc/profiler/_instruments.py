@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from autocalc._compile._function import Compiled
 from autocalc._compile._replay import Replay
-from autocalc._compile._sites import Site
+from autocalc._dispatch._callers import Site
 from autocalc._dispatch._select import Selection
 from autocalc._dispatch._state import current, enter, leave, recorder
 from autocalc._graph._node import Node

@@ -31,7 +31,7 @@ from time import perf_counter_ns
 from types import CodeType
 from typing import Any, NamedTuple
 
-from autocalc._compile._sites import GRADIENT_SUM, Site, site_of
+from autocalc._dispatch._callers import GRADIENT_SUM, Site, site_of
 from autocalc._dispatch._select import Entry, Selection
 from autocalc._graph._node import next_serial
 from autocalc._kernels.kernel_set import PoolTimes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operators as the frames of Python tell them."""
+"""What Python's frames say of a call: line, modules, operator."""
 
 from __future__ import annotations
 
@@ -8,10 +8,33 @@ from types import SimpleNamespace
 
 import pytest
 
-from autocalc._compile import _sites
-from autocalc._compile._sites import FORWARD, GRADIENT_SUM, Site, site_of
+import autocalc as ac
+from autocalc import nn
+from autocalc._dispatch._callers import (
+    FORWARD,
+    GRADIENT_SUM,
+    Paths,
+    Site,
+    caller,
+    site_of,
+)
 
-OWN = _sites._OWN
+OWN = ac.__file__[: -len("__init__.py")]
+
+
+class Inner(nn.Module):
+    def forward(self, x):
+        self.seen = caller()
+        return x
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x):
+        return self.inner(x)
 
 
 def chain(*places):
@@ -42,6 +65,7 @@ def chain(*places):
             Site("attend", "forward"),
         ),
         ([("_ops/matmul.py", "_private"), ("", "train")], FORWARD),
+        ([("_ops/views/_shared.py", "helper"), ("", "train")], FORWARD),
         ([("optim/_adam.py", "step")], Site("", "optimizer")),
         (
             [("_ops/norm.py", "norm"), ("optim/_sgd.py", "step")],
@@ -51,7 +75,7 @@ def chain(*places):
         ([("autograd/_gradients.py", "deliver")], GRADIENT_SUM),
     ],
 )
-def test_a_site_is_told_by_its_frames(places, site):
+def test_a_site_is_given_by_its_frames(places, site):
     assert site_of(chain(*places)) == site
 
 
@@ -62,3 +86,31 @@ def test_the_real_frame_of_a_user():
 def test_names():
     assert Site("", "forward").name("add") == "add"
     assert Site("linear", "backward").name("gemm") == "linear backward"
+
+
+def test_the_running_modules_are_found_from_the_inside():
+    model = Outer()
+    model(ac.ones(2))
+    seen = model.inner.seen
+    assert seen.modules == (model.inner, model)
+    assert seen.node is None
+    assert (seen.line.file, seen.line.function) == (__file__, "forward")
+    assert str(seen.line).endswith("`self.seen = caller()`.")
+    assert caller().modules == ()
+
+
+def test_paths_of_modules_that_are_added_later_or_are_no_part():
+    model, paths = nn.Sequential(Outer()), Paths()
+    assert paths.path(model, model[0].inner) == "0.inner"
+    model.append(Inner())
+    assert paths.path(model, model[1]) == "1"
+    assert paths.path(model, nn.Tanh()) is None
+    assert paths.title((nn.Tanh(), model)) == "Tanh"
+
+
+def test_titles_of_several_models_of_one_class():
+    first, second, paths = Outer(), Outer(), Paths()
+    assert paths.title((first.inner, first)) == "Outer.inner"
+    assert paths.title((second.inner, second)) == "Outer #2.inner"
+    assert paths.title((first,)) == "Outer"
+    assert paths.title(()) == ""

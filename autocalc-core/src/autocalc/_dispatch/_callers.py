@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""Which line, module and operator led to the running code.
+
+All of it is read from Python's frames, by the profiler, the diagnostics and `compile`
+alike.  For ``model(x)`` in a user's ``train.py``, the frames of a kernel's call are
+
+========================  ==========================================================
+frame, innermost first    what it says
+========================  ==========================================================
+`_dispatch/...`           nothing
+`_ops/...: linear`        the operator; the outermost public function names it
+`Module.__call__`         a module; marked by `marks`, as is a node's backward rule
+`train.py: main`          the user's line
+========================  ==========================================================
+
+Calls in C leave no frame: the kernel then names the operator.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from types import CodeType, FrameType
+from typing import Any, NamedTuple, TypeVar
+from weakref import ref
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+#: AutoCalc's own files begin with this.
+_OWN = __file__[: -len("_dispatch/_callers.py")]
+
+
+class Line(NamedTuple):
+    """A place in a user's program, and in which layer of a model, if that is asked."""
+
+    file: str
+    number: int
+    function: str
+    layer: str = ""
+
+    def __str__(self) -> str:
+        text = linecache.getline(self.file, self.number).strip()
+        return f"{self.file}:{self.number}, in {self.function}: `{text}`."
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the innermost line outside of AutoCalc that leads to this call."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+class Site(NamedTuple):
+    """An operator, "" for the one of the kernel's own name, and when it ran."""
+
+    operator: str
+    phase: str
+
+    def name(self, kernel: str) -> str:
+        """Return what a table calls it."""
+        operator = self.operator or kernel
+        plain = self.phase == "forward" or self == GRADIENT_SUM
+        return operator if plain else f"{operator} {self.phase}"
+
+
+class Caller(NamedTuple):
+    """What led to a call.
+
+    Attributes
+    ----------
+    line
+        The innermost line of the user's program.
+    modules
+        Those that are running, the innermost first; in a backward rule, those that the
+        rule called.
+    node
+        The one whose backward rule runs, None in a forward pass.
+    site
+        The operator, and whether it runs forward, backward or in an optimizer.
+    """
+
+    line: Line | None
+    modules: tuple[Any, ...]
+    node: Any
+    site: Site
+
+
+#: The sum of cotangents that arrive at one tensor, between two rules.
+GRADIENT_SUM = Site("gradient sum", "backward")
+
+#: The site of code that no operator and no module called.
+FORWARD = Site("", "forward")
+
+#: Functions that return the layer which is running, while a diagnostic asks for it.
+layer_of: list[Callable[[], str]] = []
+
+#: Folders whose frames say nothing.
+_SILENT = (
+    *("_dispatch/", "_kernels/", "_tensor/", "_methods/", "_compile/"),
+    *("profiler/", "diagnostics/"),
+)
+
+#: Folders that stand for a phase.
+_PHASES = {"optim/": "optimizer", "_graph/": "backward", "autograd/": "backward"}
+
+_SKIP, _OPERATOR, _PHASE = range(3)
+
+_kinds: dict[CodeType, tuple[int, str]] = {}
+_sites: dict[tuple[str, str], Site] = {("gradient sum", "backward"): GRADIENT_SUM}
+_marks: dict[CodeType, str] = {}
+
+
+def marks(meaning: str) -> Callable[[_F], _F]:
+    """Declare what a method's frames say.
+
+    "module": `self` is a module that runs; "rule": the backward rule of its `node`
+    runs; "sum": gradients are added between two rules.
+    """
+
+    def mark(function: _F) -> _F:
+        _marks[function.__code__] = meaning
+        return function
+
+    return mark
+
+
+def own_path(file: str) -> str | None:
+    """Return a file's path inside AutoCalc; None if it is not AutoCalc's."""
+    if not file.startswith(_OWN):
+        return None
+    return file[len(_OWN) :].replace("\\", "/")
+
+
+def users_line() -> Line | None:
+    """Return the innermost line outside of AutoCalc that leads to this call."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    code = frame.f_code
+    layer = layer_of[-1]() if layer_of else ""
+    return Line(code.co_filename, frame.f_lineno, code.co_name, layer)
+
+
+def caller() -> Caller:
+    """Return what led to the code that calls this."""
+    innermost = sys._getframe(1)
+    modules, node, site = _running(innermost)
+    return Caller(users_line(), modules, node, site or site_of(innermost))
+
+
+def running_modules() -> tuple[Any, ...]:
+    """Return the modules that are running, the innermost first."""
+    return _running(sys._getframe(1))[0]
+
+
+def _running(frame: FrameType | None) -> tuple[tuple[Any, ...], Any, Site | None]:
+    """Return the running modules, or the node whose rule runs and the rule's site.
+
+    A module nearer than the rule is called by it, as checkpoints do: it runs forward.
+    """
+    modules: list[Any] = []
+    site: Site | None = None
+    while frame is not None:
+        mark = _marks.get(frame.f_code)
+        if mark == "module":
+            modules.append(frame.f_locals["self"])
+        elif mark == "sum" and not modules:
+            site = GRADIENT_SUM
+        elif mark == "rule" and not modules:
+            node = frame.f_locals["node"]
+            return (), node, site or Site(node.op.name, "backward")
+        frame = frame.f_back
+    return tuple(modules), None, None
+
+
+def site_of(
+    frame: FrameType | None, caller: CodeType | None = None, at: int = -1
+) -> Site:
+    """Return the site of a call from `frame` that is in no backward rule.
+
+    `caller` and `at` are the code that called the last rule, and the place in it: the
+    backward pass in C leaves no frame, so what is called from there is a part of it.
+    """
+    operator = ""
+    while frame is not None:
+        code = frame.f_code
+        if code is caller and frame.f_lasti == at:
+            return GRADIENT_SUM
+        kind, word = _kinds.get(code) or _learn(code)
+        if kind == _OPERATOR:
+            operator = word
+        elif kind == _PHASE:
+            return _site(operator, word)
+        frame = frame.f_back
+    return _site(operator, "forward")
+
+
+def _site(operator: str, phase: str) -> Site:
+    if phase == "backward" and not operator:
+        return GRADIENT_SUM
+    known = _sites.get((operator, phase))
+    if known is None:
+        known = _sites[operator, phase] = Site(operator, phase)
+    return known
+
+
+def _learn(code: CodeType) -> tuple[int, str]:
+    kind = _kinds[code] = _kind_of(code)
+    return kind
+
+
+def _kind_of(code: CodeType) -> tuple[int, str]:
+    """Return what a function's frame says."""
+    inside = own_path(code.co_filename)
+    if inside is None:
+        return _PHASE, "forward"
+    if inside.startswith("_ops/"):
+        public = not (code.co_name.startswith(("_", "<")) or "/_" in inside)
+        return (_OPERATOR, code.co_name) if public else (_SKIP, "")
+    if inside.startswith(_SILENT) or (inside.startswith("nn/") and "hooks" in inside):
+        return _SKIP, ""
+    if code.co_name == "_seed":  # the backward pass has not begun
+        return _PHASE, "forward"
+    phases = (p for start, p in _PHASES.items() if inside.startswith(start))
+    return _PHASE, next(phases, "forward")
+
+
+class Paths:
+    """The dotted names of modules in the outermost one that runs; it keeps no module.
+
+    Examples
+    --------
+    In ``net = nn.Sequential(nn.Linear(4, 4))``, the layer's path is "0" and its title
+    "Sequential.0"; in the second ``nn.Sequential`` that runs, "Sequential #2.0".
+    """
+
+    def __init__(self) -> None:
+        self._roots: dict[int, tuple[ref[Any], str, dict[int, str]]] = {}
+        self._counts: dict[str, int] = {}
+
+    def path(self, root: Any, inner: Any) -> str | None:
+        """Return a module's name in `root`, "" for `root`; None if it is not in it."""
+        _, names = self._root(root)
+        if id(inner) not in names:  # `root` is new, or has changed
+            names.clear()
+            names.update((id(one), name) for name, one in root.named_modules())
+        return names.get(id(inner))
+
+    def title(self, modules: Sequence[Any]) -> str:
+        """Return the name of the innermost of running modules; "" if none runs."""
+        if not modules:
+            return ""
+        path = self.path(modules[-1], modules[0])
+        if path is None:
+            return type(modules[0]).__name__
+        title, _ = self._root(modules[-1])
+        return f"{title}.{path}" if path else title
+
+    def _root(self, root: Any) -> tuple[str, dict[int, str]]:
+        known = self._roots.get(id(root))
+        if known is None or known[0]() is not root:
+            title = type(root).__name__
+            count = self._counts[title] = self._counts.get(title, 0) + 1
+            title += f" #{count}" * (count > 1)
+            known = self._roots[id(root)] = ref(root), title, {}
+        return known[1:]
