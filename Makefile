@@ -58,8 +58,11 @@ test: install $(MADE)/test ## Run the whole test suite (TEST_WORKERS=0 for one p
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 .PHONY: interface
-interface: install $(MADE)/lint ## Write the types of the methods of Tensor anew
+interface: install $(MADE)/lint ## Write the types of Tensor's methods, and the stubs
 	$(BIN)/python tools/tensor_interface.py
+	$(BIN)/python tools/alias_stubs.py
+	find autocalc-core/src -name '*.pyi' | xargs $(BIN)/ruff check --quiet --fix --select I
+	find autocalc-core/src -name '*.pyi' | xargs $(BIN)/ruff format --quiet
 	$(BIN)/ruff check --quiet --fix --select I,F401 autocalc-core/src/autocalc/_tensor/interface.py
 	$(BIN)/ruff format --quiet autocalc-core/src/autocalc/_tensor/interface.py
 

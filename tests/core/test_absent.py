@@ -10,8 +10,9 @@ import re
 import pytest
 
 import autocalc as ac
-from autocalc._absent import GROUPS, advice, groups_by_name, lookup
+from autocalc._absent import GROUPS, advice, groups_by_name
 from autocalc._absent.instead import INSTEAD
+from autocalc._aliases import lookup
 
 PLACES = sorted(
     {place for group in GROUPS for place in group.names} - {"autocalc.Tensor"}

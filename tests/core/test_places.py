@@ -1,39 +1,121 @@
 # SPDX-License-Identifier: MIT
-"""Files under which PyTorch's users import what AutoCalc has elsewhere."""
+"""PyTorch's other paths: modules without files, for names that are elsewhere."""
 
 from __future__ import annotations
 
+import ast
 import importlib
-import pkgutil
+import importlib.util
+import os
+import pydoc
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 import autocalc as ac
-from autocalc import distributions, nn
+from autocalc import nn
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn.modules.utils import _pair, _quadruple, _single, _triple
 from autocalc.utils import _pytree as pytree
 
-MODULES = sorted(m.name for m in pkgutil.iter_modules(nn.modules.__path__))
-DISTRIBUTIONS = sorted(
-    name
-    for _, name, _ in pkgutil.iter_modules(distributions.__path__)
-    if not name.startswith("_") and name not in ("constraints", "kl", "transforms")
-)
-PLACES = [
-    *(f"nn.modules.{name}" for name in MODULES),
-    *(f"distributions.{name}" for name in DISTRIBUTIONS),
-    "autograd.function",
-]
+#: Each path has a stub for type checkers, and nothing else.
+ROOT = Path(ac.__file__).parent
+STUBS = {
+    ".".join(stub.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): (
+        stub
+    )
+    for stub in ROOT.rglob("*.pyi")
+}
+PLACES = sorted(STUBS)
+MODULES = [p.rpartition(".")[2] for p in PLACES if p.startswith("nn.modules.")]
+
+
+def test_there_are_paths():
+    assert len(PLACES) >= 50
+    assert {"nn.modules.conv", "utils.data", "distributions.normal"} <= set(PLACES)
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_place_holds_what_stands_above_it(place):
+def test_a_path_holds_the_names_of_its_stub(place):
+    """`make interface` writes the stubs; they are up to date."""
     module = importlib.import_module(f"autocalc.{place}")
-    above = {"nn": nn, "autograd": ac.autograd}.get(place.split(".")[0], distributions)
-    for name in getattr(module, "__all__", ()):
-        if hasattr(above, name):
-            assert getattr(module, name) is getattr(above, name)
+    names = {}
+    for line in ast.parse(STUBS[place].read_text(encoding="utf-8")).body:
+        if isinstance(line, ast.ImportFrom):
+            (name,) = line.names
+            source = importlib.import_module(line.module)
+            names[name.asname] = getattr(source, name.name)
+        else:
+            assert isinstance(line, ast.Assign)
+            names[line.targets[0].id] = names.pop(line.value.id)
+    assert {name: getattr(module, name) for name in names} == names
+    public = {name for name in names if not name.startswith("_")}
+    paths = {name for name in public if f"{place}.{name}" in STUBS}
+    assert public - paths == set(module.__all__) - paths
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_path_is_an_attribute_of_its_parent(place):
+    found = ac
+    for name in place.split("."):
+        found = getattr(found, name)
+    assert found is importlib.import_module(f"autocalc.{place}")
+    assert importlib.util.find_spec(f"autocalc.{place}") is found.__spec__
+
+
+def test_names_that_a_path_lacks():
+    with pytest.raises(AttributeError, match=r"'autocalc\.nn\.modules' has no .* 'x'"):
+        _ = nn.modules.x
+    with pytest.raises(ModuleNotFoundError, match=r"autocalc\.nn\.modules\.x"):
+        importlib.import_module("autocalc.nn.modules.x")
+    with pytest.raises(ImportError, match="cannot import name 'Linear'"):
+        exec("from autocalc.nn.modules.conv import Linear")
+
+
+def test_help_describes_a_path():
+    text = pydoc.plain(pydoc.render_doc(nn.modules.conv))
+    assert "PyTorch's other path for names of `autocalc.nn`" in text
+    assert "class Conv2d" in text
+
+
+USERS = """
+import autocalc.nn.modules.conv
+from autocalc.nn.modules import Linear
+from autocalc.nn.modules.batchnorm import _BatchNorm
+from autocalc.nn.modules.utils import _pair
+from autocalc.optim.optimizer import Optimizer
+from autocalc.utils.data import DataLoader
+from autocalc.utils.data.dataset import Dataset
+from autocalc.distributions.normal import Normal
+
+layer: autocalc.nn.Conv2d = autocalc.nn.modules.conv.Conv2d(1, 2, 3)
+reveal_type(Linear(2, 3).weight)
+reveal_type(_pair(3))
+wrong: int = Normal(0.0, 1.0)
+"""
+
+
+@pytest.mark.slow
+def test_type_checkers_follow_a_path(tmp_path):
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text(USERS)
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull]
+    done = subprocess.run(
+        [*command, program.name],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(ROOT.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    weight, pair, error, summary = done.stdout.splitlines()
+    assert weight.endswith('"autocalc.nn._parameter.Parameter"')
+    assert pair.endswith('"tuple[Any, ...]"')
+    assert 'expression has type "Normal", variable has type "int"' in error
+    assert summary.startswith("Found 1 error")
 
 
 @pytest.mark.torch

@@ -45,6 +45,11 @@ def public_modules() -> Iterator[ModuleType]:
         if parts[1] == "cli":
             continue
         yield importlib.import_module(found.name)
+    for stub in sorted(SOURCES.rglob("*.pyi")):  # PyTorch's other paths
+        parts = stub.relative_to(SOURCES).with_suffix("").parts
+        yield importlib.import_module(
+            ".".join(("autocalc", *parts)).removesuffix(".__init__")
+        )
 
 
 def signature(function: Any, *, method: bool = False) -> str:

@@ -8,7 +8,7 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from autocalc import _late, _methods, autograd, kernels, linalg, memory
+from autocalc import _aliases, _late, _methods, autograd, kernels, linalg, memory
 from autocalc._absent import absence as _absence
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._dispatch._threads import serial, set_num_threads
@@ -591,4 +591,5 @@ def __dir__() -> list[str]:
 
 # Methods are functions of tensors: they come last.
 _methods.attach()
+_aliases.install()
 _einops_import.watch()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from autocalc._absent import lookup as _lookup
+from autocalc._aliases import lookup as _lookup
 from autocalc._ops.checked_factors import cholesky_ex, inv_ex, solve_ex
 from autocalc._ops.determinants import det, slogdet
 from autocalc._ops.factorizations import cholesky, eigh, eigvalsh, qr, svd, svdvals

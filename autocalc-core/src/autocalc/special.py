@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from autocalc._absent import lookup as _lookup
+from autocalc._aliases import lookup as _lookup
 from autocalc._ops.activations import sigmoid as expit
 from autocalc._ops.exponential import erf, erfc, exp2, expm1, log1p, logit, xlogy
 from autocalc._ops.gamma_functions import digamma, polygamma, zeta

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Names of PyTorch that are absent on purpose, and the error that says so.
 
-A module ends with ``__getattr__ = lookup(__name__)``, which runs only for what it
-lacks. `Tensor` has a `Refusal` for each name: a ``__getattr__`` of its own would make
-every attribute slower, those that exist included.
+A module ends with ``__getattr__ = lookup(__name__)`` (`autocalc._aliases`), which runs
+only for what it lacks. `Tensor` has a `Refusal` for each name: a ``__getattr__`` of its
+own would make every attribute slower, those that exist included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from autocalc._absent.instead import INSTEAD
 from autocalc._absent.names import GROUPS, Group
 
-__all__ = ["GROUPS", "Refusal", "advice", "groups_by_name", "lookup", "refusals"]
+__all__ = ["GROUPS", "Refusal", "absence", "advice", "groups_by_name", "refusals"]
 
 #: Modules that are there twice.
 SAME_PLACE = {"autocalc.utils.data": "autocalc.data"}
@@ -45,15 +45,6 @@ def absence(place: str, name: str) -> AttributeError:
 def _why(place: str, name: str, group: Group) -> str:
     instead = advice(place, name, group)
     return f"{group.reason}. Instead: {instead}." if instead else f"{group.reason}."
-
-
-def lookup(place: str) -> Callable[[str], NoReturn]:
-    """Return the ``__getattr__`` of the module `place`."""
-
-    def __getattr__(name: str) -> NoReturn:
-        raise absence(place, name)
-
-    return __getattr__
 
 
 class Refusal:

@@ -3,7 +3,7 @@
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from autocalc._absent import lookup as _lookup
+from autocalc._aliases import lookup as _lookup
 from autocalc.data import transforms
 from autocalc.data._cifar import CIFAR10
 from autocalc.data._collate import default_collate, default_convert

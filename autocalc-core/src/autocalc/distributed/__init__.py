@@ -10,7 +10,7 @@ combines or copies the tensors of all ranks.  Names and meanings are those of Py
 
 from __future__ import annotations
 
-from autocalc._absent import lookup as _lookup
+from autocalc._aliases import lookup as _lookup
 from autocalc.distributed._agreement import (
     DebugLevel,
     get_debug_level,

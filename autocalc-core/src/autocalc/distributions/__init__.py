@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from autocalc._absent import lookup as _lookup
+from autocalc._aliases import lookup as _lookup
 from autocalc.distributions import _divergences as _divergences
 from autocalc.distributions import _divergences_of_counts as _divergences_of_counts
 from autocalc.distributions import _divergences_of_matrices as _divergences_of_matrices

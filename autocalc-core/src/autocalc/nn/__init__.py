@@ -2,9 +2,8 @@
 """Modules: what networks are made of."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
-from autocalc._absent import lookup as _lookup
+from autocalc._aliases import lookup as _lookup
 from autocalc.nn import (
     attention,
     functional,
@@ -411,10 +410,4 @@ __all__ = [
 ]
 
 if not _TYPE_CHECKING:  # a type checker knows the names that exist
-
-    def __getattr__(name: str) -> _Any:
-        if name == "modules":  # it imports this package, and so comes later
-            from importlib import import_module
-
-            return import_module("autocalc.nn.modules")
-        return _lookup(__name__)(name)
+    __getattr__ = _lookup(__name__)

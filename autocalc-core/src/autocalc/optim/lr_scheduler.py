@@ -3,7 +3,7 @@
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from autocalc._absent import lookup as _lookup
+from autocalc._aliases import lookup as _lookup
 from autocalc.optim._schedulers._base import LRScheduler
 from autocalc.optim._schedulers._combined import ChainedScheduler, SequentialLR
 from autocalc.optim._schedulers._cosine import (

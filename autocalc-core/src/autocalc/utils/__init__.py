@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's places for what AutoCalc has elsewhere."""
+"""Names that PyTorch has in its `utils`."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autocalc._aliases import lookup as _lookup
 from autocalc.utils import _pytree as _pytree
-from autocalc.utils import checkpoint, data, tensorboard
+from autocalc.utils import checkpoint, tensorboard
+
+if _TYPE_CHECKING:
+    from autocalc.utils import data
+else:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)
 
 __all__ = ["checkpoint", "data", "tensorboard"]

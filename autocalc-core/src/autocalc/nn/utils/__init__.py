@@ -3,7 +3,7 @@
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from autocalc._absent import lookup as _lookup
+from autocalc._aliases import lookup as _lookup
 from autocalc.nn._clip import (
     clip_grad_norm_,
     clip_grad_value_,

@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""PyTorch's place for what all distributions share."""
-
-from autocalc.distributions import Distribution
-
-__all__ = ["Distribution"]

@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""PyTorch's place for the Gumbel distribution."""
-
-from autocalc.distributions import Gumbel
-
-__all__ = ["Gumbel"]

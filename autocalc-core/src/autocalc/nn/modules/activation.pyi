@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+# Written by tools/alias_stubs.py; do not edit.
+from autocalc.nn import CELU as CELU
+from autocalc.nn import ELU as ELU
+from autocalc.nn import GELU as GELU
+from autocalc.nn import GLU as GLU
+from autocalc.nn import SELU as SELU
+from autocalc.nn import Hardshrink as Hardshrink
+from autocalc.nn import Hardsigmoid as Hardsigmoid
+from autocalc.nn import Hardswish as Hardswish
+from autocalc.nn import Hardtanh as Hardtanh
+from autocalc.nn import LeakyReLU as LeakyReLU
+from autocalc.nn import LogSigmoid as LogSigmoid
+from autocalc.nn import LogSoftmax as LogSoftmax
+from autocalc.nn import Mish as Mish
+from autocalc.nn import MultiheadAttention as MultiheadAttention
+from autocalc.nn import PReLU as PReLU
+from autocalc.nn import ReLU as ReLU
+from autocalc.nn import ReLU6 as ReLU6
+from autocalc.nn import RReLU as RReLU
+from autocalc.nn import Sigmoid as Sigmoid
+from autocalc.nn import SiLU as SiLU
+from autocalc.nn import Softmax as Softmax
+from autocalc.nn import Softmax2d as Softmax2d
+from autocalc.nn import Softmin as Softmin
+from autocalc.nn import Softplus as Softplus
+from autocalc.nn import Softshrink as Softshrink
+from autocalc.nn import Softsign as Softsign
+from autocalc.nn import Tanh as Tanh
+from autocalc.nn import Tanhshrink as Tanhshrink
+from autocalc.nn import Threshold as Threshold

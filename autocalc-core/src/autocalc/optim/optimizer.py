@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""PyTorch's place for `Optimizer`."""
-
-from autocalc.optim._optimizer import Optimizer
-
-__all__ = ["Optimizer"]

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+# Written by tools/alias_stubs.py; do not edit.
+from autocalc.data import CIFAR10 as CIFAR10
+from autocalc.data import MNIST as MNIST
+from autocalc.data import BatchSampler as BatchSampler
+from autocalc.data import ChainDataset as ChainDataset
+from autocalc.data import Characters as Characters
+from autocalc.data import ConcatDataset as ConcatDataset
+from autocalc.data import DataLoader as DataLoader
+from autocalc.data import Dataset as Dataset
+from autocalc.data import Digits as Digits
+from autocalc.data import DistributedSampler as DistributedSampler
+from autocalc.data import FashionMNIST as FashionMNIST
+from autocalc.data import IterableDataset as IterableDataset
+from autocalc.data import RandomSampler as RandomSampler
+from autocalc.data import Sampler as Sampler
+from autocalc.data import SequentialSampler as SequentialSampler
+from autocalc.data import StackDataset as StackDataset
+from autocalc.data import Subset as Subset
+from autocalc.data import SubsetRandomSampler as SubsetRandomSampler
+from autocalc.data import TensorDataset as TensorDataset
+from autocalc.data import WeightedRandomSampler as WeightedRandomSampler
+from autocalc.data import WorkerInfo as WorkerInfo
+from autocalc.data import default_collate as default_collate
+from autocalc.data import default_convert as default_convert
+from autocalc.data import get_worker_info as get_worker_info
+from autocalc.data import random_split as random_split
+from autocalc.data import read_idx as read_idx
+from autocalc.data import transforms as transforms
+from autocalc.data import windows as windows
+from autocalc.utils.data import dataloader as dataloader
+from autocalc.utils.data import dataset as dataset
+from autocalc.utils.data import distributed as distributed
+from autocalc.utils.data import sampler as sampler

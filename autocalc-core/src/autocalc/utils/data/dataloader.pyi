@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+# Written by tools/alias_stubs.py; do not edit.
+from autocalc.data import DataLoader as DataLoader
+from autocalc.data import default_collate as default_collate

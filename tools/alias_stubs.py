@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Write the stubs of PyTorch's other import paths, for type checkers.
+
+The paths are rows of `autocalc._aliases.TABLE` and have no file; a type checker wants
+one for each. `make interface` runs this, and lets ruff sort and wrap what it wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import autocalc
+from autocalc._aliases import TABLE, names_in
+
+ROOT = Path(autocalc.__file__).parent
+HEAD = """# SPDX-License-Identifier: MIT
+# Written by tools/alias_stubs.py; do not edit.
+"""
+
+
+def main() -> None:
+    """Write every stub, and remove those of paths that the table has no more."""
+    stubs = {stub_of(path): text_of(path) for path in TABLE}
+    for old in set(ROOT.rglob("*.pyi")) - set(stubs):
+        if old.read_text(encoding="utf-8").startswith(HEAD):
+            old.unlink()
+    for file, text in stubs.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+def stub_of(path: str) -> Path:
+    """Return the file of a path's stub."""
+    folder = ROOT.joinpath(*path.split("."))
+    return folder / "__init__.pyi" if inside(path) else folder.with_suffix(".pyi")
+
+
+def inside(path: str) -> list[str]:
+    """Return the names of the paths in a path."""
+    start = f"{path}."
+    return [row[len(start) :] for row in TABLE if row.startswith(start)]
+
+
+def text_of(path: str) -> str:
+    """Return the stub of a path."""
+    return HEAD + "".join(f"{line}\n" for line in lines_of(path))
+
+
+def lines_of(path: str) -> Iterator[str]:
+    """Yield the imports of a path's names; "as" makes them names of the path, too."""
+    parts = inside(path)
+    for source, original, new in names_in(path):
+        if new in parts:
+            continue
+        yield f"from {source} import {original} as {original}"
+        if new != original:
+            yield f"{new} = {original}"
+    for part in parts:
+        yield f"from autocalc.{path} import {part} as {part}"
+
+
+if __name__ == "__main__":
+    main()
