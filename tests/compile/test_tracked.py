@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._compile._recorder import Recorder
+from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._tracked import Span, Tracked, given, plain, untracked
 from autocalc._compile._tracked_float import TrackedFloat
 
@@ -122,7 +122,7 @@ VIEWS: dict[str, tuple[Callable[[Any], Any], float, float]] = {
 def test_operators_note_where_a_number_is_cut_off(name: str) -> None:
     make, low, high = VIEWS[name]
     span = Span(1)
-    with Recorder():
+    with StepRecorder():
         make(Tracked(span))
     assert low == span.low or span.low <= 0 >= low
     assert span.high == high

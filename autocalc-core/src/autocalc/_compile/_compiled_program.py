@@ -18,7 +18,7 @@ from autocalc._compile._motion import Motion
 from autocalc._compile._moving import Number
 from autocalc._compile._passes import optimize
 from autocalc._compile._prologue import Prologue
-from autocalc._compile._recorder import Recorder
+from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._replay import Replay
 from autocalc._compile._signature import Call
 from autocalc._compile._table import MemoryReport, Segment, program_table, segments
@@ -49,7 +49,7 @@ class CompiledProgram:
         self,
         trace: Trace,
         links: Links,
-        recording: Recorder,
+        recording: StepRecorder,
         empty: Callable[..., Any],
         off: Iterable[str],
         motion: Motion | None = None,

@@ -15,7 +15,7 @@ from autocalc._compile._followed import Followed
 from autocalc._compile._guards import Guard, assigned_at
 from autocalc._compile._motion import motion_of
 from autocalc._compile._passes._remaking import is_product
-from autocalc._compile._recorder import Recorder
+from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._signature import Call
 from autocalc._compile._trace import Trace, finish, leaves_with_gradients
 from autocalc._compile._tracked import untracked
@@ -175,7 +175,7 @@ class Compiled:
         empty = current().selection.empty
         before = set(leaves_with_gradients())
         earlier = [thing for trace in entry.recent for thing in trace.things()]
-        recording = Recorder(call.tensors, lenient=self._fallback)
+        recording = StepRecorder(call.tensors, lenient=self._fallback)
         entry.recordings += 1
         entry.in_vain += 1
         with Followed() as following:

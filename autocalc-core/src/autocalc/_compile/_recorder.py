@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records the kernel calls of one run of a function.
-
-Recording is a way to dispatch: a selection whose decisions are wrapped, and whose
-memory is known.  Eager code has no branch for it.
-"""
+"""Records one run of a function that is compiled: kernels, the host, callbacks."""
 
 from __future__ import annotations
 
@@ -14,37 +10,27 @@ from typing import Any
 
 from autocalc._compile._origins import Origins
 from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._callers import users_line
+from autocalc._dispatch._callers import Line, users_line
 from autocalc._dispatch._eager import pause
-from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._select import Entry, Selection
 from autocalc._dispatch._state import current, enter, leave, recordings
-from autocalc._kernels.spec import KernelSpec
 from autocalc._ops.callback import Callback
 from autocalc._program._form import Instruction
-from autocalc._program._memory import Memory
+from autocalc._program._recorder import Recorder
 from autocalc._tensor import Tensor
 from autocalc.errors import CompileError
 
 
-class Recorder:
+class StepRecorder(Recorder):
     """A ``with`` block in which kernel calls are recorded.
 
     Attributes
     ----------
-    memory
-        The slots that were seen.
-    instructions
-        What ran, in order.
     refreshed
         Settings that the host reads again at each replay, as (dict's id, key).
     generators
         What the function draws from.
-    written
-        Slots that kernels or the host have written.
     failure
         Why there will be no program, where that is no error (`lenient`).
-
     exports
         Whether other programs are to read what is recorded.
 
@@ -59,21 +45,13 @@ class Recorder:
     def __init__(
         self, arguments: Sequence[Tensor] = (), *, lenient: bool = False
     ) -> None:
-        base = self._base = current().selection
+        super().__init__(current().selection)
         self._arguments = {id(x) for x in arguments if x._edge is None}
-        self.memory = Memory(base.empty)
-        self.instructions: list[Instruction] = []
         self.refreshed: set[tuple[int, Any]] = set()
         self.generators: list[Any] = []
-        self.written: set[int] = set()
         self.failure = ""
         self._lenient = lenient
         self._origins = Origins()
-        self._inside = False
-        self._inner = base.wrap
-        self.selection: Selection = base.derive(wrap=self.wrap)
-        self.selection.empty = self.memory.empty
-        self.selection.key_of = base.key_of
         self.selection.recorder = self
 
     @property
@@ -81,7 +59,7 @@ class Recorder:
         """Whether a kernel runs, or the host: what they call is a part of them."""
         return self._inside
 
-    def __enter__(self) -> Recorder:
+    def __enter__(self) -> StepRecorder:
         recordings.append(self)
         pause(True)
         self._token = enter(selection=self.selection)
@@ -92,34 +70,8 @@ class Recorder:
         recordings.remove(self)
         pause(bool(recordings))
 
-    def wrap(self, spec: KernelSpec, name: str, function: Entry) -> Callable[..., None]:
-        """Return `function` of the set `name`, recorded whenever it is called."""
-        found = registry()
-        known = found.kernels(name) if name in found.sets else None
-        impl = (known or {}).get(spec.name)  # none of a call that is widened
-        native = None if impl is None or impl.function is not function else impl.native
-        if self._inner is not None:
-            function, native = self._inner(spec, name, function), None
-        n, end = len(spec.outputs), len(spec.outputs) + len(spec.inputs)
-        operand, origin = self.memory.operand, self._origins.here
-
-        def call(*args: Any) -> None:
-            if self._inside:  # what a kernel calls is a part of it
-                function(*args)
-                return
-            operands = tuple(map(operand, args[:end]))
-            outputs, inputs, attributes = operands[:n], operands[n:], args[end:]
-            how = (spec, name, function, native)
-            step = Instruction(*how, outputs, inputs, attributes, origin())
-            self._fill_written(step)
-            self._inside = True
-            try:
-                function(*args)
-            finally:
-                self._inside = False
-            self._add(step)
-
-        return call
+    def _line(self) -> Line | None:
+        return self._origins.here()
 
     def on_host(
         self,
@@ -134,17 +86,13 @@ class Recorder:
         `reads` names settings, as (dict, key), that it looks up each time; `draws` is
         the generator that it draws from.
         """
-        self._inside = True
-        try:
+        with self._within():
             write()
-        finally:
-            self._inside = False
         if draws is not None and draws not in self.generators:
             self.generators.append(draws)
         outputs = tuple(map(self.memory.view, arrays))
         self.refreshed.update((id(where), key) for where, key in reads)
-        line = self._origins.here()
-        self._add(Instruction(None, "", write, None, outputs, (), (), line))
+        self._add(Instruction(None, "", write, None, outputs, (), (), self._line()))
 
     def callback(
         self,
@@ -159,9 +107,8 @@ class Recorder:
             tuple([self.memory.view(x._array) for x in some])
             for some in (mutated, tensors)
         )
-        line = self._origins.here()
-        step = Instruction(None, "", called, None, outputs, inputs, (), line)
-        self._fill_written(step)
+        step = Instruction(None, "", called, None, outputs, inputs, (), self._line())
+        self._before(step)
         self._add(step)
         try:
             with self._aside(), self.memory.lending((*outputs, *inputs)):
@@ -170,7 +117,7 @@ class Recorder:
             for tensor in mutated:
                 tensor._bump()
 
-    def _fill_written(self, instruction: Instruction) -> None:
+    def _before(self, instruction: Instruction) -> None:
         """Let a copy fill, in each replay, what Python filled and a call changes."""
         reads = {view.slot for view in instruction.reads()}
         for index in {view.slot for view in instruction.writes()}:
@@ -214,8 +161,7 @@ class Recorder:
         for view in instruction.reads():
             if slots[view.slot].made and view.slot not in self.written:
                 slots[view.slot].keep()
-        self.written.update(view.slot for view in instruction.writes())
-        self.instructions.append(instruction)
+        super()._add(instruction)
 
     def refuse(self, what: str) -> None:
         """Raise because a value is read, which no replay would do."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from autocalc._compile._asked import asked_guards
 from autocalc._compile._guards import Inside, changed, is_effect, thing_of
-from autocalc._compile._recorder import Recorder
+from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._signature import Call
 from autocalc._compile._structure import flatten
 from autocalc._compile._tracked import Span
@@ -168,7 +168,7 @@ def leaves_with_gradients() -> list[Leaf]:
 
 
 def finish(
-    recorder: Recorder,
+    recorder: StepRecorder,
     call: Call,
     result: Any,
     before: set[Leaf],
@@ -235,7 +235,7 @@ def _shared(guards: list[Any], bindings: dict[int, Binding]) -> Iterator[Any]:
             yield guard.source
 
 
-def _result(leaf: Any, call: Call, recorder: Recorder) -> Result:
+def _result(leaf: Any, call: Call, recorder: StepRecorder) -> Result:
     if not isinstance(leaf, Tensor) or leaf._edge.__class__ is Leaf:
         return Same(leaf)
     for number, tensor in enumerate(call.tensors):

@@ -38,7 +38,7 @@ from autocalc._compile._places import (
     Variable,
 )
 from autocalc._compile._reads import Path, Reads, reads_of
-from autocalc._compile._recorder import Recorder
+from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._whose import asks_for_size, is_users, kind_of
 from autocalc._dispatch._callers import Line, users_line
 from autocalc._graph._node import Leaf, leaves
@@ -80,7 +80,7 @@ class Watch:
     """
 
     def __init__(
-        self, recording: Recorder, function: Any, spans: dict[Any, Any]
+        self, recording: StepRecorder, function: Any, spans: dict[Any, Any]
     ) -> None:
         self.prints: list[Line] = []
         self.registered: list[Tensor] = []

@@ -102,7 +102,7 @@ layer_of: list[Callable[[], str]] = []
 #: Folders whose frames say nothing.
 _SILENT = (
     *("_dispatch/", "_kernels/", "_tensor/", "_methods/", "_compile/"),
-    *("profiler/", "diagnostics/"),
+    *("_program/", "profiler/", "diagnostics/"),
 )
 
 #: Folders that stand for a phase.

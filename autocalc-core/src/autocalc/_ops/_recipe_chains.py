@@ -7,7 +7,7 @@
 
 A kernel set that has a fuser makes one kernel of them, with the same bits
 (`KernelSet.fuser`).  What only these kernels see is never written.  In compiled
-programs `_compile/_passes/elementwise_fusion.py` does so, and moves instructions for
+programs `_program/_elementwise_fusion.py` does so, and moves instructions for
 it; here those join that stand next to each other.
 """
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The memory that a recording saw: slots, and views of them.
+"""The memory that a recording sees: slots, found by the arrays that own them.
 
 A *slot* is one piece of memory: made while recording (and freed again, or not), or
-there before.  A *view* says how an operand lies in a slot; it holds no address, so that
-a program can give the slot another place.
+there before.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any
 
 from autocalc._dispatch._addresses import address, span
 from autocalc._kernels.spec import Array, DType, Shape
-from autocalc._program._views import Operand, View, owner_of
+from autocalc._program._views import Operand, View, base_of, owner_of
 
 
 class Slot:
@@ -101,10 +100,11 @@ class Memory:
     def empty(self, shape: Shape, dtype: DType) -> Array:
         """Return a new array whose memory is a slot of its own."""
         array = self._empty(shape, dtype)
-        self._add(owner_of(array), made=True)
+        self.add(owner_of(array), made=True)
         return array
 
-    def _add(self, root: Array, *, made: bool) -> Slot:
+    def add(self, root: Array, *, made: bool) -> Slot:
+        """Add a slot: the memory of `root`, and of all arrays that are views of it."""
         key = id(root)
         slot = Slot(len(self.slots), root, made)
         self.slots.append(slot)
@@ -114,10 +114,18 @@ class Memory:
         return slot
 
     def slot_of(self, array: Array) -> Slot:
-        """Return the slot in which `array` lies; one that was there before is added."""
-        root = owner_of(array)
-        slot = self._by_id.get(id(root))
-        return self._add(root, made=False) if slot is None else slot
+        """Return the slot of `array`; one that was there before is added."""
+        slot = self._known(array)
+        return self.add(owner_of(array), made=False) if slot is None else slot
+
+    def _known(self, array: Any) -> Slot | None:
+        """Return the slot of the first known array among `array` and its bases."""
+        while array is not None:
+            slot = self._by_id.get(id(array))
+            if slot is not None:
+                return slot
+            array = base_of(array)
+        return None
 
     def view(self, array: Array) -> View:
         """Return where `array` lies."""
@@ -127,7 +135,7 @@ class Memory:
 
     def is_made(self, array: Array) -> bool:
         """Return whether `array` lies in memory that was made while recording."""
-        slot = self._by_id.get(id(owner_of(array)))
+        slot = self._known(array)
         return slot is not None and slot.made
 
     @contextmanager

@@ -49,16 +49,21 @@ class View(NamedTuple):
 Operand = View | None | tuple[View, ...]
 
 
+def base_of(array: Any) -> Any:
+    """Return the array that `array` is a view of; None if it owns its memory."""
+    base = array.base
+    if isinstance(base, np.ndarray):
+        return base
+    if hasattr(base, "__array_interface__") and hasattr(base, "base"):
+        return base.base  # NumPy's as_strided puts a dummy between
+    return None
+
+
 def owner_of(array: Any) -> Any:
     """Return the array that owns the memory of `array`."""
-    while True:
-        base = array.base
-        if isinstance(base, np.ndarray):
-            array = base
-        elif hasattr(base, "__array_interface__") and hasattr(base, "base"):
-            array = base.base  # NumPy's as_strided puts a dummy between
-        else:
-            return array
+    while (base := base_of(array)) is not None:
+        array = base
+    return array
 
 
 def view_at(owner: Array, offset: int, view: View) -> Array:

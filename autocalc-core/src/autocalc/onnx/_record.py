@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
-from autocalc._compile._recorder import Recorder
+from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._structure import flatten, rebuild
 from autocalc._dispatch._callers import users_line
 from autocalc._dispatch._state import current, enter, leave
@@ -90,7 +90,7 @@ def _names(model: Callable[..., Any], count: int) -> list[str]:
     return (names + [f"input_{i}" for i in range(len(names), count)])[:count]
 
 
-class _Recorder(Recorder):
+class _Recorder(StepRecorder):
     """Refuses, in words of its own, what a graph cannot hold."""
 
     exports = True

@@ -10,11 +10,9 @@ from autocalc._compile._passes import (
     common_subexpressions,
     constants,
     conv_epilogues,
-    copies,
     dead_code,
     early_callbacks,
     early_updates,
-    elementwise_fusion,
     epilogues,
     identities,
     norm_epilogues,
@@ -26,6 +24,7 @@ from autocalc._compile._passes import (
     transposed_weights,
     versions,
 )
+from autocalc._program import _copies, _elementwise_fusion
 from autocalc._program._form import Program
 
 #: In the order in which they run.
@@ -36,7 +35,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "accumulate": accumulate.run,
     "constants": constants.run,
     "identities": identities.run,
-    "copies": copies.run,
+    "copies": _copies.run,
     "norm_folding": norm_folding.run,
     "epilogues": epilogues.run,
     "norm_epilogues": norm_epilogues.run,
@@ -44,7 +43,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "residual_norms": residual_norms.run,
     "prologue": prologue.run,
     "transposed_weights": transposed_weights.run,
-    "elementwise_fusion": elementwise_fusion.run,
+    "elementwise_fusion": _elementwise_fusion.run,
     "early_updates": early_updates.run,
     "early_callbacks": early_callbacks.run,
     "shared_gradients": shared_gradients.run,

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._passes._flow import Flow, alike, one, shifted
 from autocalc._kernels.table import TABLE
+from autocalc._program._flow import Flow, alike, one, shifted
 from autocalc._program._form import Instruction, Program
 from autocalc._program._views import View
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable
 
-from autocalc._compile._passes._flow import Flow
+from autocalc._program._flow import Flow
 from autocalc._program._form import Instruction, Program
 from autocalc._program._plan import peak
 from autocalc._program._views import Operand, View

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._compile._passes._flow import Flow, one
 from autocalc._kernels.spec import Array
+from autocalc._program._flow import Flow, one
 from autocalc._program._form import Instruction, Program
 from autocalc._program._views import Operand, View, view_at
 

@@ -14,9 +14,9 @@ result.  Each value is the same as apart, bit for bit.
 from __future__ import annotations
 
 from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._passes._flow import Flow, alike, one, shifted
 from autocalc._compile._passes._fused_forms import POST_OPS, PostOp, post_op_of
 from autocalc._kernels.table import TABLE
+from autocalc._program._flow import Flow, alike, one, shifted
 from autocalc._program._form import Instruction, Program
 from autocalc._program._views import Operand, View
 

@@ -14,13 +14,13 @@ else reads it, such as the activation's backward kernel.
 from __future__ import annotations
 
 from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._passes._flow import Flow, alike, one, shifted
 from autocalc._compile._passes._fused_forms import (
     activation_of,
     name_of,
     with_activation,
 )
 from autocalc._kernels.table import TABLE
+from autocalc._program._flow import Flow, alike, one, shifted
 from autocalc._program._form import Instruction, Program
 from autocalc._program._views import Operand, View
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import copysign
 
 from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._passes._flow import Flow, one
 from autocalc._kernels.table import TABLE
+from autocalc._program._flow import Flow, one
 from autocalc._program._form import Instruction, Program
 from autocalc._program._views import View
 

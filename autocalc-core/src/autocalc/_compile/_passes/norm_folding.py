@@ -17,9 +17,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._passes._flow import Flow, alike, one
 from autocalc._compile._passes._fused_forms import activation_of
 from autocalc._kernels.table import TABLE
+from autocalc._program._flow import Flow, alike, one
 from autocalc._program._form import Instruction, Program, views_of
 from autocalc._program._views import Operand, View
 

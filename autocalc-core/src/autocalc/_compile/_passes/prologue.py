@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autocalc._compile._passes._flow import Flow
+from autocalc._program._flow import Flow
 from autocalc._program._form import Program
 
 #: Bytes that a program keeps at most of what it computed of its parameters.

@@ -12,9 +12,9 @@ the L1 cache.
 from __future__ import annotations
 
 from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._passes._flow import Flow, alike, one
 from autocalc._compile._passes._fused_forms import NORMS_OF_SUMS
 from autocalc._kernels.table import TABLE
+from autocalc._program._flow import Flow, alike, one
 from autocalc._program._form import Program
 
 

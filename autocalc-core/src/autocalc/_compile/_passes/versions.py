@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autocalc._compile._passes._flow import Flow
+from autocalc._program._flow import Flow
 from autocalc._program._form import Program
 from autocalc._program._views import View
 

@@ -11,7 +11,7 @@ Both views lie in memory in the same way, and t is a temporary as a whole.
 
 from __future__ import annotations
 
-from autocalc._compile._passes._flow import Flow, alike, one, shifted
+from autocalc._program._flow import Flow, alike, one, shifted
 from autocalc._program._form import Instruction, Program
 from autocalc._program._views import View
 

@@ -17,12 +17,12 @@ from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from autocalc._compile._passes._flow import one
 from autocalc._dispatch._addresses import repeating_strides
 from autocalc._dispatch._plugins import fuser_of
 from autocalc._kernels.kernel_set import Chain, ChainStep, Fuse, FusedKernel
 from autocalc._kernels.spec import Budget, KernelSpec, Meta, Work
 from autocalc._kernels.table import TABLE
+from autocalc._program._flow import one
 from autocalc._program._form import Instruction, Program, meta, views_of
 from autocalc._program._views import View
 

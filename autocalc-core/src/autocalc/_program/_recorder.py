@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Records the kernel calls of a function as instructions.
+
+Recording is a policy of dispatch: a selection whose table entries are wrapped, and
+whose memory is known.  Eager code has no branch for it::
+
+    recorder = ShortRecorder(current().selection)
+    token = enter(selection=recorder.selection)
+    function()                                    # kernels run, and are noted
+    leave(token)
+    recorder.instructions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from autocalc._dispatch._lines import Line
+from autocalc._dispatch._plugins import registry
+from autocalc._dispatch._select import Entry, Selection
+from autocalc._kernels.spec import Array, DType, KernelSpec, Shape
+from autocalc._program._form import Instruction
+from autocalc._program._memory import Memory
+
+
+class Recorder:
+    """A selection that notes the calls of kernels.
+
+    Attributes
+    ----------
+    selection
+        Makes the decisions of `base`, and notes each call.
+    memory
+        The slots that were seen.
+    instructions
+        The calls, in order.
+    written
+        Slots that kernels or the host have written.
+
+    Parameters
+    ----------
+    base
+        The selection that decides.
+    """
+
+    memory: Memory
+    instructions: list[Instruction]
+    written: set[int]
+
+    def __init__(self, base: Selection) -> None:
+        self._base = base
+        self._inside = False
+        self._start()
+        self.selection: Selection = base.derive(wrap=self.wrap)
+        self.selection.empty = self._empty
+        self.selection.key_of = base.key_of
+
+    def _start(self) -> None:
+        """Forget what was recorded."""
+        self.memory = Memory(self._base.empty)
+        self.instructions = []
+        self.written = set()
+
+    def wrap(self, spec: KernelSpec, name: str, function: Entry) -> Callable[..., None]:
+        """Return `function` of the set `name`, recorded whenever it is called."""
+        native = _native(spec, name, function)
+        if self._base.wrap is not None:
+            function, native = self._base.wrap(spec, name, function), None
+        n, end = len(spec.outputs), len(spec.outputs) + len(spec.inputs)
+
+        def call(*args: Any) -> None:
+            if self._inside:  # the calls of a kernel are a part of it
+                function(*args)
+                return
+            operands = tuple(map(self.memory.operand, args[:end]))
+            how = (spec, name, function, native)
+            outputs, inputs, attributes = operands[:n], operands[n:], args[end:]
+            step = Instruction(*how, outputs, inputs, attributes, self._line())
+            self._before(step)
+            with self._within():
+                self._run(function, args)
+            self._add(step)
+
+        return call
+
+    @contextmanager
+    def _within(self) -> Iterator[None]:
+        """Note no calls in this block."""
+        self._inside = True
+        try:
+            yield
+        finally:
+            self._inside = False
+
+    def _empty(self, shape: Shape, dtype: DType) -> Array:
+        """Return new memory."""
+        return self.memory.empty(shape, dtype)
+
+    def _line(self) -> Line | None:
+        """Return the user's line that leads to a call."""
+        return None
+
+    def _before(self, instruction: Instruction) -> None:
+        """Look at a call before it runs."""
+
+    def _run(self, function: Entry, args: tuple[Any, ...]) -> None:
+        """Run a kernel."""
+        function(*args)
+
+    def _add(self, instruction: Instruction) -> None:
+        """Note a call that has run."""
+        self.written.update(view.slot for view in instruction.writes())
+        self.instructions.append(instruction)
+
+
+def _native(spec: KernelSpec, name: str, function: Entry) -> Any:
+    """Return the C form of a set's kernel; None for a call that is changed."""
+    found = registry()
+    known = found.kernels(name) if name in found.sets else None
+    impl = (known or {}).get(spec.name)  # none of a call that is widened
+    return None if impl is None or impl.function is not function else impl.native
