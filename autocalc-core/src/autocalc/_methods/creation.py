@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops import creation
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._ops.filled import filled
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import short

@@ -7,7 +7,7 @@ from autocalc._dispatch._device import DeviceArray, accelerator
 from autocalc._ops import _view_tracker as view_tracker
 from autocalc._ops import arithmetic, view
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._tensor import Tensor, make
 
 

@@ -26,8 +26,8 @@ from autocalc._ops._method import method
 from autocalc._ops._old_forms import factor_first
 from autocalc._ops._op import OPERATORS
 from autocalc._ops._partial_writes import record_write
-from autocalc._ops._remembered import remembered_write, replayed_write
 from autocalc._ops._rule import Op
+from autocalc._ops._traced import remembered_write, replayed_write
 from autocalc._ops._view_tracker import base_of, leave_base
 from autocalc._ops._writing import check_writable, fill_, write
 from autocalc._ops.distributions import bernoulli

@@ -20,7 +20,7 @@ from autocalc._ops._index_writers import Writer, write_at
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
-from autocalc._ops._remembered import remembered_write
+from autocalc._ops._traced import remembered_write
 from autocalc._ops._view_tracker import base_of
 from autocalc._ops._writing import (
     check_writable,

@@ -16,7 +16,7 @@ from autocalc._ops import clamping, weighted
 from autocalc._ops._arguments import Operand
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
-from autocalc._ops._remembered import remembered_write, replayed_write
+from autocalc._ops._traced import remembered_write, replayed_write
 from autocalc._ops._writing import check_writable
 from autocalc._tensor import Tensor
 

@@ -25,7 +25,7 @@ from autocalc._dispatch._widened import FLOAT_KINDS, HALVES, half_of
 from autocalc._graph._node import Node, Output, Version
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._kernels.table import TABLE
-from autocalc._ops import _composite_recipes
+from autocalc._ops import _traced_composites
 from autocalc._ops._coerce import (
     both_tensors,
     coerce_pair,
@@ -44,7 +44,7 @@ from autocalc._ops._view_tracker import view_of
 from autocalc._tensor import Tensor, make
 
 # What runs a composite from recipes is made of tensors, which `_dispatch` knows not.
-Decomposed.remembered = _composite_recipes.composite
+Decomposed.remembered = _traced_composites.composite
 
 #: A tensor, or a number that becomes one.
 Operand: TypeAlias = Tensor | float

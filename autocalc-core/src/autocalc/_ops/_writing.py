@@ -15,7 +15,7 @@ from autocalc._ops import _partial_writes, broadcasting, view
 from autocalc._ops._arguments import check_tensor, numbers_only
 from autocalc._ops._coerce import as_operand, not_a_tensor
 from autocalc._ops._method import method
-from autocalc._ops._remembered import remembered_write
+from autocalc._ops._traced import remembered_write
 from autocalc._ops._view_tracker import base_of, follow, steps
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError

@@ -11,7 +11,7 @@ from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._checks import check_approximate, check_float
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import binary, nary, unary
-from autocalc._ops._remembered import replayed
+from autocalc._ops._traced import replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ShapeError

@@ -25,7 +25,7 @@ from autocalc._ops._method import method
 from autocalc._ops._old_forms import factor_first
 from autocalc._ops._op import Binary, Unary, binary, unary
 from autocalc._ops._out import apply_out, copy_to_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, DTypeError, GradError
 

@@ -18,9 +18,9 @@ from autocalc._ops import broadcasting, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
-from autocalc._ops._remembered import replayed
 from autocalc._ops._rule import Op
 from autocalc._ops._tensors import tensors
+from autocalc._ops._traced import replayed
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number
 from autocalc._tensor.generator import default_generator

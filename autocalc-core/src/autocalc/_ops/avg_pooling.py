@@ -9,7 +9,7 @@ from typing import Any
 from autocalc._ops import _pooling, _spatial, reduction
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 

@@ -14,7 +14,7 @@ from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import multi
-from autocalc._ops._remembered import replayed
+from autocalc._ops._traced import replayed
 from autocalc._ops.batch_norm_running import Statistics, by_running
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number

@@ -20,7 +20,7 @@ from autocalc._ops._coerce import cast, coerce, same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
 from autocalc._ops._recorded import composed, recorded
-from autocalc._ops._remembered import replayed
+from autocalc._ops._traced import replayed
 from autocalc._ops.extrema import ends
 from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor

@@ -19,7 +19,7 @@ from autocalc._ops._arguments import (
 )
 from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._ops._view_tracker import view_of
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError

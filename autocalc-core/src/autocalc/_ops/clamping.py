@@ -14,8 +14,8 @@ from autocalc._ops._coerce import coerce
 from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary, nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops._ternary import ternary
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, DTypeError

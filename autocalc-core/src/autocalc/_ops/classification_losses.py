@@ -22,7 +22,7 @@ from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import as_int, number

@@ -31,8 +31,8 @@ from autocalc._ops._coerce import (
 from autocalc._ops._method import method
 from autocalc._ops._op import binary, documented, nary
 from autocalc._ops._out import apply_out, copy_to_out
-from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops._ternary import ternary
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 
 compare_op = nary("compare", differentiable=False)

@@ -11,7 +11,7 @@ from autocalc._ops import _spatial, slicing
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._op import nary
-from autocalc._ops._remembered import replayed
+from autocalc._ops._traced import replayed
 from autocalc._ops.integer_conv import integer_conv
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, ShapeError

@@ -7,7 +7,7 @@ from typing import Any
 
 from autocalc._kernels.conv._checks import check_conv_transpose
 from autocalc._ops import _spatial, conv
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._ops.integer_conv import integer_conv_transpose
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, ShapeError

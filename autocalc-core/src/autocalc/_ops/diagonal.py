@@ -15,8 +15,8 @@ from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops._rule import Op
+from autocalc._ops._traced import remembered, replayed
 from autocalc._ops.filled import placed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device

@@ -27,7 +27,7 @@ from autocalc._ops._matrix_rules import mm
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._recorded import composed, one_node
-from autocalc._ops._remembered import replayed
+from autocalc._ops._traced import replayed
 from autocalc._ops.diagonal import triu_indices
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number, one_of

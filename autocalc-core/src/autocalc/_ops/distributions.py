@@ -15,7 +15,8 @@ from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._checks import check_probability
 from autocalc._ops._coerce import as_operand
 from autocalc._ops._method import method
-from autocalc._ops._remembered import holds, remembered, replayed
+from autocalc._ops._short_calls import holds
+from autocalc._ops._traced import remembered, replayed
 from autocalc._ops.extrema import ends
 from autocalc._ops.filled import (
     count_of,

@@ -9,7 +9,7 @@ from autocalc._ops._coerce import coerce
 from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._tensor import Tensor
 from autocalc.errors import DTypeError
 

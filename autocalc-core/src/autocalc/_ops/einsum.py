@@ -12,7 +12,7 @@ from autocalc._ops import broadcasting, matmul, reduction, slicing, view
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, sequence
 from autocalc.errors import ArgumentError, ShapeError

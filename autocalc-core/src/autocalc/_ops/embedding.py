@@ -19,8 +19,8 @@ from autocalc._ops import (
 from autocalc._ops._arguments import as_int, check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import operator
-from autocalc._ops._remembered import replayed
 from autocalc._ops._rule import Op
+from autocalc._ops._traced import replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, ShapeError
 

@@ -15,7 +15,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import checked
 from autocalc.errors import ArgumentError, DTypeError, ShapeError

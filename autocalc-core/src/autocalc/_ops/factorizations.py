@@ -9,7 +9,7 @@ from autocalc._ops import _matrix_rules, linear_systems, matmul
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._op import multi, nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import one_of

@@ -14,7 +14,8 @@ from autocalc._dispatch._state import recorder
 from autocalc._ops._coerce import check_tensor
 from autocalc._ops._layouts import laid_out
 from autocalc._ops._out import copy_to_out
-from autocalc._ops._remembered import leave_undefined, remembered, replayed
+from autocalc._ops._short_calls import leave_undefined
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device, dtype_at

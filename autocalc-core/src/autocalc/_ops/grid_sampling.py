@@ -15,7 +15,7 @@ from autocalc._ops._arguments import integers
 from autocalc._ops._checks import check_float
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._ops.filled import ones
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor

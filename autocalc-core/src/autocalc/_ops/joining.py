@@ -16,8 +16,8 @@ from autocalc._ops._coerce import cast, coerce, result_dtype
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._ops._recorded import composed, recorded
-from autocalc._ops._remembered import remembered
 from autocalc._ops._rule import Op
+from autocalc._ops._traced import remembered
 from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DTypeError, ShapeError

@@ -11,7 +11,7 @@ from autocalc._ops import view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, number
 from autocalc.errors import ShapeError

@@ -26,7 +26,7 @@ from autocalc._ops._coerce import same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._ops.broadcasting import expand
 from autocalc._ops.factorizations import svdvals
 from autocalc._ops.filled import eye, zeros

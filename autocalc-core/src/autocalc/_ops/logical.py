@@ -12,7 +12,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import not_a_tensor
 from autocalc._ops._method import method
 from autocalc._ops._out import copy_to_out
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor
 
 

@@ -9,7 +9,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._device import beside
 from autocalc._ops._coerce import not_a_tensor
 from autocalc._ops._layouts import laid_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._ops.filled import finished, number, undefined
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device, dtype_at

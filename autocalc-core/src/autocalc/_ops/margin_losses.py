@@ -25,7 +25,7 @@ from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._recorded import composed, recorded
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._ops.classification_losses import class_rows
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number

@@ -28,7 +28,7 @@ from autocalc._ops._coerce import (
 )
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out, copy_to_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import checked

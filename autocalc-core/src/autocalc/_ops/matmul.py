@@ -22,8 +22,8 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
 from autocalc._ops._rule import Op, Saves
+from autocalc._ops._traced import remembered
 from autocalc._ops.integer_matmul import integer_product
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ShapeError

@@ -12,7 +12,7 @@ from autocalc._ops import _pooling, _spatial, indexing, searching, view
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
-from autocalc._ops._remembered import replayed
+from autocalc._ops._traced import replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import checked
 

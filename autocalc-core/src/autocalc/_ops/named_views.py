@@ -10,7 +10,7 @@ from typing import Any
 from autocalc._ops._arguments import axis_of, check_tensor, integers
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._ops.view import flatten, reshape, reshape_op, transpose, view
 from autocalc._tensor import Tensor
 from autocalc.errors import DimensionError, ShapeError

@@ -12,8 +12,8 @@ from autocalc._ops import comparison
 from autocalc._ops._method import method
 from autocalc._ops._op import binary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
 from autocalc._ops._rule import Op
+from autocalc._ops._traced import remembered
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import DTypeError, GradError
 

@@ -14,7 +14,7 @@ from autocalc._ops._coerce import as_operand, same_dtype
 from autocalc._ops._index_writers import Writer, write_at
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
-from autocalc._ops._remembered import remembered_write
+from autocalc._ops._traced import remembered_write
 from autocalc._ops._writing import check_writable
 from autocalc._ops._writing import write as write_result
 from autocalc._ops.scattering import (

@@ -14,7 +14,7 @@ from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._state import current
 from autocalc._kernels.table import TABLE
 from autocalc._ops._layouts import laid_out
-from autocalc._ops._remembered import replayed
+from autocalc._ops._traced import replayed
 from autocalc._ops.filled import (
     Size,
     count_of,

@@ -12,7 +12,7 @@ import numpy as np
 
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._ops._coerce import PLAIN
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._ops.filled import count_of, dtype_of, finished, number, placed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device

@@ -25,7 +25,7 @@ from autocalc._ops._arguments import (
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import checked
 from autocalc.errors import ArgumentError, DimensionError, ShapeError

@@ -19,7 +19,7 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
 from autocalc._ops._recorded import composed, one_node
-from autocalc._ops._remembered import replayed
+from autocalc._ops._traced import replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError

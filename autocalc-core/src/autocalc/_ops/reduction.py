@@ -18,7 +18,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary, unary
 from autocalc._ops._out import apply_out
 from autocalc._ops._product_rules import product_of_the_others
-from autocalc._ops._remembered import replayed
+from autocalc._ops._traced import replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import checked
 from autocalc._tensor.dtypes import DType

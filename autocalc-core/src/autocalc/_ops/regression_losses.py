@@ -11,7 +11,7 @@ from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, coerce
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._recorded import composed, one_node
-from autocalc._ops._remembered import replayed
+from autocalc._ops._traced import replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError

@@ -13,7 +13,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, ShapeError
 

@@ -12,7 +12,7 @@ from autocalc._ops._checks import check_float
 from autocalc._ops._method import method
 from autocalc._ops._op import OfOne, documented, nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import as_int
 from autocalc.errors import DTypeError

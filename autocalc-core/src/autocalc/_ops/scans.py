@@ -27,7 +27,7 @@ from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
 from autocalc._ops._recorded import composed, one_node
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 from autocalc._tensor.dtypes import DType

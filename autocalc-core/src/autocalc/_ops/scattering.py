@@ -24,7 +24,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import one_of
 from autocalc.errors import GradError, ShapeError

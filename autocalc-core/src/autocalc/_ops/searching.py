@@ -26,7 +26,7 @@ from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import Number, as_operand, cast, coerce, coerce_two
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._ops._true_places import true_places
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make

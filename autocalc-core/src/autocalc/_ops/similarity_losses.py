@@ -18,7 +18,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_reduction
 from autocalc._ops._coerce import cast
 from autocalc._ops._halves import rounded_once
-from autocalc._ops._remembered import replayed
+from autocalc._ops._traced import replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import checked, number
 from autocalc.errors import ArgumentError, ShapeError

@@ -23,7 +23,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
-from autocalc._ops._remembered import replayed
+from autocalc._ops._traced import replayed
 from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, DTypeError

@@ -12,7 +12,7 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import OfOne, binary, documented, nary, unary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._ops.exponential import erfc
 from autocalc._tensor import Tensor
 

@@ -11,7 +11,7 @@ from autocalc._ops import slicing
 from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 

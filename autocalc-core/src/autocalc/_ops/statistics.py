@@ -28,7 +28,8 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import holds, remembered, replayed
+from autocalc._ops._short_calls import holds
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import checked, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError

@@ -13,7 +13,7 @@ from autocalc._dispatch._state import current
 from autocalc._ops._arguments import as_int, check_tensor, integers, min_of
 from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._ops._view_tracker import base_of
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, GradError, ShapeError

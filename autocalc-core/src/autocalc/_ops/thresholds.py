@@ -8,7 +8,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError

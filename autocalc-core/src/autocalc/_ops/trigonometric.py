@@ -13,7 +13,7 @@ from autocalc._ops import (
 from autocalc._ops._method import method
 from autocalc._ops._op import binary, unary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor
 
 sin = unary(

@@ -11,7 +11,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ShapeError
 

@@ -26,7 +26,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._recorded import composed, one_node
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._ops.reduction import spread
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import checked, integers, number

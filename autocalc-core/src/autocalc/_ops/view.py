@@ -26,7 +26,7 @@ from autocalc._ops._arguments import (
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary, view_operator
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._ops._view_tracker import is_alone, leave_base, view_of
 from autocalc._ops.dtype_views import view_as_dtype
 from autocalc._tensor import Tensor

@@ -9,7 +9,7 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._old_forms import factor_first
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._traced import remembered, replayed
 from autocalc._ops.arithmetic import add_op, div_op, mul, multiplied, sub_op
 from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor, dtypes

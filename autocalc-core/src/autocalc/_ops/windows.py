@@ -10,7 +10,7 @@ from autocalc._ops import slicing, view
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
-from autocalc._ops._remembered import remembered
+from autocalc._ops._traced import remembered
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 

@@ -15,6 +15,10 @@ from autocalc._program._flow import Flow, alike, one, shifted
 from autocalc._program._form import Instruction, Program
 from autocalc._program._views import View
 
+#: Kernels that raise for a number when others are written already: what is copied to
+#: is whole until then.
+CHECKING = frozenset({"fmod", "remainder", "floor_divide"})
+
 
 def run(program: Program) -> Program:
     """Leave out copies."""
@@ -60,6 +64,8 @@ def _write_copy(flow: Flow, at: int, to: View, of: View) -> bool:
 
 def _may_write(maker: Instruction, of: View, to: View) -> bool:
     """Return whether a call may write `to` in place of `of`: it reads it, or not."""
+    if maker.name in CHECKING:
+        return False
     slots = [view.slot for view in maker.views()]
     if to.slot not in slots:
         return True

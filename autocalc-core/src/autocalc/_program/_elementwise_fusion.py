@@ -12,6 +12,7 @@ other makes, or both read the same array, and no third one must run between them
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
@@ -36,9 +37,11 @@ NEAR = 16
 PATIENCE = 1000
 
 
-def run(program: Program) -> Program:
-    """Let elementwise kernels run in chains."""
-    fusers = _Fusers()
+def run(program: Program, *, least: int = 1) -> Program:
+    """Let elementwise kernels of at least so many elements run in chains."""
+    fusers = _Fusers(least)
+    if not any(map(fusers.of, program.instructions)):
+        return program
     groups = _Groups(program, fusers)
     for at, instruction in enumerate(program.instructions):
         if fusers.of(instruction) is not None:
@@ -49,7 +52,8 @@ def run(program: Program) -> Program:
 class _Fusers:
     """The fusers of the kernel sets, each made once."""
 
-    def __init__(self) -> None:
+    def __init__(self, least: int) -> None:
+        self._least = least
         self._made: dict[str, Fuse | None] = {}
 
     def of(self, instruction: Instruction) -> Fuse | None:
@@ -58,7 +62,7 @@ class _Fusers:
         if spec is None or not spec.elementwise or instruction.native is None:
             return None
         outputs = list(views_of(instruction.outputs))
-        if len(outputs) != 1 or not outputs[0].nbytes:
+        if len(outputs) != 1 or math.prod(outputs[0].shape) < self._least:
             return None
         name = instruction.chosen
         if name not in self._made:

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Runs a program: every call bound to its arrays once, then only called.
+"""Runs programs in Python: steps over registers that hold arrays.
 
-The class here is the definition; core's engine has another one that does the same in
-less time (`_dispatch/_engine.py`).
+A compiled program has its arrays from the beginning: every call is bound to them once
+(`PythonExecutor`).  A short program makes them as it runs (`_short_executor.py`).
+Core's engine has executors that do the same in less time (`_dispatch/_engine.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from autocalc._dispatch._addresses import address
 from autocalc._kernels.kernel_set import ExecutorCall
 from autocalc._kernels.spec import Array
 from autocalc._program._form import Instruction, views_of
+from autocalc._program._steps import Registers
 from autocalc._program._views import Operand, View, owner_of, view_at
 from autocalc.errors import CompileError
 
@@ -64,16 +67,50 @@ def _slots(x: Operand) -> int | tuple[int, ...] | None:
     return x.slot if isinstance(x, View) else tuple(view.slot for view in x)
 
 
-class _Use(NamedTuple):
-    """An array of a call that lies in a slot: where it stands, and how it lies."""
+#: What a step does with a function, or with a dtype, and with the registers.
+RUN, MAKE, RETURN, TAKE, FREE, EXTEND = range(6)
 
-    among: list[Any]
-    position: int
-    view: View
+#: One of these, with what, and where.
+BoundStep = tuple[int, Any, Any]
+
+
+def execute(
+    steps: Sequence[BoundStep],
+    registers: list[Any],
+    empty: Callable[[Any, Any], Any] | None = None,
+) -> None:
+    """Run steps over registers; each array that is made is appended to these."""
+    for code, thing, more in steps:
+        if code == RUN:
+            thing(*more(registers))
+        elif code == RETURN:
+            registers.append(thing(*more(registers)))
+        elif code == MAKE:
+            registers.append(empty(more, thing))  # type: ignore[misc]  # it is given then
+        elif code == TAKE:
+            registers.append(thing(registers[more]))
+        elif code == FREE:
+            registers[more] = None
+        else:
+            registers += thing(more)
+
+
+def operands_of(places: Sequence[Registers]) -> Callable[[list[Any]], Any]:
+    """Return what takes the operands of a kernel out of all registers."""
+    if len(places) > 1 and not any(isinstance(at, tuple) for at in places):
+        return itemgetter(*places)
+
+    def operands(registers: list[Any]) -> list[Any]:
+        return [
+            [registers[one] for one in at] if isinstance(at, tuple) else registers[at]
+            for at in places
+        ]
+
+    return operands
 
 
 class PythonExecutor:
-    """Calls kernels one after another, in Python.
+    """Calls kernels one after another, in Python: each view has a register.
 
     Parameters
     ----------
@@ -88,32 +125,45 @@ class PythonExecutor:
         calls: Sequence[ExecutorCall],
         places: Mapping[int, tuple[Array, int]],
     ) -> None:
-        self._calls: list[tuple[Callable[..., Any], list[Any]]] = []
-        self._uses: dict[int, list[_Use]] = {slot: [] for slot in places}
+        self._registers: list[Any] = []
+        self._known: dict[View, int] = {}
+        self._of_slot: dict[int, list[tuple[int, View]]] = {slot: [] for slot in places}
+        self._steps = [
+            (RUN, call.function, self._bound(call, places)) for call in calls
+        ]
         self._running = False
-        for call in calls:
-            arguments = [list(x) if isinstance(x, list) else x for x in call.arguments]
-            self._calls.append((call.function, arguments))
-            for position, slot in enumerate(call.slots):
-                if isinstance(slot, int):
-                    self._add(arguments, position, slot, places)
-                for element, one in enumerate(slot if isinstance(slot, tuple) else ()):
-                    self._add(arguments[position], element, one, places)
 
-    def _add(self, among: list[Any], position: int, slot: int, places: Any) -> None:
-        array = among[position]
-        root, offset = places[slot]
+    def _bound(self, call: ExecutorCall, places: Any) -> Callable[[list[Any]], Any]:
+        operands = zip(call.arguments, call.slots, strict=False)
+        registers = [self._operand(x, slot, places) for x, slot in operands]
+        registers += [self._keep(x) for x in call.arguments[len(call.slots) :]]
+        return operands_of(registers)
+
+    def _operand(self, x: Any, slot: Any, places: Any) -> Registers:
+        if isinstance(slot, tuple):
+            pairs = zip(x, slot, strict=True)
+            return tuple([self._array(one, at, *places[at]) for one, at in pairs])
+        return self._keep(x) if slot is None else self._array(x, slot, *places[slot])
+
+    def _array(self, array: Array, slot: int, root: Array, offset: int) -> int:
         at = address(array) - address(root) - offset
         view = View(slot, at, array.shape, array.strides, array.dtype)
-        self._uses[slot].append(_Use(among, position, view))
+        if view not in self._known:
+            self._known[view] = self._keep(array)
+            self._of_slot[slot].append((self._known[view], view))
+        return self._known[view]
+
+    def _keep(self, x: Any) -> int:
+        self._registers.append(x)
+        return len(self._registers) - 1
 
     def move(self, slot: int, root: Array, offset: int) -> None:
         """Let every call use other memory for a slot."""
         if self._running:
             raise CompileError(_AT_WORK)
         place = Placement(root, offset)
-        for among, position, view in self._uses[slot]:
-            among[position] = place.array(view)
+        for register, view in self._of_slot[slot]:
+            self._registers[register] = place.array(view)
 
     def run(self) -> None:
         """Run the program once."""
@@ -121,8 +171,7 @@ class PythonExecutor:
             raise CompileError(_AT_WORK)
         self._running = True
         try:
-            for function, arguments in self._calls:
-                function(*arguments)
+            execute(self._steps, self._registers)
         finally:
             self._running = False
 

@@ -40,6 +40,21 @@ class UserCall(ABC):
         """Call the function."""
 
 
+@dataclass(frozen=True)
+class Source:
+    """A draw from a generator: it returns two new arrays, seed and offset.
+
+    Such a call of the host fills no memory: its outputs are the arrays themselves.
+    """
+
+    function: Callable[[int], tuple[Any, Any]]
+    words: int
+
+    def __call__(self) -> tuple[Any, Any]:
+        """Draw."""
+        return self.function(self.words)
+
+
 @dataclass(slots=True)
 class Instruction:
     """One kernel call, or one piece of Python that the host runs.
@@ -124,7 +139,7 @@ class Instruction:
 
     def _is_read(self, i: int) -> bool:
         if self.spec is None:
-            return True
+            return not isinstance(self.function, Source)
         in_place = self.spec.outputs[i].name in self.spec.writes
         return in_place or bool(self.accumulated >> i & 1)
 

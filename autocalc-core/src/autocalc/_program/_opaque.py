@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Arrays that tell when something else than a kernel looks at their elements.
+"""Opaque arrays: reading their elements outside of a kernel is noted.
 
-For who records the kernels of a call, to run them again without the rest of it.
+A function is recorded with such arrays in the place of its own.  Where Python reads an
+element, the kernels may depend on it, so that no short program can repeat the call::
+
+    with noting_reads() as reads:
+        if x.view(OpaqueArray)[0] > 3:     # reads == [True]
+            ...
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-#: What may be asked of an array without a look at its elements.
+#: Attributes that need no element.
 _HARMLESS = {
     *("T", "base", "diagonal", "dtype", "flags", "itemsize", "nbytes", "ndim"),
     *("reshape", "setflags", "shape", "size", "squeeze", "strides", "transpose"),
@@ -27,12 +32,12 @@ _running = threading.local()
 
 def _note() -> None:
     reads = getattr(_running, "reads", None)
-    if reads is not None:  # else another thread looks at the same tensor
+    if reads is not None:  # else another thread reads the same tensor
         reads.append(True)
 
 
 class OpaqueArray(np.ndarray):
-    """An array whose elements are not to be read, and a note of it if they are."""
+    """An array that notes each read of its elements outside of kernels."""
 
     def __getattribute__(self, name: str) -> Any:
         if name not in _HARMLESS:
@@ -88,6 +93,31 @@ class OpaqueArray(np.ndarray):
         return x in plain(self)
 
 
+class _Alias:
+    """Gives NumPy an array's memory; arrays on it have no other array as their base."""
+
+    def __init__(self, base: Any) -> None:
+        self.base = base
+        self.__array_interface__ = base.__array_interface__
+
+
+def opaque(array: Any) -> Any:
+    """Return an opaque array on the memory of `array`.
+
+    All views of it lead to it by their bases, whatever `array` is a view of: where two
+    arrays overlap, a view tells of which of them it is.
+    """
+    alias = np.asarray(_Alias(array))
+    return alias.view(array.dtype).view(OpaqueArray)
+
+
+def alias_of(array: Any) -> Any:
+    """Return the array that all views of an opaque array lead to."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
 def plain(x: Any) -> Any:
     """Return an array as one of NumPy's own class, and anything else as it is."""
     if isinstance(x, (list, tuple)) and any(isinstance(one, OpaqueArray) for one in x):
@@ -107,40 +137,12 @@ def plain(x: Any) -> Any:
 
 
 @contextmanager
-def guarded(tensors: list[Any], others: dict[int, Any]) -> Iterator[list[bool]]:
-    """Guard the arrays of tensors in this block; give what notes each look.
-
-    `others` are arrays that stand in for arrays of these ids.
-    """
+def noting_reads() -> Iterator[list[bool]]:
+    """Give a list that is not empty when an element was read in this block."""
     before = getattr(_running, "reads", None)
     reads: list[bool] = []
     _running.reads = reads
-    tensors = list({id(x): x for x in tensors}.values())
-    arrays = [x._array for x in tensors]
-    guards = [others.get(id(a), a).view(OpaqueArray) for a in arrays]
-    for x, guard in zip(tensors, guards, strict=True):
-        x._array = guard
     try:
         yield reads
     finally:
-        for x, a, guard in zip(tensors, arrays, guards, strict=True):
-            if x._array is guard:  # and nobody has given it another one
-                x._array = a
         _running.reads = before
-
-
-def copy_of(a: Any, nbytes: int) -> Any:
-    """Return a copy whose elements lie as those of `a`, which spans so many bytes."""
-    line = np.empty(nbytes, np.uint8)
-    copy: Any = np.ndarray(a.shape, a.dtype, line, 0, a.strides)
-    copy[...] = a
-    return copy
-
-
-def view_at(a: Any, dtype: Any, shape: Any, strides: Any, offset: int) -> Any:
-    """Return a view of the memory `offset` bytes behind the first element of `a`."""
-    dtype = a.dtype if dtype is None else dtype
-    start = np.lib.stride_tricks.as_strided(a, (1,), (a.itemsize,)).view(np.uint8)
-    line = np.lib.stride_tricks.as_strided(start, (offset + dtype.itemsize,), (1,))
-    first = line[offset:].view(dtype)
-    return np.lib.stride_tricks.as_strided(first, shape, strides)

@@ -23,6 +23,7 @@ from autocalc._dispatch._select import Entry, Selection
 from autocalc._kernels.spec import Array, DType, KernelSpec, Shape
 from autocalc._program._form import Instruction
 from autocalc._program._memory import Memory
+from autocalc._program._views import Operand
 
 
 class Recorder:
@@ -74,7 +75,7 @@ class Recorder:
             if self._inside:  # the calls of a kernel are a part of it
                 function(*args)
                 return
-            operands = tuple(map(self.memory.operand, args[:end]))
+            operands = tuple(map(self._operand, args[:end]))
             how = (spec, name, function, native)
             outputs, inputs, attributes = operands[:n], operands[n:], args[end:]
             step = Instruction(*how, outputs, inputs, attributes, self._line())
@@ -97,6 +98,10 @@ class Recorder:
     def _empty(self, shape: Shape, dtype: DType) -> Array:
         """Return new memory."""
         return self.memory.empty(shape, dtype)
+
+    def _operand(self, x: Any) -> Operand:
+        """Return the place of an operand."""
+        return self.memory.operand(x)
 
     def _line(self) -> Line | None:
         """Return the user's line that leads to a call."""

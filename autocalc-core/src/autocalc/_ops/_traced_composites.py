@@ -14,7 +14,7 @@ from typing import Any
 from autocalc._dispatch._eager import accelerated
 from autocalc._dispatch._select import Compute, decomposed
 from autocalc._kernels.spec import KernelSpec
-from autocalc._ops._remembered import record
+from autocalc._ops._traced import _record
 from autocalc._tensor import make
 
 
@@ -32,7 +32,7 @@ def composite(spec: KernelSpec) -> Compute | None:
         kept = [one for i, one in enumerate(found) if wanted >> i & 1]
         return tuple([None if one is None else make(one, None) for one in kept])
 
-    call: Any = accelerated("remembered", definition, record, False)
+    call: Any = accelerated("remembered", definition, _record, False)
     if call is definition:
         return None
 

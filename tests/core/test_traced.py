@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.core.eager_programs import Program
-from tests.core.remembered_calls import CALLS, Data
+from tests.core.traced_calls import CALLS, Data
 
 import autocalc as ac
 from autocalc._dispatch import _eager as eager
 from autocalc._dispatch._state import PROCESS
-from autocalc._ops import _remembered, _replayed
+from autocalc._ops import _traced
 
 F = ac.nn.functional
 
@@ -50,12 +50,12 @@ def recipes_of(function) -> list[object]:
 
 def recipes(name: str) -> list[object]:
     """Return the same of a function by its name."""
-    return recipes_of(_remembered.FUNCTIONS[name])
+    return recipes_of(_traced.FUNCTIONS[name])
 
 
 def is_replayed(function) -> bool:
     """Return whether Python runs the recipes of a function."""
-    return getattr(function, "__globals__", None) is vars(_replayed)
+    return getattr(function, "__globals__", None) is vars(_traced)
 
 
 #: Recipes write floats, and read no element of a mask.
@@ -63,9 +63,7 @@ WITHOUT_RECIPE = {"_inplace.gcd_", "_inplace.lcm_", "_inplace.masked_scatter_"}
 
 #: Those whose recipes run here.
 RUN = [
-    name
-    for name in CALLS
-    if not IN_PYTHON or is_replayed(_remembered.FUNCTIONS.get(name))
+    name for name in CALLS if not IN_PYTHON or is_replayed(_traced.FUNCTIONS.get(name))
 ]
 
 
@@ -97,8 +95,8 @@ def learnt(function, *args) -> int:
 @pytest.fixture
 def declared(monkeypatch):
     """Declare a function for this test alone."""
-    monkeypatch.setattr(_remembered, "FUNCTIONS", {})
-    return _remembered.replayed
+    monkeypatch.setattr(_traced, "FUNCTIONS", {})
+    return _traced.replayed
 
 
 def ones(*shape: int) -> ac.Tensor:
@@ -193,8 +191,8 @@ def test_an_error_of_a_kernel_is_that_of_the_function():
 
 
 def test_what_is_written_may_be_given_by_name(monkeypatch):
-    monkeypatch.setattr(_remembered, "FUNCTIONS", {})
-    double = _remembered.replayed_write(lambda x: x.mul_(2))
+    monkeypatch.setattr(_traced, "FUNCTIONS", {})
+    double = _traced.replayed_write(lambda x: x.mul_(2))
     x = ones(2)
     for _ in range(OFTEN):
         assert double(x=x) is x
@@ -202,8 +200,8 @@ def test_what_is_written_may_be_given_by_name(monkeypatch):
 
 
 def test_what_may_not_be_written_is_an_error_as_ever(monkeypatch):
-    monkeypatch.setattr(_remembered, "FUNCTIONS", {})
-    double = _remembered.replayed_write(lambda x: x.mul_(2))
+    monkeypatch.setattr(_traced, "FUNCTIONS", {})
+    double = _traced.replayed_write(lambda x: x.mul_(2))
     x = ones(2)
     for _ in range(OFTEN):
         double(x)
@@ -215,8 +213,8 @@ def test_what_may_not_be_written_is_an_error_as_ever(monkeypatch):
 
 
 def test_a_write_that_overlaps_what_is_read_is_no_recipe(monkeypatch):
-    monkeypatch.setattr(_remembered, "FUNCTIONS", {})
-    add = _remembered.replayed_write(lambda x, y: x.add_(y))
+    monkeypatch.setattr(_traced, "FUNCTIONS", {})
+    add = _traced.replayed_write(lambda x, y: x.add_(y))
     line = ac.arange(6.0)
     for _ in range(OFTEN):
         add(ones(3), ones(3))
@@ -273,7 +271,7 @@ def test_recipes_are_bounded(declared):
 
 
 def test_every_function_is_called_here():
-    assert set(CALLS) == set(_remembered.FUNCTIONS)
+    assert set(CALLS) == set(_traced.FUNCTIONS)
 
 
 @pytest.mark.parametrize(

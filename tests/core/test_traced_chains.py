@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Elementwise kernels of recipes, which run in one pass where a set fuses them."""
+"""Elementwise kernels of short programs run in one pass where a set fuses them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.core.test_remembered import OFTEN
+from tests.core.test_traced import OFTEN
 
 import autocalc as ac
 from autocalc._dispatch._plugins import registry
-from autocalc._ops import _remembered
-from autocalc._ops._recipe_chains import LEAST, OVER, in_chains
-from autocalc._ops._replayed import LIST, MAKE, RUN
+from autocalc._ops import _short_calls
+from autocalc._program._short_recorder import LEAST
+from autocalc._program._steps import Make, Run
 
 SIDE = 100
 MANY = SIDE * SIDE
@@ -35,28 +35,28 @@ def random(*shape: int, seed: int = 0) -> ac.Tensor:
 
 
 def recorded(function, *tensors):
-    """Return the steps of a function's recipe."""
+    """Return the steps of a function's short program."""
     inputs = tuple([x._array for x in tensors])
-    _, recipe = _remembered.record(function, tensors, {}, inputs)
-    assert recipe is not None
-    return recipe[0]
+    _, call = _short_calls.record(function, tensors, {}, inputs)
+    assert call is not None
+    return call.steps.steps
 
 
 def chains(steps) -> list[int]:
     """Return of how many arrays each chain is: what it writes, and what it reads."""
     return [
-        tuple(len(things[i]) for i in (0, 1))
-        for code, _, _, sizes, things, *_ in steps
-        if code == RUN and sizes[:2] == (LIST, LIST)
+        tuple(map(len, step.operands[:2]))
+        for step in steps
+        if isinstance(step, Run) and isinstance(step.operands[0], tuple)
     ]
 
 
 def kernels(steps) -> int:
-    return sum(step[0] == RUN for step in steps)
+    return sum(isinstance(step, Run) for step in steps)
 
 
 def arrays_made(steps) -> int:
-    return sum(step[0] == MAKE for step in steps)
+    return sum(isinstance(step, Make) for step in steps)
 
 
 def test_kernels_that_follow_each_other_are_one_and_what_they_share_is_not_written():
@@ -73,7 +73,7 @@ def test_numbers_and_operands_that_broadcast_are_inputs():
 
 def test_what_somebody_else_needs_is_written():
     steps = recorded(lambda x: (x.exp() + 1).sum(0) + x.exp()[0], random(SIDE, SIDE))
-    assert chains(steps)[0] == (1, 2)
+    assert chains(steps)[0] == (2, 2)  # both exponentials, of which a row is read
     steps = recorded(lambda x: ((y := x.exp()), y + 1), random(MANY))
     assert chains(steps) == [(2, 2)]
 
@@ -92,7 +92,7 @@ def test_small_arrays_and_other_shapes_are_left_alone():
     steps = recorded(
         lambda x, y: x.exp() + (y.exp() * 2), random(SIDE, SIDE), random(1, SIDE)
     )
-    assert kernels(steps) == 4
+    assert (kernels(steps), chains(steps)) == (3, [(1, 2)])
 
 
 def test_a_chain_as_long_as_the_set_takes_is_followed_by_another():
@@ -134,11 +134,11 @@ def test_a_chain_gives_the_bits_of_its_kernels(name, threads, definitions):
 
 
 def overwriting(function, *tensors):
-    """Return the steps of the recipe of a function that writes its first argument."""
+    """Return the steps of a function that writes its first argument."""
     inputs = tuple([x._array for x in tensors])
-    _, recipe = _remembered.record_write(function, tensors, {}, inputs)
-    assert recipe is not None
-    return recipe[0]
+    _, call = _short_calls.record_write(function, tensors, {}, inputs)
+    assert call is not None
+    return call.steps.steps
 
 
 def test_the_last_kernel_writes_over_the_tensor_and_nothing_is_copied():
@@ -153,8 +153,3 @@ def test_where_a_view_of_the_tensor_is_read_the_result_is_copied():
     steps = overwriting(lambda x: x.copy_(x * x[0] + x[3]), x)
     assert arrays_made(steps) == 1
     np.testing.assert_array_equal(x.numpy(), expected)
-
-
-def test_steps_without_chains_stay_as_they_are():
-    steps = [(MAKE, np.dtype("f4"), 0, (3,), (), 0, True)]
-    assert in_chains(steps, {}, [np.empty(3, "f4")], 0, {0}) == (steps, {OVER: 0, 0: 0})

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""Functions that run the same kernels whenever they are given the same shapes.
+
+::
+
+    @method("roll")
+    @traced
+    def roll(input, shifts, dims=None): ...
+
+Such a function is a few checks, views and kernels.  The dtypes, shapes and strides of
+its tensors and its other arguments decide what it runs, never the elements; and it
+writes new memory alone, or its first argument, which it returns.  A call that comes
+often is recorded as a *short program* (`_short_calls.py`), which runs from then on.
+Calls that lead to a gradient, and all that no short program can repeat, run the
+function.
+
+An eager runtime makes the key of a call's arguments and runs the program.  Without one
+Python does so here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from types import EllipsisType, NoneType
+from typing import Any
+
+from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._eager import CallT, accelerated, paused
+from autocalc._dispatch._state import current
+from autocalc._kernels.kernel_set import MAX_DIMS
+from autocalc._kernels.rules import DTYPES, FLOATS
+from autocalc._ops._short_calls import ShortProgram, record, record_write
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import checked
+from autocalc._tensor.dtypes import DType
+
+#: A call that came so often is recorded, which takes as long as a hundred calls.
+OFTEN = 32
+
+#: With more keys than this a selection begins again.
+MAX_KEYS = 4096
+
+#: Arguments that are told apart by their class and value.
+_VALUES = frozenset({bool, int, str, NoneType, EllipsisType, DType})
+
+
+# One frame: a call of 16 elements takes as long as a few of them.
+def replaying(definition: Any, record: Any, in_place: bool) -> Any:  # noqa: C901
+    """Make the call of a remembered function; it runs the definition or a recipe."""
+
+    @wraps(definition)
+    def call(*args: Any, **keywords: Any) -> Any:  # noqa: C901
+        state = current()
+        table: Any = state.selection.remembered
+        if table is None or paused:
+            return definition(*args, **keywords)
+        grad = state.grad
+        key: list[Any] = [definition, dtypes.get_default_dtype()]
+        tensors: list[Any] = []
+        for x in args:
+            if x.__class__ is Tensor:
+                if grad and x._edge is not None:
+                    return definition(*args, **keywords)
+                a = x._array
+                key += (a.dtype, a.shape, a.strides)
+                tensors.append(x)
+            elif x.__class__ in _VALUES:
+                key += (x.__class__, x)
+            elif not _put(key, tensors, x, grad):
+                return definition(*args, **keywords)
+        for name, x in keywords.items():
+            key.append(name)
+            if not _put(key, tensors, x, grad):
+                return definition(*args, **keywords)
+        if len(tensors) > 1 and not _put_twice(key, tensors):
+            return definition(*args, **keywords)
+        if in_place:
+            first: Any = args[0] if args else None
+            if not (tensors and tensors[0] is first and _may_write(tensors)):
+                return definition(*args, **keywords)
+            key.append(tensors[0]._version is None)
+        known = tuple(key)
+        found = table.get(known, 0)
+        if found.__class__ is int:
+            if found < OFTEN - 1:
+                if not found and len(table) >= MAX_KEYS:
+                    table.clear()
+                table[known] = found + 1
+                return definition(*args, **keywords)
+            return _learn(table, known, record, definition, args, keywords, tensors)
+        if found is None:
+            return definition(*args, **keywords)
+        return found(tensors, definition, args, keywords)
+
+    return call
+
+
+def _put(
+    key: list[Any], tensors: list[Any], x: Any, grad: bool, depth: int = 3
+) -> bool:
+    """Add an argument to a key; False for what no key tells apart."""
+    cls = x.__class__
+    if cls is Tensor:
+        if grad and x._edge is not None:
+            return False
+        a = x._array
+        key += (a.dtype, a.shape, a.strides)
+        tensors.append(x)
+        return True
+    if cls in _VALUES:
+        key += (cls, x)
+        return True
+    if cls is float:
+        key += (cls, x.hex())  # 0.0 == -0.0
+        return True
+    if cls is slice:
+        x = (x.start, x.stop, x.step)
+    elif (cls is not list and cls is not tuple) or depth == 0:
+        return False
+    key += (cls, len(x))
+    return all(_put(key, tensors, one, grad, depth - 1) for one in x)
+
+
+def _put_twice(key: list[Any], tensors: list[Any]) -> bool:
+    """Add which tensors came before, and leave them out; False where arrays did."""
+    places: dict[int, int] = {}
+    for x in tensors:
+        places.setdefault(id(x), len(places))
+    if len(places) < len(tensors):
+        key.append(tuple([places[id(x)] for x in tensors]))
+        tensors[:] = {id(x): x for x in tensors}.values()
+    return len({id(x._array) for x in tensors}) == len(tensors)
+
+
+def _may_write(tensors: list[Any]) -> bool:
+    """Return whether the first may be written while the others are read."""
+    a = tensors[0]._array
+    if not (a.flags.c_contiguous and a.flags.writeable and a.dtype in FLOATS):
+        return False
+    return not any(arrays.may_overlap(a, x._array) for x in tensors[1:])
+
+
+def _learn(
+    table: dict[Any, Any],
+    key: Any,
+    record: Any,
+    definition: Any,
+    args: tuple[Any, ...],
+    keywords: dict[str, Any],
+    tensors: list[Any],
+) -> Any:
+    """Run the definition, and keep under the key what runs instead; None is nothing."""
+    inputs = tuple([x._array for x in tensors])
+    if not all(a.dtype in DTYPES and a.size and a.ndim <= MAX_DIMS for a in inputs):
+        table[key] = None
+        return definition(*args, **keywords)
+    result, call = record(definition, args, keywords, inputs)
+    table[key] = None if call is None else ShortProgram(call, inputs).run
+    return result
+
+
+#: The functions that are declared so, by module and name.
+FUNCTIONS: dict[str, Any] = {}
+
+
+def _native(record: Any) -> Any:
+    """Return what records a call for an eager runtime."""
+
+    def recording(*given: Any) -> tuple[Any, Any]:
+        result, call = record(*given)
+        return result, None if call is None else call.native()
+
+    return recording
+
+
+_record, _record_write = _native(record), _native(record_write)
+
+
+def remembered(function: CallT) -> CallT:
+    """Declare that what a function runs is told by all but the elements.
+
+    Its flags are checked, as by `checked`, where the function itself runs.
+    """
+    definition = _checked(function)
+    return _named(definition, accelerated("remembered", definition, _record, False))
+
+
+def remembered_write(function: CallT) -> CallT:
+    """Declare the same of a function that writes its first argument, and no other."""
+    definition = _checked(function)
+    native = accelerated("remembered", definition, _record_write, True)
+    return _named(definition, native)
+
+
+def replayed(function: CallT) -> CallT:
+    """Do what `remembered` does; without a runtime Python runs the recipe.
+
+    For functions whose own Python takes longer than a key of their arguments does,
+    1.5 us.
+    """
+    definition = _checked(function)
+    native = accelerated("remembered", definition, _record, False)
+    if native is definition:
+        native = replaying(definition, record, False)
+    return _named(definition, native)
+
+
+def replayed_write(function: CallT) -> CallT:
+    """Do the same for a function that writes its first argument."""
+    definition = _checked(function)
+    native = accelerated("remembered", definition, _record_write, True)
+    if native is definition:
+        native = replaying(definition, record_write, True)
+    return _named(definition, native)
+
+
+def _checked(function: CallT) -> CallT:
+    """Check flags before the function; those that may be None it checks itself.
+
+    They are deprecated ones, or None in nearly every call.
+    """
+    kinds = inspect.unwrap(function).__annotations__.values()
+    return checked(function) if "bool" in kinds else function
+
+
+def _named(function: Callable[..., Any], call: CallT) -> CallT:
+    FUNCTIONS[f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}"] = call
+    return call

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""Runs short programs in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.adapter import quietly
+from autocalc._kernels.spec import Array
+from autocalc._program._executor import (
+    EXTEND,
+    FREE,
+    MAKE,
+    RETURN,
+    RUN,
+    TAKE,
+    BoundStep,
+    execute,
+    operands_of,
+)
+from autocalc._program._steps import (
+    Draw,
+    Make,
+    Registers,
+    Run,
+    Step,
+    Steps,
+    TakeView,
+)
+from autocalc._program._views import View, view_at
+
+
+class ShortExecutor:
+    """A short program that is bound to an allocator.
+
+    Attributes
+    ----------
+    writes
+        Whether it changes an input or the state of a generator.
+    """
+
+    __slots__ = ("_constants", "_empty", "_results", "_steps", "writes")
+
+    def __init__(self, steps: Steps, empty: Callable[[Any, Any], Any]) -> None:
+        self._constants = steps.constants
+        self._empty = empty
+        self._results = steps.results
+        self._steps: list[BoundStep] = [_bound(step) for step in steps.steps]
+        self.writes = steps.writes
+
+    def run(self, inputs: Sequence[Array]) -> list[Any]:
+        """Run it; return the arrays of the results."""
+        registers = [*inputs, *self._constants]
+        execute(self._steps, registers, self._empty)
+        return [registers[i] for i in self._results]
+
+    def shorten(self, steps: Steps, inputs: Sequence[Array]) -> None:
+        """Let kernels return their results where they can.
+
+        Each is run as it is, and the result compared with what the kernel returns: that
+        must be an array of its own with the strides of the one that it would be written
+        into.  A program that writes is left alone, since this runs it once more.
+        """
+        if not self.writes:
+            registers = [*inputs, *self._constants]
+            self._steps = list(_fresh(steps, registers, self._empty))
+
+
+def _bound(step: Step) -> BoundStep:
+    if isinstance(step, Run):
+        return RUN, step.function, operands_of(step.operands)
+    if isinstance(step, Make):
+        return MAKE, step.dtype, step.shape
+    if isinstance(step, TakeView):
+        return TAKE, partial(_view, step), step.register
+    if isinstance(step, Draw):
+        return EXTEND, step.source.function, step.source.words
+    return FREE, None, step.register
+
+
+def _view(step: TakeView, a: Array) -> Array:
+    """Return a view of the memory after the first element of `a`."""
+    if a.flags.c_contiguous:
+        return np.ndarray(
+            step.shape, step.dtype or a.dtype, a, step.offset, step.strides
+        )
+    view = View(0, step.offset, step.shape, step.strides, step.dtype or a.dtype)
+    return view_at(a, 0, view)
+
+
+def _fresh(
+    steps: Steps, registers: list[Any], empty: Callable[[Any, Any], Any]
+) -> list[BoundStep]:
+    found: list[BoundStep] = []
+    for step in steps.steps:
+        bound = _bound(step)
+        found.append(bound)
+        if isinstance(step, Run):
+            made = len(found) > 1 and found[-2][0] == MAKE
+            new = len(registers) - 1
+            operands = bound[2](registers)
+            fresh = getattr(step.function, "fresh", None)
+            step.function(*operands)
+            if made and fresh is not None and step.operands[0] == new:
+                result = quietly(fresh, *operands[1:])
+                if _is_like(result, operands):
+                    found[-2:] = [_returning(fresh, step.operands[1:])]
+        else:
+            execute([bound], registers, empty)
+    return found
+
+
+def _returning(fresh: Any, operands: tuple[Registers, ...]) -> BoundStep:
+    """Return the step that appends what a function returns."""
+    if len(operands) == 1 and not isinstance(operands[0], tuple):
+        return TAKE, fresh, operands[0]
+    return RETURN, fresh, operands_of(operands)
+
+
+def _is_like(result: Any, operands: Any) -> bool:
+    """Return whether a result is as the first operand, and none of the others."""
+    out, *others = operands
+    return (
+        result.__class__ is np.ndarray
+        and result.base is None
+        and not any(result is x for x in others)
+        and (result.dtype, result.shape) == (out.dtype, out.shape)
+        and result.strides == out.strides
+        and result.tobytes() == out.tobytes()
+    )
