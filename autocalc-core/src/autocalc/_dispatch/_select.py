@@ -200,7 +200,7 @@ class Selection:
     tables: list[dict[Any, Any]]
     empty: Callable[[Shape, DType], Array]
     key_of: KeyOf
-    #: Calls of several kernels, see `_ops/_remembered.py`; None where `wrap` must see
+    #: Calls of several kernels, see `_ops/_traced.py`; None where `wrap` must see
     #: what makes them.
     remembered: dict[bytes, Any] | None
     #: By precision: the set that was chosen for each call, in the order of the

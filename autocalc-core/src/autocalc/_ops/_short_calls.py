@@ -14,6 +14,7 @@ from autocalc._dispatch._state import current, enter, leave
 from autocalc._graph._node import Version
 from autocalc._kernels.adapter import restore, silence
 from autocalc._ops._view_tracker import base_of, view_chain_of, view_of
+from autocalc._program._executor import execute
 from autocalc._program._form import Source
 from autocalc._program._native_steps import native_steps
 from autocalc._program._opaque import OpaqueArray, noting_reads, opaque, plain
@@ -306,13 +307,18 @@ def _compare(a: Any, b: Any, *, undefined: bool = False) -> None:
 class ShortProgram:
     """What Python runs in the place of a function."""
 
-    __slots__ = ("_call", "_executor")
+    __slots__ = ("_call", "_executor", "_is_new", "_results")
 
     def __init__(self, call: ShortCall, inputs: tuple[Any, ...]) -> None:
         self._call = call
+        #: Whether it returns one new tensor, as most do.
+        self._is_new = call.cls is None and call.results == (Result(False, -1, ()),)
+        pairs = zip(call.steps.results, call.results, strict=True)
+        self._results = [(register, *result) for register, result in pairs]
         self._executor = ShortExecutor(call.steps, current().selection.empty)
         self._executor.shorten(call.steps, inputs)
 
+    # One frame but for the loop: a call of 16 elements takes as long as a few of them.
     def run(
         self,
         tensors: list[Any],
@@ -321,26 +327,31 @@ class ShortProgram:
         keywords: dict[str, Any],
     ) -> Any:
         """Run it; where a kernel fails, the definition says what is wrong."""
+        bound = self._executor
+        registers = [x._array for x in tensors]
+        registers += bound.constants
         before = silence()
         try:
-            found = self._executor.run([x._array for x in tensors])
-        except RequirementError:
-            found = None
-        except Exception:
-            if self._executor.writes:
+            execute(bound.steps, registers, bound.empty)
+        except Exception as error:
+            if bound.writes and error.__class__ is not RequirementError:
                 raise
-            found = None
+            registers = []
         finally:
             restore(before)
-        if found is None:
+        if not registers and bound.steps:
             return definition(*args, **keywords)
-        _, results, cls, counted, returns_none = self._call
-        if not results:
-            return _written(args[0], counted, returns_none)
+        if self._is_new:
+            return make(registers[bound.results[0]], None)
+        if not self._results:
+            return _written(args[0], self._call.counted, self._call.returns_none)
+        several = [
+            _wrapped(registers[i], counted, of, way, tensors)
+            for i, counted, of, way in self._results
+        ]
+        cls = self._call.cls
         if cls is None:
-            return _wrapped(found[0], results[0], tensors)
-        pairs = zip(found, results, strict=True)
-        several = [_wrapped(a, result, tensors) for a, result in pairs]
+            return several[0]
         return tuple(several) if cls is tuple else cls(*several)
 
 
@@ -352,9 +363,8 @@ def _written(x: Any, counted: bool, returns_none: bool) -> Any:
     return None if returns_none else x
 
 
-def _wrapped(array: Any, result: Result, tensors: list[Any]) -> Any:
+def _wrapped(array: Any, counted: bool, of: int, way: Any, tensors: list[Any]) -> Any:
     """Return the tensor of a result: a new one, a view of an input, or the input."""
-    counted, of, way = result
     if of < 0:
         made: Any = make(array, None)
         if counted:

@@ -76,7 +76,7 @@ class _Written:
         if isinstance(step, Make):
             return _MAKE, step.dtype, 0, step.shape, (), 0, True
         if isinstance(step, TakeView):
-            register, dtype, *how = step
+            register, dtype, *how, _ = step
             return _VIEW, dtype, self.moved(register), *how
         if isinstance(step, Draw):
             return _DRAW, step.source.function, 0, (), (), step.source.words, True

@@ -39,24 +39,28 @@ class ShortExecutor:
 
     Attributes
     ----------
+    constants, steps, empty
+        What follows the inputs in the registers, and what `execute` takes.
+    results
+        The registers of the results.
     writes
         Whether it changes an input or the state of a generator.
     """
 
-    __slots__ = ("_constants", "_empty", "_results", "_steps", "writes")
+    __slots__ = ("constants", "empty", "results", "steps", "writes")
 
     def __init__(self, steps: Steps, empty: Callable[[Any, Any], Any]) -> None:
-        self._constants = steps.constants
-        self._empty = empty
-        self._results = steps.results
-        self._steps: list[BoundStep] = [_bound(step) for step in steps.steps]
+        self.constants = steps.constants
+        self.empty = empty
+        self.results = steps.results
+        self.steps: list[BoundStep] = [_bound(step) for step in steps.steps]
         self.writes = steps.writes
 
     def run(self, inputs: Sequence[Array]) -> list[Any]:
         """Run it; return the arrays of the results."""
-        registers = [*inputs, *self._constants]
-        execute(self._steps, registers, self._empty)
-        return [registers[i] for i in self._results]
+        registers = [*inputs, *self.constants]
+        execute(self.steps, registers, self.empty)
+        return [registers[i] for i in self.results]
 
     def shorten(self, steps: Steps, inputs: Sequence[Array]) -> None:
         """Let kernels return their results where they can.
@@ -66,8 +70,8 @@ class ShortExecutor:
         into.  A program that writes is left alone, since this runs it once more.
         """
         if not self.writes:
-            registers = [*inputs, *self._constants]
-            self._steps = list(_fresh(steps, registers, self._empty))
+            registers = [*inputs, *self.constants]
+            self.steps = list(_fresh(steps, registers, self.empty))
 
 
 def _bound(step: Step) -> BoundStep:
@@ -76,20 +80,25 @@ def _bound(step: Step) -> BoundStep:
     if isinstance(step, Make):
         return MAKE, step.dtype, step.shape
     if isinstance(step, TakeView):
-        return TAKE, partial(_view, step), step.register
+        return TAKE, _taking(step), step.register
     if isinstance(step, Draw):
         return EXTEND, step.source.function, step.source.words
     return FREE, None, step.register
 
 
-def _view(step: TakeView, a: Array) -> Array:
-    """Return a view of the memory after the first element of `a`."""
-    if a.flags.c_contiguous:
-        return np.ndarray(
-            step.shape, step.dtype or a.dtype, a, step.offset, step.strides
-        )
-    view = View(0, step.offset, step.shape, step.strides, step.dtype or a.dtype)
-    return view_at(a, 0, view)
+def _taking(step: TakeView) -> Callable[[Array], Array]:
+    """Return what makes a view of an array."""
+    _, dtype, shape, strides, offset, writable, is_dense = step
+    if is_dense and writable:
+        return partial(np.ndarray, shape, dtype, offset=offset, strides=strides)
+    view = View(0, offset, shape, strides, dtype)
+
+    def take(array: Array) -> Array:
+        made = view_at(array, 0, view)
+        made.flags.writeable &= writable
+        return made
+
+    return take
 
 
 def _fresh(

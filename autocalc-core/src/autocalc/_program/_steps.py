@@ -10,7 +10,7 @@ attributes that no call changes), then what each step makes.  A program that com
     Make(float32, (2, 3))                                   makes register 3
     Run(exp, (3, 2))
     Free(2)
-    TakeView(3, None, (3, 2), (4, 12), 0)                   makes register 4
+    TakeView(3, float32, (3, 2), (4, 12), 0, True, True)    makes register 4
     results: 4
 """
 
@@ -39,14 +39,18 @@ class Make(NamedTuple):
 
 
 class TakeView(NamedTuple):
-    """Make a view of the array in a register; of its dtype where `dtype` is None."""
+    """Make a view of the array in a register.
+
+    `is_dense` says whether the elements of that array follow each other row by row.
+    """
 
     register: int
-    dtype: DType | None
+    dtype: DType
     shape: Shape
     strides: Shape
     offset: int
-    writable: bool = True
+    writable: bool
+    is_dense: bool
 
 
 class Run(NamedTuple):
@@ -193,18 +197,21 @@ class _Lowering:
         whole = self._whole[view.slot]
         if view.offset < whole.offset or view.stop > whole.stop:
             raise NoProgramError
-        dtype = None if view.dtype is whole.dtype else view.dtype
         offset = view.offset - whole.offset
-        register = self._registers[whole]
-        return self._next(TakeView(register, dtype, view.shape, view.strides, offset))
+        return self._take(self._registers[whole], whole, view, offset)
+
+    def _take(
+        self, register: int, of: View, view: View, offset: int, *, writable: bool = True
+    ) -> int:
+        how = view.dtype, view.shape, view.strides, offset, writable
+        return self._next(TakeView(register, *how, of.strides == dense_strides(of)))
 
     def result(self, view: View, writable: bool) -> int:
         """Return the register of a result."""
         register = self.register(view)
         if writable or register < self._n_inputs:
             return register
-        how = None, view.shape, view.strides, 0, False
-        return self._next(TakeView(register, *how))
+        return self._take(register, view, view, 0, writable=False)
 
     def _next(self, step: Step) -> int:
         self._steps.append(step)
