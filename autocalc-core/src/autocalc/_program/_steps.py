@@ -122,7 +122,7 @@ def steps_of(
     NoProgramError
         If something is a view of an input's memory outside of that input.
     """
-    lowering = _Lowering(program, inputs)
+    lowering = _Lowering(program, inputs, [view for view, _ in results])
     for instruction in program.instructions:
         lowering.add(instruction)
     return lowering.finished([lowering.result(*result) for result in results])
@@ -131,8 +131,18 @@ def steps_of(
 class _Lowering:
     """Gives each view a register; registers of constants are negative until the end."""
 
-    def __init__(self, program: Program, inputs: Sequence[View]) -> None:
+    def __init__(
+        self, program: Program, inputs: Sequence[View], results: Sequence[View]
+    ) -> None:
         self._program = program
+        every = (view for one in program.instructions for view in one.views())
+        #: By slot: a view that is all of it, row by row.
+        self._lines = {
+            view.slot: view
+            for view in (*every, *results)
+            if view.nbytes == program.sizes[view.slot]
+            and view.strides == dense_strides(view)
+        }
         self._n_inputs = self._count = len(inputs)
         self._registers = {view: i for i, view in enumerate(inputs)}
         #: By slot: the view that all others of the slot are views of.
@@ -185,33 +195,28 @@ class _Lowering:
         return made
 
     def _make(self, view: View) -> None:
-        """Make the memory of a slot: as `view` is if that is all, else as a line."""
+        """Make the memory of a slot: as a view that is all of it, else as a line."""
         size, item = self._program.sizes[view.slot], view.dtype.itemsize
-        whole = view
-        if view.strides != dense_strides(view) or view.nbytes != size:
-            whole = View(view.slot, 0, (size // item,), (item,), view.dtype)
+        line = View(view.slot, 0, (size // item,), (item,), view.dtype)
+        whole = self._lines.get(view.slot, line)
         self._whole[view.slot] = whole
         self._registers[whole] = self._next(Make(whole.dtype, whole.shape))
 
-    def _view(self, view: View) -> int:
+    def _view(self, view: View, *, writable: bool = True) -> int:
         whole = self._whole[view.slot]
         if view.offset < whole.offset or view.stop > whole.stop:
             raise NoProgramError
+        is_dense = whole.strides == dense_strides(whole)
         offset = view.offset - whole.offset
-        return self._take(self._registers[whole], whole, view, offset)
-
-    def _take(
-        self, register: int, of: View, view: View, offset: int, *, writable: bool = True
-    ) -> int:
-        how = view.dtype, view.shape, view.strides, offset, writable
-        return self._next(TakeView(register, *how, of.strides == dense_strides(of)))
+        how = view.dtype, view.shape, view.strides, offset, writable, is_dense
+        return self._next(TakeView(self._registers[whole], *how))
 
     def result(self, view: View, writable: bool) -> int:
         """Return the register of a result."""
-        register = self.register(view)
-        if writable or register < self._n_inputs:
-            return register
-        return self._take(register, view, view, 0, writable=False)
+        whole = self._whole.get(view.slot)
+        if writable or whole is None or view in self._registers:
+            return self.register(view)
+        return self._view(view, writable=False)
 
     def _next(self, step: Step) -> int:
         self._steps.append(step)
