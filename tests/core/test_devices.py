@@ -411,7 +411,7 @@ def test_the_reason_why_a_device_is_not_there(monkeypatch):
 
 def test_a_tensor_goes_to_a_device_and_back_any_number_of_times():
     a = ac.tensor([1.5, -2.0])
-    for _ in range(40):  # functions that run often run from recipes
+    for _ in range(40):  # functions that run often run as short programs
         there = a.to("mirror")
         assert there.device.type == "mirror"
         assert there.cpu().tolist() == [1.5, -2.0]

@@ -173,7 +173,7 @@ def check_forms(function, name, args, words):
         out = outs[0] if isinstance(result, ac.Tensor) else tuple(outs)
         assert_same(drawn(function, *args, **words, out=out), result, name)
         assert_same(outs, result, f"{name}, out")
-    for _ in range(34):  # often enough for a recipe
+    for _ in range(34):  # often enough for a program
         again = drawn(function, *args, **words)
     assert_same(again, result, f"{name}, again")
 

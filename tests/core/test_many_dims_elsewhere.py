@@ -51,7 +51,7 @@ def test_kron():
     np.testing.assert_array_equal(ac.kron(x, y).numpy(), np.kron(x.numpy(), y.numpy()))
 
 
-@pytest.mark.parametrize("times", range(1, 40))  # recipes are kept from the 32nd on
+@pytest.mark.parametrize("times", range(1, 40))  # programs are kept from the 32nd on
 def test_kron_again_and_again(times):
     x, y = numbered(1, 2, 1, 2, 2), numbered(2, 1, 2, 1, 2) + times
     np.testing.assert_array_equal(ac.kron(x, y).numpy(), np.kron(x.numpy(), y.numpy()))

@@ -15,7 +15,7 @@ from autocalc._ops import _traced
 
 F = ac.nn.functional
 
-#: Without a runtime, Python runs the recipes of some functions.
+#: Without the engine, Python runs the short programs of some functions.
 IN_PYTHON = eager.calls is None
 
 #: As often, and a bit more, a call runs in full before it is recorded.
@@ -38,8 +38,8 @@ def seen(call, data) -> list[str]:
     ]
 
 
-def recipes_of(function) -> list[object]:
-    """Return what is kept of the calls of a function: recipes, or None."""
+def programs_of(function) -> list[object]:
+    """Return what is kept of the calls of a function: short programs, or None."""
     kept = PROCESS.remembered or {}
     if IN_PYTHON:  # which keeps numbers of calls, too
         of = getattr(function, "__wrapped__", None)
@@ -48,55 +48,55 @@ def recipes_of(function) -> list[object]:
     return [x for key, x in kept.items() if int.from_bytes(key[:8], "little") == place]
 
 
-def recipes(name: str) -> list[object]:
+def programs(name: str) -> list[object]:
     """Return the same of a function by its name."""
-    return recipes_of(_traced.FUNCTIONS[name])
+    return programs_of(_traced.FUNCTIONS[name])
 
 
 def is_replayed(function) -> bool:
-    """Return whether Python runs the recipes of a function."""
+    """Return whether Python runs the short programs of a function."""
     return getattr(function, "__globals__", None) is vars(_traced)
 
 
 #: Recipes write floats, and read no element of a mask.
-WITHOUT_RECIPE = {"_inplace.gcd_", "_inplace.lcm_", "_inplace.masked_scatter_"}
+WITHOUT_PROGRAM = {"_inplace.gcd_", "_inplace.lcm_", "_inplace.masked_scatter_"}
 
-#: Those whose recipes run here.
+#: Those whose short programs run here.
 RUN = [
     name for name in CALLS if not IN_PYTHON or is_replayed(_traced.FUNCTIONS.get(name))
 ]
 
 
 @pytest.mark.parametrize("name", RUN)
-def test_a_recipe_does_what_the_function_does_with_any_elements(name, definitions):
+def test_a_program_does_what_the_function_does_with_any_elements(name, definitions):
     call = CALLS[name]
     for seed in range(OFTEN):
         assert seen(call, Data("usual", seed)) == definitions(
             seen, call, Data("usual", seed)
         )
-    made = any(recipe is not None for recipe in recipes(name))
-    assert made or name in WITHOUT_RECIPE, "none was made"
+    made = any(program is not None for program in programs(name))
+    assert made or name in WITHOUT_PROGRAM, "none was made"
     for kind in ("usual", "equal", "wild", "wild", "wild"):
         for seed in range(5):
             found = seen(call, Data(kind, seed))
             assert found == definitions(seen, call, Data(kind, seed)), (kind, seed)
 
 
-# ---- what no recipe is made of, and what needs another one -------------------------
+# ---- what no program is made of, and what needs another one -------------------------
 
 
 def learnt(function, *args) -> int:
-    """Call a function often; return how many recipes are kept of its own calls."""
+    """Call a function often; return how many programs its own calls have."""
     for _ in range(OFTEN):
         function(*args)
-    return sum(recipe is not None for recipe in recipes_of(function))
+    return sum(program is not None for program in programs_of(function))
 
 
 @pytest.fixture
 def declared(monkeypatch):
     """Declare a function for this test alone."""
     monkeypatch.setattr(_traced, "FUNCTIONS", {})
-    return _traced.replayed
+    return _traced.traced
 
 
 def ones(*shape: int) -> ac.Tensor:
@@ -115,7 +115,7 @@ LOOKS = {
 
 
 @pytest.mark.parametrize("how", LOOKS)
-def test_no_recipe_is_made_where_elements_are_looked_at(how, declared):
+def test_no_program_is_made_where_elements_are_looked_at(how, declared):
     function = declared(LOOKS[how])
     assert learnt(function, ones(5, 3)) == 0
     for value in (1.0, 3.0, -2.0):
@@ -123,7 +123,7 @@ def test_no_recipe_is_made_where_elements_are_looked_at(how, declared):
         assert function(x).tolist() == LOOKS[how](x).tolist()
 
 
-def test_no_recipe_is_made_of_what_writes_another_tensor(declared):
+def test_no_program_is_made_of_what_writes_another_tensor(declared):
     def add_twice(x, total):
         total.add_(x).add_(x)
         return x + 1
@@ -192,7 +192,7 @@ def test_an_error_of_a_kernel_is_that_of_the_function():
 
 def test_what_is_written_may_be_given_by_name(monkeypatch):
     monkeypatch.setattr(_traced, "FUNCTIONS", {})
-    double = _traced.replayed_write(lambda x: x.mul_(2))
+    double = _traced.traced(lambda x: x.mul_(2), writes=True)
     x = ones(2)
     for _ in range(OFTEN):
         assert double(x=x) is x
@@ -201,7 +201,7 @@ def test_what_is_written_may_be_given_by_name(monkeypatch):
 
 def test_what_may_not_be_written_is_an_error_as_ever(monkeypatch):
     monkeypatch.setattr(_traced, "FUNCTIONS", {})
-    double = _traced.replayed_write(lambda x: x.mul_(2))
+    double = _traced.traced(lambda x: x.mul_(2), writes=True)
     x = ones(2)
     for _ in range(OFTEN):
         double(x)
@@ -212,9 +212,9 @@ def test_what_may_not_be_written_is_an_error_as_ever(monkeypatch):
     assert x.tolist() == [2.0**OFTEN] * 2
 
 
-def test_a_write_that_overlaps_what_is_read_is_no_recipe(monkeypatch):
+def test_a_write_that_overlaps_what_is_read_is_no_program(monkeypatch):
     monkeypatch.setattr(_traced, "FUNCTIONS", {})
-    add = _traced.replayed_write(lambda x, y: x.add_(y))
+    add = _traced.traced(lambda x, y: x.add_(y), writes=True)
     line = ac.arange(6.0)
     for _ in range(OFTEN):
         add(ones(3), ones(3))
@@ -222,14 +222,14 @@ def test_a_write_that_overlaps_what_is_read_is_no_recipe(monkeypatch):
     assert line.tolist() == [1.0, 3.0, 5.0, 3.0, 4.0, 5.0]
 
 
-def test_other_kernels_need_another_recipe():
+def test_other_kernels_need_another_program():
     x = ones(4, 4)
     learnt(F.softshrink, x)
     with ac.kernels.use("reference", only=True):
         assert F.softshrink(x).tolist() == [[0.5] * 4] * 4
-    assert recipes("thresholds.softshrink")
+    assert programs("thresholds.softshrink")
     PROCESS.forget()
-    assert not recipes("thresholds.softshrink")
+    assert not programs("thresholds.softshrink")
 
 
 def test_the_default_dtype_belongs_to_the_call():
@@ -258,7 +258,7 @@ def test_a_view_is_known_to_its_base(declared):
     assert w.grad.tolist() == [[3.0] * 4] * 4
 
 
-def test_recipes_are_bounded(declared):
+def test_programs_are_bounded(declared):
     function = declared(lambda x, n: x + n)
     x = ones(1)
     sizes = []
@@ -285,7 +285,7 @@ def test_every_function_is_called_here():
         (lambda x: ac.multinomial(x, 2), [0.0, 1.0]),
     ],
 )
-def test_a_recipe_draws_nothing_where_what_it_requires_does_not_hold(draw, bad):
+def test_a_program_draws_nothing_where_what_it_requires_does_not_hold(draw, bad):
     good, bad = ac.tensor([0.25, 0.5]), ac.tensor(bad)
     ac.manual_seed(1)
     for _ in range(OFTEN):

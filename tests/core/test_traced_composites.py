@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Decompositions of composites that run from recipes, beside those that do not."""
+"""Decompositions of composites as short programs, and in full."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def described(results):
 
 
 @pytest.mark.parametrize("name", COMPOSITES)
-def test_a_recipe_does_what_the_decomposition_does(name):
+def test_a_program_does_what_the_decomposition_does(name):
     spec, rng = TABLE[name], np.random.default_rng(0)
     compute = _traced_composites.composite(spec)
     wanted = sum(1 << i for i in range(len(spec.outputs)))
@@ -69,17 +69,17 @@ def test_a_recipe_does_what_the_decomposition_does(name):
             assert described(found) == described(expected), sample.label
 
 
-def recipes() -> int:
-    return sum(recipe is not None for recipe in (PROCESS.remembered or {}).values())
+def programs() -> int:
+    return sum(program is not None for program in (PROCESS.remembered or {}).values())
 
 
-def test_the_walk_of_a_composite_runs_from_recipes():
+def test_the_backward_pass_of_a_composite_runs_from_programs():
     pytest.importorskip("autocalc_kernels_simd._loader")  # the reference has `unfold`
     x = ac.rand(1, 1, 4, 4, requires_grad=True)
-    before = recipes()
+    before = programs()
     for _ in range(OFTEN):
         ac.nn.functional.unfold(x, 2).sum().backward()
-    assert recipes() >= before + 2  # unfold, and fold in its walk
+    assert programs() >= before + 2  # unfold, and fold in its gradient
 
 
 def test_outputs_that_are_not_wanted_are_absent():

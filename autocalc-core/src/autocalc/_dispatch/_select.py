@@ -60,7 +60,7 @@ MAX_DECIDED = 16384
 Entry = Callable[..., Any]
 
 
-#: Composites of more elements run without a recipe: there Python costs little, and to
+#: Composites of more elements run in full: there Python costs little, and to
 #: record takes the memory of three results.
 _MOST_REMEMBERED = 1 << 16
 
@@ -71,14 +71,14 @@ Compute = Callable[[Sequence[Any], tuple[Any, ...], int], Any]
 class Decomposed:
     """A composite run as its decomposition, for a set that has its lead kernel.
 
-    Small ones run from recipes, where there is a runtime for these.
+    Small ones run as short programs, where there is a runtime.
     """
 
     __slots__ = ("_remembered", "spec")
 
     #: The namespace of kernel calls; its module, which imports this one, sets it.
     arrays: ClassVar[Any]
-    #: Answers what runs a spec's decomposition from recipes; its module sets it.
+    #: Returns what runs a decomposition as a short program; its module sets it.
     remembered: ClassVar[Callable[[KernelSpec], Compute | None]] = lambda _: None
 
     def __init__(self, spec: KernelSpec) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops import creation
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops.filled import filled
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import short
@@ -34,7 +34,7 @@ class Creation:
             raise ArgumentError(message)
         return creation.array_from(data[0] if data else (), kind)
 
-    @remembered
+    @traced(light=True)
     def new_zeros(
         self: Tensor,
         *sizes: Any,
@@ -49,7 +49,7 @@ class Creation:
             "zeros", 0, sizes, size, kind, None, near(self, device), requires_grad
         )
 
-    @remembered
+    @traced(light=True)
     def new_ones(
         self: Tensor,
         *sizes: Any,
@@ -88,7 +88,7 @@ class Creation:
             requires_grad=requires_grad,
         )
 
-    @remembered
+    @traced(light=True)
     def new_full(
         self: Tensor,
         size: Any,

@@ -7,7 +7,7 @@ from autocalc._dispatch._device import DeviceArray, accelerator
 from autocalc._ops import _view_tracker as view_tracker
 from autocalc._ops import arithmetic, view
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, make
 
 
@@ -138,25 +138,22 @@ class Properties:
         return self
 
     @property
-    @remembered
+    @traced(light=True)
     def T(self: Tensor) -> Tensor:
         """The dimensions in reverse order: a view."""
         return view.permute_op(self, tuple(range(self.ndim))[::-1])
 
     @property
-    @remembered
     def mT(self: Tensor) -> Tensor:
         """The last two dimensions exchanged: a view."""
         return view.transpose(self, -2, -1)
 
     @property
-    @remembered
     def H(self: Tensor) -> Tensor:
         """The transpose of a matrix, its numbers being real: a view."""
         return view.t(self)
 
     @property
-    @remembered
     def mH(self: Tensor) -> Tensor:
         """The last two dimensions exchanged, the numbers being real: a view."""
         return view.transpose(self, -2, -1)

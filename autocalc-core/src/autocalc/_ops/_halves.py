@@ -4,7 +4,7 @@
 ::
 
     @method("addmm", inplace="addmm_")
-    @replayed
+    @traced
     @rounded_once
     def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None): ...
 

@@ -27,7 +27,7 @@ from autocalc._ops._old_forms import factor_first
 from autocalc._ops._op import OPERATORS
 from autocalc._ops._partial_writes import record_write
 from autocalc._ops._rule import Op
-from autocalc._ops._traced import remembered_write, replayed_write
+from autocalc._ops._traced import traced
 from autocalc._ops._view_tracker import base_of, leave_base
 from autocalc._ops._writing import check_writable, fill_, write
 from autocalc._ops.distributions import bernoulli
@@ -93,7 +93,7 @@ def _add_multiple(name: str, x: Tensor, other: Any, alpha: Any) -> Tensor:
     return _multiple_added(x, other, alpha, name)
 
 
-@remembered_write
+@traced(writes=True, light=True)
 def _multiple_added(x: Tensor, other: Any, alpha: Any, name: str) -> Tensor:
     if isinstance(other, Tensor) and other.shape == check_tensor(f"{name}_", x).shape:
         recorded = check_writable(f"{name}_", x, other)
@@ -215,7 +215,7 @@ def in_place(where: str, function: Callable[..., Tensor]) -> Callable[..., Tenso
 
         call.__name__ = where
         call.__signature__ = _without_out(function)  # type: ignore[attr-defined]  # what `inspect` reads
-        call = remembered_write(call)
+        call = traced(call)
 
     call.__name__ = call.__qualname__ = where
     call.__doc__ = f"Write `{where[:-1]}` of x into x; return x."
@@ -285,7 +285,7 @@ def detach_(x: Tensor) -> Tensor:
 
 
 @method("uniform_")
-@replayed_write
+@traced
 def uniform_(
     x: Tensor, low: Any = 0.0, high: Any = 1.0, *, generator: Any = None
 ) -> Tensor:
@@ -302,7 +302,7 @@ def uniform_(
 
 
 @method("normal_")
-@replayed_write
+@traced
 def normal_(
     x: Tensor, mean: Any = 0.0, std: Any = 1.0, *, generator: Any = None
 ) -> Tensor:
@@ -344,7 +344,7 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
 
 
 @method("bernoulli_")
-@remembered_write
+@traced
 def bernoulli_(
     x: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 ) -> Tensor:
@@ -366,7 +366,7 @@ def bernoulli_(
 
 
 @method("random_")
-@remembered_write
+@traced
 def random_(
     x: Tensor,
     low: int | None = None,
@@ -396,7 +396,7 @@ def random_(
 
 
 @method("exponential_")
-@remembered_write
+@traced
 def exponential_(
     x: Tensor, lambd: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:

@@ -20,7 +20,7 @@ from autocalc._ops._index_writers import Writer, write_at
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
-from autocalc._ops._traced import remembered_write
+from autocalc._ops._traced import traced
 from autocalc._ops._view_tracker import base_of
 from autocalc._ops._writing import (
     check_writable,
@@ -69,7 +69,7 @@ def _by_index(
 
 
 @method("index_add_")
-@remembered_write
+@traced
 def index_add_(
     x: Tensor,
     dim: int | None = None,
@@ -95,7 +95,7 @@ def index_add_(
 
 
 @method("index_copy_")
-@remembered_write
+@traced
 def index_copy_(
     x: Tensor,
     dim: int | None = None,
@@ -119,7 +119,7 @@ def index_copy_(
 
 
 @method("index_fill_")
-@remembered_write
+@traced
 def index_fill_(
     x: Tensor,
     dim: int | None = None,
@@ -169,7 +169,7 @@ def _scatter_along(
 
 
 @method("scatter_")
-@remembered_write
+@traced
 def scatter_(
     x: Tensor,
     dim: int | None = None,
@@ -201,7 +201,7 @@ def scatter_(
 
 
 @method("scatter_add_")
-@remembered_write
+@traced
 def scatter_add_(
     x: Tensor,
     dim: int | None = None,
@@ -231,7 +231,7 @@ def scatter_add_(
 
 
 @method("masked_fill_")
-@remembered_write
+@traced(light=True)
 def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Write a number where `mask` holds.
 
@@ -269,7 +269,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         _write_picked(x, index, value)
 
 
-@remembered_write
+@traced(writes=True, light=True)
 def _write_part(x: Tensor, index: Any, value: Any) -> None:
     """Write a number or a tensor into the view that a plain index makes."""
     if not _fill_plainly(x, index, value):

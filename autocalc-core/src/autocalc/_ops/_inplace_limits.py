@@ -16,7 +16,7 @@ from autocalc._ops import clamping, weighted
 from autocalc._ops._arguments import Operand
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
-from autocalc._ops._traced import remembered_write, replayed_write
+from autocalc._ops._traced import traced
 from autocalc._ops._writing import check_writable
 from autocalc._tensor import Tensor
 
@@ -48,7 +48,7 @@ def _plainly(where: str, *tensors: Any) -> bool:
 
 
 @method("clamp_ clip_")
-@replayed_write
+@traced
 def clamp_(
     input: Tensor, min: Operand | None = None, max: Operand | None = None
 ) -> Tensor:
@@ -71,7 +71,7 @@ def clamp_(
 
 
 @method("lerp_")
-@remembered_write
+@traced(light=True)
 def lerp_(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
     """Write `lerp` of x into x; return x.
 
@@ -94,7 +94,7 @@ def lerp_(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
 
 
 @method("addcmul_")
-@remembered_write
+@traced(light=True)
 def addcmul_(
     input: Tensor,
     tensor1: Tensor,

@@ -43,7 +43,7 @@ from autocalc._ops._rule import Op, Rule, Saves
 from autocalc._ops._view_tracker import view_of
 from autocalc._tensor import Tensor, make
 
-# What runs a composite from recipes is made of tensors, which `_dispatch` knows not.
+# What runs a composite as a short program is made of tensors, unknown to `_dispatch`.
 Decomposed.remembered = _traced_composites.composite
 
 #: A tensor, or a number that becomes one.

@@ -47,7 +47,8 @@ def one_node(
 ) -> Tensor:
     """Return ``function(*inputs, *attributes)`` with a history of one node, `op`.
 
-    The function sees no history, so that its recipe runs where a gradient is wanted.
+    The function sees no history, so that its short program runs where a
+    gradient is wanted, too.
     """
     bare = [make(x._array, None) for x in inputs]
     return recorded(op, inputs, function(*bare, *attributes)._array, attributes)

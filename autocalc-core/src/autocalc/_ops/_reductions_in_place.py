@@ -19,7 +19,7 @@ from autocalc._ops._index_writers import Writer, write_at
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
-from autocalc._ops._traced import remembered_write
+from autocalc._ops._traced import traced
 from autocalc._ops._writing import check_writable
 from autocalc._ops.mode import places_in_runs
 from autocalc._tensor import Tensor, make
@@ -35,7 +35,7 @@ _KERNELS = {
 
 
 @method("scatter_reduce_")
-@remembered_write
+@traced
 def scatter_reduce_(
     x: Tensor,
     dim: int | None = None,
@@ -66,7 +66,7 @@ def scatter_reduce_(
 
 
 @method("index_reduce_")
-@remembered_write
+@traced
 def index_reduce_(
     x: Tensor,
     dim: int | None = None,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -130,6 +131,14 @@ def record(
 def record_write(definition: Any, args: Any, keywords: Any, inputs: Any) -> Any:
     """Do the same for a function that writes its first argument."""
     return record(definition, args, keywords, inputs, args[0])
+
+
+def program_of(function: Any, *args: Any) -> Steps | None:
+    """Return the steps that repeat ``function(*args)``; None if nothing can."""
+    tensors = {id(x): x for x in _tensors(args)}.values()
+    inputs = tuple([x._array for x in tensors])
+    call = record(inspect.unwrap(function), args, {}, inputs)[1]
+    return None if call is None else call.steps
 
 
 def holds(truth: Any) -> bool:

@@ -24,7 +24,7 @@ import inspect
 from collections.abc import Callable
 from functools import wraps
 from types import EllipsisType, NoneType
-from typing import Any
+from typing import Any, overload
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._eager import CallT, accelerated, paused
@@ -47,8 +47,8 @@ _VALUES = frozenset({bool, int, str, NoneType, EllipsisType, DType})
 
 
 # One frame: a call of 16 elements takes as long as a few of them.
-def replaying(definition: Any, record: Any, in_place: bool) -> Any:  # noqa: C901
-    """Make the call of a remembered function; it runs the definition or a recipe."""
+def _replaying(definition: Any, record: Any, in_place: bool) -> Any:  # noqa: C901
+    """Return what runs the definition, or a short program in its place."""
 
     @wraps(definition)
     def call(*args: Any, **keywords: Any) -> Any:  # noqa: C901
@@ -161,59 +161,53 @@ def _learn(
     return result
 
 
-#: The functions that are declared so, by module and name.
+#: The traced functions, by module and name.
 FUNCTIONS: dict[str, Any] = {}
 
 
-def _native(record: Any) -> Any:
-    """Return what records a call for an eager runtime."""
-
-    def recording(*given: Any) -> tuple[Any, Any]:
-        result, call = record(*given)
-        return result, None if call is None else call.native()
-
-    return recording
-
-
-_record, _record_write = _native(record), _native(record_write)
-
-
-def remembered(function: CallT) -> CallT:
-    """Declare that what a function runs is told by all but the elements.
+@overload
+def traced(
+    function: CallT, *, writes: bool | None = None, light: bool = False
+) -> CallT: ...
+@overload
+def traced(
+    function: None = None, *, writes: bool | None = None, light: bool = False
+) -> Callable[[CallT], CallT]: ...
+def traced(
+    function: CallT | None = None, *, writes: bool | None = None, light: bool = False
+) -> CallT | Callable[[CallT], CallT]:
+    """Mark a function whose kernel calls depend on dtypes and shapes, not on elements.
 
     Its flags are checked, as by `checked`, where the function itself runs.
+
+    Parameters
+    ----------
+    function
+        Runs kernels, and reads no element.
+    writes
+        Whether it writes its first argument, which it returns, and no other.  By
+        default functions do whose names end with "_".
+    light
+        Whether its own Python takes less time than a key of its arguments, 1.5 us: a
+        view, or one kernel.  Without an eager runtime it is left as it is.
     """
-    definition = _checked(function)
-    return _named(definition, accelerated("remembered", definition, _record, False))
+    if function is None:
+        return lambda function: traced(function, writes=writes, light=light)
+    if writes is None:
+        writes = function.__name__.endswith("_")
+    call = traced_call(_checked(function), writes=writes, light=light)
+    FUNCTIONS[f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}"] = call
+    return call
 
 
-def remembered_write(function: CallT) -> CallT:
-    """Declare the same of a function that writes its first argument, and no other."""
-    definition = _checked(function)
-    native = accelerated("remembered", definition, _record_write, True)
-    return _named(definition, native)
-
-
-def replayed(function: CallT) -> CallT:
-    """Do what `remembered` does; without a runtime Python runs the recipe.
-
-    For functions whose own Python takes longer than a key of their arguments does,
-    1.5 us.
-    """
-    definition = _checked(function)
-    native = accelerated("remembered", definition, _record, False)
-    if native is definition:
-        native = replaying(definition, record, False)
-    return _named(definition, native)
-
-
-def replayed_write(function: CallT) -> CallT:
-    """Do the same for a function that writes its first argument."""
-    definition = _checked(function)
-    native = accelerated("remembered", definition, _record_write, True)
-    if native is definition:
-        native = replaying(definition, record_write, True)
-    return _named(definition, native)
+def traced_call(definition: CallT, *, writes: bool, light: bool) -> CallT:
+    """Return what runs a definition, or a short program in its place."""
+    recording = record_write if writes else record
+    call = accelerated("remembered", definition, _native(recording), writes)
+    if call is not definition or light:
+        return call
+    made: CallT = _replaying(definition, recording, writes)
+    return made
 
 
 def _checked(function: CallT) -> CallT:
@@ -225,6 +219,11 @@ def _checked(function: CallT) -> CallT:
     return checked(function) if "bool" in kinds else function
 
 
-def _named(function: Callable[..., Any], call: CallT) -> CallT:
-    FUNCTIONS[f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}"] = call
-    return call
+def _native(record: Any) -> Any:
+    """Return what records a call for an eager runtime."""
+
+    def recording(*given: Any) -> tuple[Any, Any]:
+        result, call = record(*given)
+        return result, None if call is None else call.native()
+
+    return recording

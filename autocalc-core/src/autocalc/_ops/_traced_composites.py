@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Decompositions of composites run from recipes.
+"""Decompositions of composites run as short programs.
 
-Walks and calls that are recorded in a graph run these, where the function around them
-runs in full.
+A backward pass, and a call that is recorded in a graph, run these, where the function
+around them runs in full.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._dispatch._eager import accelerated
+from autocalc._dispatch._eager import runtime
 from autocalc._dispatch._select import Compute, decomposed
 from autocalc._kernels.spec import KernelSpec
-from autocalc._ops._traced import _record
+from autocalc._ops._traced import traced_call
 from autocalc._tensor import make
 
 
 @functools.cache
 def composite(spec: KernelSpec) -> Compute | None:
-    """Return what runs a composite from recipes, if there is a runtime for them."""
+    """Return what runs a composite as a short program, if there is a runtime."""
+    if runtime().module is None:
+        return None
     count = len(spec.outputs)
     listed = any(operand.is_list for operand in spec.inputs)
 
@@ -32,9 +34,7 @@ def composite(spec: KernelSpec) -> Compute | None:
         kept = [one for i, one in enumerate(found) if wanted >> i & 1]
         return tuple([None if one is None else make(one, None) for one in kept])
 
-    call: Any = accelerated("remembered", definition, _record, False)
-    if call is definition:
-        return None
+    call: Any = traced_call(definition, writes=False, light=True)
 
     def compute(
         operands: Sequence[Any], attributes: tuple[Any, ...], wanted: int

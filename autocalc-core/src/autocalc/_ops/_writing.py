@@ -15,7 +15,7 @@ from autocalc._ops import _partial_writes, broadcasting, view
 from autocalc._ops._arguments import check_tensor, numbers_only
 from autocalc._ops._coerce import as_operand, not_a_tensor
 from autocalc._ops._method import method
-from autocalc._ops._traced import remembered_write
+from autocalc._ops._traced import traced
 from autocalc._ops._view_tracker import base_of, follow, steps
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
@@ -123,7 +123,7 @@ def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
 
 
 @method("copy_")
-@remembered_write
+@traced(light=True)
 def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Take over the values of `src`, broadcast and converted, in place; return x.
 

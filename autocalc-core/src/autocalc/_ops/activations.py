@@ -11,7 +11,7 @@ from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._checks import check_approximate, check_float
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import binary, nary, unary
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ShapeError
@@ -138,7 +138,7 @@ def _gelu_tanh_second_derivative(k: Any, a: Any) -> Any:
     return k.mul(k.mul(s, q), k.add(times(slope, 2), k.mul(a, curved)))
 
 
-@replayed
+@traced
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Return x * Phi(x), Phi the distribution function of the normal distribution.
 
@@ -195,7 +195,7 @@ def _(k: Any, n: Any, h: Any) -> Any:
     return dg, da
 
 
-@replayed
+@traced
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """Return log(1 + exp(beta * x)) / beta, a smooth max(x, 0).
 
@@ -219,7 +219,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     return softplus_op(check_tensor("softplus", input), beta, threshold)
 
 
-@replayed
+@traced
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return input * tanh(log(1 + exp(input))).
 
@@ -252,7 +252,7 @@ def _log_of_one_and_exp(x: Tensor) -> Tensor:
     return softplus_op(x, 1.0, 1e30)
 
 
-@replayed
+@traced
 @rounded_once
 def logsigmoid(input: Tensor) -> Tensor:
     """Return log(1 / (1 + exp(-input))).
@@ -272,7 +272,7 @@ def logsigmoid(input: Tensor) -> Tensor:
     return arithmetic.neg(_log_of_one_and_exp(arithmetic.neg(input)))
 
 
-@replayed
+@traced
 @rounded_once
 def softsign(input: Tensor) -> Tensor:
     """Return input / (1 + abs(input)).
@@ -292,7 +292,7 @@ def softsign(input: Tensor) -> Tensor:
     return arithmetic.div_op(input, arithmetic.add_op(arithmetic.abs(input), 1.0))
 
 
-@replayed
+@traced
 @rounded_once
 def tanhshrink(input: Tensor) -> Tensor:
     """Return input - tanh(input).
@@ -312,7 +312,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     return arithmetic.sub_op(input, trigonometric.tanh(input))
 
 
-@replayed
+@traced
 @rounded_once
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """Return a * sigmoid(b), a and b the halves of `input` along `dim`.

@@ -25,7 +25,7 @@ from autocalc._ops._method import method
 from autocalc._ops._old_forms import factor_first
 from autocalc._ops._op import Binary, Unary, binary, unary
 from autocalc._ops._out import apply_out, copy_to_out
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
@@ -80,7 +80,7 @@ def add(
     return result if out is None else copy_to_out("add", result, out)
 
 
-@remembered
+@traced
 @rounded_once(promotes=True)
 def _sum_of_multiple(input: Operand, other: Operand, alpha: Any) -> Tensor:
     return add_op(input, multiplied("add", input, other, alpha))
@@ -361,7 +361,6 @@ def _slope_of_power(k: Any, a: Any, b: Any) -> Any:
 
 
 @method("pow", inplace="pow_ __ipow__")
-@remembered
 def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return x to the power y, element by element; shapes broadcast.
 

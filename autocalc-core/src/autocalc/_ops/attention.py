@@ -20,7 +20,7 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
 from autocalc._ops._rule import Op
 from autocalc._ops._tensors import tensors
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number
 from autocalc._tensor.generator import default_generator
@@ -139,7 +139,7 @@ _by_heads.rule = _by_heads_rule
 _NAME = "scaled_dot_product_attention"
 
 
-@replayed
+@traced
 @rounded_once
 def scaled_dot_product_attention(
     query: Tensor,

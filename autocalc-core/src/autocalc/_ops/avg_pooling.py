@@ -9,7 +9,7 @@ from typing import Any
 from autocalc._ops import _pooling, _spatial, reduction
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 
@@ -52,7 +52,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.adaptive_avg_pool(g, n.shapes[0][2:])
 
 
-@remembered
+@traced
 def avg_pool1d(
     input: Tensor,
     kernel_size: Sizes,
@@ -88,7 +88,7 @@ def avg_pool1d(
     return _avg_pool("avg_pool1d", 1, input, lie, ceil_mode, count_include_pad, None)
 
 
-@remembered
+@traced
 def avg_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -137,7 +137,7 @@ def avg_pool2d(
     )
 
 
-@remembered
+@traced
 def avg_pool3d(
     input: Tensor,
     kernel_size: Sizes,
@@ -186,7 +186,7 @@ def avg_pool3d(
     )
 
 
-@replayed
+@traced
 def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
     """Return so many means of signals; see `adaptive_avg_pool2d`.
 
@@ -206,7 +206,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
     return _adaptive_avg("adaptive_avg_pool1d", 1, input, output_size)
 
 
-@replayed
+@traced
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Return the mean of each of so many boxes of images.
 
@@ -235,7 +235,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     return _adaptive_avg("adaptive_avg_pool2d", 2, input, output_size)
 
 
-@replayed
+@traced
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Return the mean of each of so many boxes of volumes.
 

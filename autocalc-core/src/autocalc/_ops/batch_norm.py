@@ -14,7 +14,7 @@ from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import multi
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.batch_norm_running import Statistics, by_running
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
@@ -45,7 +45,7 @@ def batch_statistics(k: Any, x: Any, shape: Any) -> tuple[Any, Any]:
     return k.mean(x, axes, False), var
 
 
-@replayed
+@traced
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -108,7 +108,7 @@ def batch_norm(
     return out
 
 
-@replayed
+@traced
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -177,7 +177,7 @@ def instance_norm(
     return view.detach_from_base(view.reshape_op(out, input.shape))
 
 
-@replayed
+@traced
 @rounded_once
 def group_norm(
     input: Tensor,

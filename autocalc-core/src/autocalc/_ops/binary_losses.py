@@ -20,7 +20,7 @@ from autocalc._ops._coerce import cast, coerce, same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
 from autocalc._ops._recorded import composed, recorded
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.extrema import ends
 from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor
@@ -74,7 +74,7 @@ def binary_cross_entropy(
     return _mean_entropy(input, target, weight, reduction)
 
 
-@replayed
+@traced
 def _mean_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None, reduction: str
 ) -> Tensor:
@@ -155,7 +155,7 @@ def _limited_log(p: Tensor) -> Tensor:
     return masking.where(small, line, inside)
 
 
-@replayed
+@traced
 @rounded_once(promotes=True)
 def binary_cross_entropy_with_logits(
     input: Tensor,

@@ -19,7 +19,7 @@ from autocalc._ops._arguments import (
 )
 from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops._view_tracker import view_of
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
@@ -87,7 +87,6 @@ def _expanded(old: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...] |
 
 
 @method("broadcast_to")
-@remembered
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     """Return `input` repeated to `size` without a copy, as `expand`.
 
@@ -142,7 +141,7 @@ def tensors_given(where: str, tensors: Sequence[Any]) -> tuple[Tensor, ...]:
 
 
 @method("expand_as")
-@remembered
+@traced(light=True)
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` repeated to the shape of `other`, without a copy.
 

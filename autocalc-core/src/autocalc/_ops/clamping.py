@@ -15,7 +15,7 @@ from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._ternary import ternary
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, DTypeError
@@ -178,7 +178,7 @@ def _clamped_booleans(x: Tensor, low: Tensor | None, high: Tensor | None) -> Ten
 
 
 @method("clamp clip")
-@remembered
+@traced(light=True)
 def clamp(
     input: Tensor,
     min: Operand | None = None,
@@ -261,7 +261,7 @@ def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tens
 
 
 @method("nan_to_num", inplace="nan_to_num_")
-@replayed
+@traced
 def nan_to_num(
     input: Tensor,
     nan: float | None = 0.0,

@@ -22,7 +22,7 @@ from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import as_int, number
@@ -152,7 +152,7 @@ def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tenso
     return input, labels if labels.ndim == 1 else view.reshape_op(labels, (-1,))
 
 
-@remembered
+@traced
 @rounded_once
 def cross_entropy(
     input: Tensor,
@@ -255,7 +255,7 @@ def _check_weight(where: str, weight: Tensor, classes: int) -> None:
         raise ShapeError(message)
 
 
-@replayed
+@traced
 @rounded_once
 def nll_loss(
     input: Tensor,

@@ -32,7 +32,7 @@ from autocalc._ops._method import method
 from autocalc._ops._op import binary, documented, nary
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._ops._ternary import ternary
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
 
 compare_op = nary("compare", differentiable=False)
@@ -170,7 +170,7 @@ ge = method("ge greater_equal", inplace="ge_ greater_equal_")(
 
 
 @method("isclose")
-@replayed
+@traced
 def isclose(
     input: Tensor,
     other: Tensor,
@@ -309,7 +309,7 @@ def float_tensors(where: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 
 @method("isposinf")
-@remembered
+@traced(light=True)
 def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is infinity, element by element.
 
@@ -331,7 +331,7 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("isneginf")
-@remembered
+@traced(light=True)
 def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is -infinity, element by element.
 
@@ -353,7 +353,7 @@ def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("signbit")
-@remembered
+@traced(light=True)
 def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is negative; -0.0 is, too.
 
@@ -427,7 +427,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("heaviside", inplace="heaviside_")
-@remembered
+@traced(light=True)
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return 0 where x is negative, 1 where it is positive, `values` where it is 0.
 

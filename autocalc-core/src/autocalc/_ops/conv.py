@@ -11,7 +11,7 @@ from autocalc._ops import _spatial, slicing
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._op import nary
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.integer_conv import integer_conv
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, ShapeError
@@ -71,7 +71,7 @@ def over_channels(k: Any, g: Any) -> Any:
 Sizes = int | tuple[int, ...]
 
 
-@replayed
+@traced
 def conv1d(
     input: Tensor,
     weight: Tensor,
@@ -114,7 +114,7 @@ def conv1d(
     return _conv(where, 1, input, weight, bias, stride, padding, dilation, groups)
 
 
-@replayed
+@traced
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -176,7 +176,7 @@ def conv2d(
     return _conv(where, 2, input, weight, bias, stride, padding, dilation, groups)
 
 
-@replayed
+@traced
 def conv3d(
     input: Tensor,
     weight: Tensor,

@@ -7,7 +7,7 @@ from typing import Any
 
 from autocalc._kernels.conv._checks import check_conv_transpose
 from autocalc._ops import _spatial, conv
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops.integer_conv import integer_conv_transpose
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, ShapeError
@@ -15,7 +15,7 @@ from autocalc.errors import ArgumentError, ShapeError
 Sizes = int | tuple[int, ...]
 
 
-@remembered
+@traced
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -58,7 +58,7 @@ def conv_transpose1d(
     return _conv_transpose("conv_transpose1d", 1, input, weight, bias, geometry, groups)
 
 
-@remembered
+@traced
 def conv_transpose2d(
     input: Tensor,
     weight: Tensor,
@@ -115,7 +115,7 @@ def conv_transpose2d(
     return _conv_transpose("conv_transpose2d", 2, input, weight, bias, geometry, groups)
 
 
-@remembered
+@traced
 def conv_transpose3d(
     input: Tensor,
     weight: Tensor,

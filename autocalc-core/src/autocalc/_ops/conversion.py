@@ -13,7 +13,7 @@ from autocalc._ops._arguments import (
 from autocalc._ops._cast import move
 from autocalc._ops._coerce import cast, result_dtype
 from autocalc._ops._method import method
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device, dtype_at
 from autocalc._tensor.dtypes import DType
@@ -96,7 +96,7 @@ def can_cast(from_: DType, to: DType) -> bool:
 
 
 @method("to")
-@remembered
+@traced(light=True)
 def to(
     input: Tensor,
     *args: Any,

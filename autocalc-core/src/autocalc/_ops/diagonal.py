@@ -16,7 +16,7 @@ from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
 from autocalc._ops._out import apply_out
 from autocalc._ops._rule import Op
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.filled import placed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device
@@ -83,7 +83,7 @@ def _two_axes(where: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
 
 
 @method("diagonal")
-@remembered
+@traced(light=True)
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return the diagonal of two dimensions as the last dimension: a view.
 
@@ -108,7 +108,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
 
 @method("diag_embed")
-@remembered
+@traced
 def diag_embed(
     input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1
 ) -> Tensor:
@@ -149,7 +149,7 @@ def diag_embed(
 
 
 @method("diag")
-@replayed
+@traced
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return the matrix with a vector on its diagonal, or a matrix's diagonal.
 
@@ -188,7 +188,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
 
 @method("trace")
-@replayed
+@traced
 def trace(input: Tensor) -> Tensor:
     """Return the sum of the diagonal of a matrix.
 
@@ -232,7 +232,7 @@ _kept_below = lru_cache(64)(_below)
 
 
 @method("tril", inplace="tril_")
-@replayed
+@traced
 def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return `input` with zeros above a diagonal of its last two dimensions.
 
@@ -257,7 +257,7 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
 
 @method("triu", inplace="triu_")
-@replayed
+@traced
 def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return `input` with zeros below a diagonal of its last two dimensions.
 
@@ -377,7 +377,7 @@ def _triangle_indices(
     return found if dtype is dtypes.int64 else cast(found, dtypes.as_dtype(dtype))
 
 
-@remembered
+@traced(light=True)
 def _indices_of(where: str, row: Any, col: Any, offset: Any, lower: bool) -> Tensor:
     rows, columns = as_int(where, "row", row), as_int(where, "col", col)
     if min(rows, columns) < 0:
@@ -402,13 +402,13 @@ def _kept_places(rows: int, columns: int, offset: int, lower: bool) -> Any:
 
 
 #: Of larger matrices, up to so many elements, a few are kept: 2 MiB each at most.  They
-#: are not frozen, so that no recipe holds them longer.
+#: are not frozen, so that no short program holds them longer.
 _MOST = 1 << 17
 _few_places = lru_cache(4)(_places)
 
 
 @method("diagflat")
-@remembered
+@traced
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """Return a matrix with the elements of `input` on a diagonal, and 0 elsewhere.
 

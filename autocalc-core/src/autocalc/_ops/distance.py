@@ -27,7 +27,7 @@ from autocalc._ops._matrix_rules import mm
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._recorded import composed, one_node
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.diagonal import triu_indices
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number, one_of
@@ -41,7 +41,7 @@ def length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
     return vector_norms.vector_norm(x, p, dim, keepdim)
 
 
-@replayed
+@traced
 @rounded_once(promotes=True)
 def cosine_similarity(
     x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08, *, axis: Any = None
@@ -82,7 +82,7 @@ def cosine_similarity(
     return reduction.sum(product, dim) if shape else product
 
 
-@replayed
+@traced
 @rounded_once(promotes=True)
 def pairwise_distance(
     x1: Tensor,
@@ -115,7 +115,7 @@ def pairwise_distance(
     return length(x1 - x2 + eps, p, -1, keepdim)
 
 
-@replayed
+@traced
 @rounded_once
 def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
@@ -144,7 +144,7 @@ def normalize(
 
 
 @method("dist")
-@replayed
+@traced
 @rounded_once(promotes=True)
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the `p`-norm of the difference of two tensors.
@@ -180,7 +180,7 @@ _IF_MANY, _ALWAYS, _NEVER = (
 _FEW_ROWS = 25
 
 
-@replayed
+@traced
 @rounded_once
 def cdist(
     x1: Tensor,
@@ -243,7 +243,7 @@ def cdist(
     )
 
 
-@replayed
+@traced
 def _by_product(a: Tensor, b: Tensor) -> Tensor:
     """Return Euclidean distances, computed around the mean of b: so fewer digits go."""
     middle = reduction.mean(b, -2, True)

@@ -16,7 +16,7 @@ from autocalc._ops._checks import check_probability
 from autocalc._ops._coerce import as_operand
 from autocalc._ops._method import method
 from autocalc._ops._short_calls import holds
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.extrema import ends
 from autocalc._ops.filled import (
     count_of,
@@ -71,7 +71,7 @@ def _check_between(where: str, least: float, most: float, high: float) -> None:
 
 
 @method("bernoulli")
-@replayed
+@traced
 def bernoulli(
     input: Tensor,
     p: float | None = None,
@@ -112,7 +112,7 @@ def bernoulli(
     return finished("bernoulli", hits._array, out, False)
 
 
-@replayed
+@traced
 def _hits_of(chance: float, like: Tensor, generator: Any) -> Tensor:
     """Return 1 with this probability, else 0, in shape and dtype of `like`."""
     kind = like.dtype if like.is_floating_point() else dtypes.float32
@@ -123,7 +123,7 @@ def _hits_of(chance: float, like: Tensor, generator: Any) -> Tensor:
     return make(arrays.cast(hit, like._array.dtype), None)
 
 
-@replayed
+@traced
 def _hits(chances: Tensor, like: Tensor, generator: Any) -> Tensor:
     """Return 1 with these probabilities, else 0, in the dtype of `like`."""
     a = chances._array
@@ -134,7 +134,7 @@ def _hits(chances: Tensor, like: Tensor, generator: Any) -> Tensor:
 
 
 @method("multinomial")
-@replayed
+@traced
 def multinomial(
     input: Tensor,
     num_samples: int,
@@ -211,7 +211,7 @@ def _check_weights(weights: Tensor, count: int, replacement: bool) -> None:
 _FINITE = 1.7e308
 
 
-@remembered
+@traced
 def _extremes(weights: Tensor, replacement: bool) -> tuple[Tensor, Tensor, Tensor]:
     """Return the smallest and the largest, and the fewest above 0 in a row.
 
@@ -251,7 +251,7 @@ def _uniform(shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
     return draws
 
 
-@replayed
+@traced
 def _once(weights: Tensor, count: int, generator: Any) -> Tensor:
     """Draw without replacement: the first arrivals of exponential clocks."""
     rows = _rows_of(weights)
@@ -265,7 +265,7 @@ def _once(weights: Tensor, count: int, generator: Any) -> Tensor:
     return _of_each(weights, arrays.argtopk(clocks, 1, count, False))
 
 
-@replayed
+@traced
 def _again(weights: Tensor, count: int, generator: Any) -> Tensor:
     """Draw with replacement: where in the running sums a number falls."""
     a = arrays.cast(weights._array, dtypes.float64.numpy)

@@ -9,7 +9,7 @@ from autocalc._ops._coerce import coerce
 from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 from autocalc.errors import DTypeError
 
@@ -19,7 +19,7 @@ gcd_op, lcm_op = nary("gcd"), nary("lcm")
 
 
 @method("gcd", inplace="gcd_")
-@remembered
+@traced(light=True)
 def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the greatest common divisor, 0 or more.
 
@@ -47,7 +47,7 @@ def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("lcm", inplace="lcm_")
-@remembered
+@traced(light=True)
 def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the least common multiple, 0 or more; 0 where one of both is 0.
 

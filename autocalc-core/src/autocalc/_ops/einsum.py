@@ -12,7 +12,7 @@ from autocalc._ops import broadcasting, matmul, reduction, slicing, view
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, sequence
 from autocalc.errors import ArgumentError, ShapeError
@@ -21,7 +21,7 @@ from autocalc.errors import ArgumentError, ShapeError
 Label = Any
 
 
-@replayed
+@traced
 @rounded_once
 def einsum(equation: str, *operands: Any) -> Tensor:
     """Return sums of products of operands, as an equation of letters says.
@@ -229,7 +229,7 @@ def _dims(where: str, **wanted: tuple[Tensor, int]) -> None:
         raise ShapeError(message)
 
 
-@remembered
+@traced(light=True)
 @rounded_once
 def tensordot(
     a: Tensor,

@@ -20,7 +20,7 @@ from autocalc._ops._arguments import as_int, check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import operator
 from autocalc._ops._rule import Op
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -80,7 +80,7 @@ def _frequencies(k: Any, indices: Any, rows: int, g: Any) -> Any:
 _SMALL = 1e-7
 
 
-@replayed
+@traced
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -221,7 +221,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     return _one_hot(x, count)
 
 
-@replayed
+@traced
 def _one_hot(x: Tensor, count: int) -> Tensor:
     a = x._array
     nothing = arrays.zeros((*a.shape, max(count, 1)), a.dtype)

@@ -13,7 +13,7 @@ from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary, unary
 from autocalc._ops._out import apply_out
 from autocalc._ops._recorded import composed, one_node
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 
@@ -190,7 +190,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("logit", inplace="logit_")
-@replayed
+@traced
 @rounded_once
 def logit(
     input: Tensor, eps: float | None = None, *, out: Tensor | None = None
@@ -220,7 +220,7 @@ def logit(
     return apply_out("logit", one_node(_slope_of_logit, _log_odds, (x,)), out)
 
 
-@replayed
+@traced
 def _log_odds(x: Tensor) -> Tensor:
     return arithmetic.sub_op(log(x), log1p(arithmetic.neg(x)))
 
@@ -282,7 +282,7 @@ logaddexp2_op = _of_two_logarithms("logaddexp2", "log2(2^x + 2^y)", 2.0)
 
 
 @method("xlogy", inplace="xlogy_")
-@remembered
+@traced(light=True)
 @rounded_once(promotes=True)
 def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return x log(y), which is 0 where x is 0 (and NaN where y is).
@@ -307,7 +307,7 @@ def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tenso
 
 
 @method("logaddexp")
-@remembered
+@traced(light=True)
 def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return log(e^x + e^y), the larger one taken out.
 
@@ -336,7 +336,7 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
 
 
 @method("logaddexp2")
-@remembered
+@traced(light=True)
 def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return log2(2^x + 2^y), the larger one taken out.
 

@@ -15,7 +15,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import checked
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -77,7 +77,7 @@ def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
 
 @method("max")
 @along(_max_of_all, most=1)
-@replayed
+@traced
 def max(
     input: Tensor,
     dim: int | Tensor | None = None,
@@ -132,7 +132,7 @@ def max(
 
 @method("min")
 @along(_min_of_all, most=1)
-@replayed
+@traced
 def min(
     input: Tensor,
     dim: int | Tensor | None = None,
@@ -209,7 +209,7 @@ class MinMax(NamedTuple):
 
 
 @method("aminmax")
-@replayed
+@traced
 def aminmax(
     input: Tensor,
     *,
@@ -429,7 +429,7 @@ def _place(where: str, a: Any, dim: int | None, keepdim: bool) -> Tensor:
 
 
 @method("argmin")
-@replayed
+@traced
 def argmin(
     input: Tensor,
     dim: int | None = None,
@@ -487,6 +487,6 @@ def ends(x: Tensor) -> tuple[Any, Any]:
     return least.item(), most.item()
 
 
-@remembered
+@traced
 def _ends(x: Tensor) -> tuple[Tensor, Tensor]:
     return amin(x), amax(x)

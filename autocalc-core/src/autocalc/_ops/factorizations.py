@@ -9,7 +9,7 @@ from autocalc._ops import _matrix_rules, linear_systems, matmul
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._op import multi, nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import one_of
@@ -36,7 +36,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return matmul.transposed(k, k.solve(turned, matmul.transposed(k, left)))
 
 
-@remembered
+@traced(light=True)
 def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
     """Return L of A = L L^T of positive definite matrices; reads the lower triangle.
 
@@ -121,7 +121,7 @@ class QRResult(NamedTuple):
     R: Tensor
 
 
-@remembered
+@traced
 def qr(
     A: Tensor, mode: str = "reduced", *, out: tuple[Tensor, Tensor] | None = None
 ) -> QRResult:
@@ -225,7 +225,7 @@ class SVDResult(NamedTuple):
     Vh: Tensor
 
 
-@remembered
+@traced
 def svd(
     A: Tensor,
     full_matrices: bool = True,
@@ -328,7 +328,7 @@ class EighResult(NamedTuple):
     eigenvectors: Tensor
 
 
-@remembered
+@traced(light=True)
 def eigh(
     A: Tensor, UPLO: str = "L", *, out: tuple[Tensor, Tensor] | None = None
 ) -> EighResult:

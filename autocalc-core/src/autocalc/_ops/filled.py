@@ -15,7 +15,7 @@ from autocalc._ops._coerce import check_tensor
 from autocalc._ops._layouts import laid_out
 from autocalc._ops._out import copy_to_out
 from autocalc._ops._short_calls import leave_undefined
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device, dtype_at
@@ -138,7 +138,7 @@ def number(where: str, name: str, value: Any) -> Any:
 like = check_tensor
 
 
-@remembered
+@traced(light=True)
 def zeros(
     *sizes: Size,
     size: Size = None,
@@ -197,7 +197,7 @@ def dtype_of(dtype: Any, out: Tensor | None) -> DType:
     return float_or(dtype, None if out is None else like("out", out).dtype)
 
 
-@remembered
+@traced(light=True)
 def ones(
     *sizes: Size,
     size: Size = None,
@@ -233,7 +233,7 @@ def ones(
     return filled("ones", 1, sizes, size, dtype, out, device, requires_grad)
 
 
-@remembered
+@traced(light=True)
 def full(
     size: Size,
     fill_value: Any,
@@ -276,7 +276,7 @@ def full(
     return finished("full", array, out, requires_grad)
 
 
-@remembered
+@traced(light=True)
 def empty(
     *sizes: Size,
     size: Size = None,
@@ -324,7 +324,7 @@ def empty(
     return finished("empty", made._array, out, requires_grad)
 
 
-@replayed
+@traced
 def eye(
     n: int,
     m: int | None = None,

@@ -12,7 +12,7 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary, nary, unary
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, GradError
 
@@ -176,7 +176,7 @@ _igammac = _incomplete("igammac", -1.0)
 
 
 @method("igamma", inplace="igamma_")
-@remembered
+@traced(light=True)
 def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the regularised lower incomplete Gamma function P(a, x).
 
@@ -208,7 +208,7 @@ def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 
 
 @method("igammac", inplace="igammac_")
-@remembered
+@traced(light=True)
 def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return 1 - P(a, x), with P of `igamma`, precise where it is small.
 

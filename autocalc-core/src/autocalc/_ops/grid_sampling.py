@@ -15,7 +15,7 @@ from autocalc._ops._arguments import integers
 from autocalc._ops._checks import check_float
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops.filled import ones
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
@@ -103,7 +103,7 @@ def _pixels(planes: tuple[int, ...], align_corners: bool, like: Tensor) -> Tenso
     return view.reshape(joining.stack(columns, -1), (-1, len(planes) + 1))
 
 
-@remembered
+@traced
 @rounded_once
 @checked
 def grid_sample(

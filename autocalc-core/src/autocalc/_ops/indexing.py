@@ -17,7 +17,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError, ShapeError
 
@@ -34,7 +34,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("gather")
-@replayed
+@traced
 def gather(
     input: Tensor,
     dim: int | None = None,
@@ -123,7 +123,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("index_select")
-@replayed
+@traced
 def index_select(
     input: Tensor,
     dim: int | None = None,
@@ -223,7 +223,7 @@ def read_picked(x: Tensor, picks: _index.Picks) -> Tensor:
     return view.detach_from_base(view.reshape_op(out, sizes))
 
 
-@replayed
+@traced
 def _rows(x: Tensor, index: Tensor) -> Tensor:
     """Return the parts along the first dimension that positions name."""
     return read_picked(x, [(0, index)])
@@ -281,7 +281,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
 
 
 @method("take")
-@remembered
+@traced
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the elements at places of the flattened `input`, shaped as `index`.
 
@@ -308,7 +308,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("take_along_dim")
-@replayed
+@traced
 def take_along_dim(
     input: Tensor,
     indices: Tensor,

@@ -17,7 +17,7 @@ from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._rule import Op
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -110,7 +110,7 @@ def listed(where: str, tensors: Any) -> Any:
     return tensors
 
 
-@remembered
+@traced(light=True)
 def cat(
     tensors: Sequence[Tensor],
     dim: int = 0,
@@ -186,7 +186,7 @@ def _check_sizes(shapes: list[tuple[int, ...]], axis: int) -> None:
             raise ShapeError(message)
 
 
-@remembered
+@traced(light=True)
 def stack(
     tensors: Sequence[Tensor],
     dim: int = 0,
@@ -252,7 +252,7 @@ def _of_dims(
     return [x if x._array.ndim >= ndim else raised(x) for x in many]
 
 
-@remembered
+@traced(light=True)
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the second dimension; vectors along the only one.
 
@@ -273,7 +273,7 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     return apply_out("hstack", cat(many, 0 if many[0].ndim == 1 else 1), out)
 
 
-@remembered
+@traced
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the first dimension; vectors are rows.
 
@@ -295,7 +295,7 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     return apply_out("vstack", cat(many, 0), out)
 
 
-@remembered
+@traced
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the third dimension.
 
@@ -317,7 +317,7 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     return apply_out("dstack", cat(many, 2), out)
 
 
-@remembered
+@traced
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the second dimension; vectors are columns.
 
@@ -343,7 +343,7 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
     )
 
 
-@remembered
+@traced
 def block_diag(*tensors: Tensor) -> Tensor:
     """Return matrices along the diagonal of a matrix, with 0 elsewhere.
 
@@ -383,7 +383,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
         top, left = bottom, right
     whole = arrays.zeros((top, left), parts[0]._array.dtype)
     for x, place in zip(parts, places, strict=True):
-        if x._array.size:  # no recipe can hold an empty view
+        if x._array.size:  # no short program has an empty view
             arrays.copy(x._array, into=arrays.slice(whole, place))
     return recorded(_blocks, tuple(parts), whole, tuple(places))
 

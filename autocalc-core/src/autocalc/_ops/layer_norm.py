@@ -11,7 +11,7 @@ from autocalc._ops import view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, number
 from autocalc.errors import ShapeError
@@ -34,7 +34,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 Sizes = int | Sequence[int]
 
 
-@remembered
+@traced(light=True)
 def layer_norm(
     input: Tensor,
     normalized_shape: Sizes,
@@ -98,7 +98,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.rms_norm_backward(g, x, rstd, weight, want=want)
 
 
-@remembered
+@traced(light=True)
 def rms_norm(
     input: Tensor,
     normalized_shape: Sizes,

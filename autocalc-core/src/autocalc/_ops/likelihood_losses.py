@@ -20,7 +20,7 @@ from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_reduction, refuse_booleans
 from autocalc._ops._halves import rounded_once
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.filled import full as full_of
 from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor, dtypes
@@ -186,7 +186,7 @@ def _at_least(var: Tensor, eps: float) -> Tensor:
     return masking.where(comparison.lt(still, eps), var - still + limited, var)
 
 
-@replayed
+@traced
 @rounded_once(promotes=True)
 def kl_div(
     input: Tensor,

@@ -26,7 +26,7 @@ from autocalc._ops._coerce import same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops.broadcasting import expand
 from autocalc._ops.factorizations import svdvals
 from autocalc._ops.filled import eye, zeros
@@ -36,7 +36,7 @@ from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 
-@remembered
+@traced
 def cross(
     input: Tensor,
     other: Tensor,
@@ -74,7 +74,7 @@ def cross(
     return products.cross(input, other, as_int("cross", "dim", dim), out=out)
 
 
-@remembered
+@traced
 @rounded_once
 def vecdot(
     x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None, axis: Any = None

@@ -21,7 +21,7 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops.filled import eye, zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import checked, sequence
@@ -209,7 +209,7 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     return apply_out("matrix_power", matmul.matmul(square, x) if n % 2 else square, out)
 
 
-@remembered
+@traced
 @rounded_once
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Return the product of two or more matrices, in the order that costs least.

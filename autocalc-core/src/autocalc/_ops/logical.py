@@ -12,7 +12,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import not_a_tensor
 from autocalc._ops._method import method
 from autocalc._ops._out import copy_to_out
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 
 
@@ -27,7 +27,7 @@ def _truth(where: str, x: Any) -> Tensor:
 
 
 @method("logical_and", inplace="logical_and_")
-@replayed
+@traced
 def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether both are non-zero, element by element.
 
@@ -52,7 +52,7 @@ def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
 
 
 @method("logical_or", inplace="logical_or_")
-@replayed
+@traced
 def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether either is non-zero, element by element.
 
@@ -77,7 +77,7 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
 
 
 @method("logical_xor", inplace="logical_xor_")
-@replayed
+@traced
 def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether exactly one is non-zero, element by element.
 
@@ -102,7 +102,7 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
 
 
 @method("logical_not", inplace="logical_not_")
-@remembered
+@traced(light=True)
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is zero, element by element.
 

@@ -9,7 +9,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._device import beside
 from autocalc._ops._coerce import not_a_tensor
 from autocalc._ops._layouts import laid_out
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops.filled import finished, number, undefined
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device, dtype_at
@@ -42,7 +42,7 @@ def finished_like(
     return finished(where, array, None, requires_grad)
 
 
-@remembered
+@traced(light=True)
 def zeros_like(
     input: Tensor,
     *,
@@ -82,7 +82,7 @@ def zeros_like(
     return finished_like("zeros_like", array, input, memory_format, requires_grad)
 
 
-@remembered
+@traced(light=True)
 def ones_like(
     input: Tensor,
     *,
@@ -122,7 +122,7 @@ def ones_like(
     return finished_like("ones_like", array, input, memory_format, requires_grad)
 
 
-@remembered
+@traced(light=True)
 def empty_like(
     input: Tensor,
     *,
@@ -162,7 +162,7 @@ def empty_like(
     return finished_like("empty_like", array, input, memory_format, requires_grad)
 
 
-@remembered
+@traced
 def full_like(
     input: Tensor,
     fill_value: Any,

@@ -25,14 +25,14 @@ from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._recorded import composed, recorded
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.classification_losses import class_rows
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
 
 
-@replayed
+@traced
 @rounded_once(promotes=True)
 def margin_ranking_loss(
     input1: Tensor,
@@ -85,7 +85,7 @@ def margin_ranking_loss(
     return _loss_reduction.reduced(clamping.clamp(short, min=0.0), reduction)
 
 
-@replayed
+@traced
 @rounded_once(promotes=True)
 def hinge_embedding_loss(
     input: Tensor,
@@ -128,7 +128,7 @@ def hinge_embedding_loss(
     return _loss_reduction.reduced(arithmetic.add_op(apart, together), reduction)
 
 
-@replayed
+@traced
 @rounded_once(promotes=True)
 def soft_margin_loss(
     input: Tensor,
@@ -165,7 +165,7 @@ def soft_margin_loss(
     return _loss_reduction.reduced(loss, reduction)
 
 
-@remembered
+@traced
 @rounded_once
 def multi_margin_loss(
     input: Tensor,
@@ -265,7 +265,7 @@ def _averaged(short: Tensor, reduction: str) -> Tensor:
     return _loss_reduction.reduced(reduction_ops.mean(short, 1), reduction)
 
 
-@remembered
+@traced
 def _margins_and_slopes(
     rows: Tensor, labels: Tensor, margin: float, weight: Tensor | None, reduction: str
 ) -> tuple[Tensor, Tensor]:

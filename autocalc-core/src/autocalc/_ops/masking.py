@@ -28,7 +28,7 @@ from autocalc._ops._coerce import (
 )
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out, copy_to_out
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import checked
@@ -97,7 +97,7 @@ def _refuse_out(where: str, form: str) -> NoReturn:
 _SMALL = 256
 
 
-@remembered
+@traced
 def _all_rows(x: Tensor) -> tuple[Tensor, Tensor]:
     """Return rows of indices of what is not zero, and how many of them are."""
     a = x._array
@@ -257,7 +257,7 @@ def _refuse_mask(where: str, name: str, x: Tensor) -> NoReturn:
 
 
 @method("masked_fill")
-@remembered
+@traced(light=True)
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Return `input` with the number `value` where `mask` holds; shapes broadcast.
 
@@ -328,7 +328,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 
 @method("where")
-@remembered
+@traced(light=True)
 def _where_method(self: Tensor, condition: Tensor, other: Operand) -> Tensor:
     """Return x where `condition` holds, else `other`.
 

@@ -23,7 +23,7 @@ from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._rule import Op, Saves
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops.integer_matmul import integer_product
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ShapeError
@@ -137,7 +137,7 @@ def transposed(k: Any, a: Any) -> Any:
 
 @method("matmul", reflected="__rmatmul__")
 @accelerate("product", *_KNOWN, 0)
-@remembered
+@traced
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the matrix product; leading dimensions are batches and broadcast.
 
@@ -171,7 +171,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 
 @method("__matmul__")
 @accelerate("product", *_KNOWN, 0)
-@remembered
+@traced(light=True)
 def _matmul_operator(self: Tensor, other: Any) -> Tensor:
     """Return the matrix product; leading dimensions are batches and broadcast."""
     result = product(self, other)
@@ -344,7 +344,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.linear_backward(g, x, weight, want=want)
 
 
-@remembered
+@traced(light=True)
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return x W^T + b.
 
@@ -401,7 +401,7 @@ def _linear_of_integers(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tenso
     return arithmetic.add_op(out, bias)
 
 
-@remembered
+@traced
 @rounded_once
 def bilinear(
     input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None

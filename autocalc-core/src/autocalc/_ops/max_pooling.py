@@ -12,7 +12,7 @@ from autocalc._ops import _pooling, _spatial, indexing, searching, view
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import checked
 
@@ -60,7 +60,7 @@ Sizes = int | tuple[int, ...]
 Result = Tensor | tuple[Tensor, Tensor]
 
 
-@replayed
+@traced
 def max_pool1d(
     input: Tensor,
     kernel_size: Sizes,
@@ -99,7 +99,7 @@ def max_pool1d(
     return _max_pool("max_pool1d", 1, input, lie, ceil_mode, return_indices)
 
 
-@replayed
+@traced
 def max_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -150,7 +150,7 @@ def max_pool2d(
     return _max_pool("max_pool2d", 2, input, lie, ceil_mode, return_indices)
 
 
-@replayed
+@traced
 def max_pool3d(
     input: Tensor,
     kernel_size: Sizes,

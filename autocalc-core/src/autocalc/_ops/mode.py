@@ -12,14 +12,14 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.sorting import Ordered
 from autocalc._tensor import Tensor
 from autocalc.errors import ShapeError
 
 
 @method("mode")
-@replayed
+@traced
 def mode(
     input: Tensor,
     dim: int = -1,

@@ -10,7 +10,7 @@ from typing import Any
 from autocalc._ops._arguments import axis_of, check_tensor, integers
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops.view import flatten, reshape, reshape_op, transpose, view
 from autocalc._tensor import Tensor
 from autocalc.errors import DimensionError, ShapeError
@@ -35,7 +35,7 @@ def ravel(input: Tensor) -> Tensor:
 
 
 @method("unflatten")
-@remembered
+@traced(light=True)
 def unflatten(
     input: Tensor,
     dim: int | None = None,
@@ -120,7 +120,6 @@ def adjoint(input: Tensor) -> Tensor:
 
 
 @method("swapaxes")
-@remembered
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """Return `input` with two dimensions exchanged: a view, as `transpose` gives it.
 
@@ -143,7 +142,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 
 
 @method("view_as")
-@remembered
+@traced(light=True)
 def view_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`, sharing its memory.
 
@@ -165,7 +164,7 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
 
 
 @method("reshape_as")
-@remembered
+@traced(light=True)
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`.
 

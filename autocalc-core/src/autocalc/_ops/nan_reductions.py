@@ -16,14 +16,14 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.reduction import sum
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.dtypes import DType
 
 
 @method("nansum")
-@replayed
+@traced
 @rounded_once
 def nansum(
     input: Tensor,
@@ -80,7 +80,7 @@ def nansum(
 
 
 @method("nanmean")
-@replayed
+@traced
 @rounded_once
 def nanmean(
     input: Tensor,

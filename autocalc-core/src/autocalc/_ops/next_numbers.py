@@ -13,7 +13,7 @@ from autocalc._ops._method import method
 from autocalc._ops._op import binary
 from autocalc._ops._out import apply_out
 from autocalc._ops._rule import Op
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import DTypeError, GradError
 
@@ -48,7 +48,7 @@ def _same_bytes(x: Tensor, dtype: dtypes.DType) -> Tensor:
 
 
 @method("nextafter", inplace="nextafter_")
-@remembered
+@traced(light=True)
 def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the floating-point number next to x, towards y; x where both are equal.
 

@@ -14,7 +14,7 @@ from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._inplace_indices import setitem
 from autocalc._ops._recorded import composed, recorded
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full
 from autocalc._tensor import Tensor, make
@@ -25,7 +25,7 @@ from autocalc.errors import ArgumentError, ShapeError
 _MODES = ("constant", "reflect", "replicate", "circular")
 
 
-@remembered
+@traced
 def pad(
     input: Tensor,
     pad: Sequence[int],

@@ -25,13 +25,13 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out
 from autocalc._ops._recorded import composed, recorded
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import DimensionError, ShapeError
 
 
 @method("dot")
-@remembered
+@traced(light=True)
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sum of x_i y_i of two vectors.
 
@@ -58,7 +58,7 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("mv")
-@remembered
+@traced(light=True)
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the product of a matrix and a vector.
 
@@ -85,7 +85,7 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("outer ger")
-@remembered
+@traced(light=True)
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return x_i y_j of two vectors, as a matrix.
 
@@ -111,7 +111,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("inner")
-@remembered
+@traced
 @rounded_once
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sums of products over the last dimension of both.
@@ -192,7 +192,7 @@ def _cross(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("cross")
-@remembered
+@traced
 @rounded_once
 def cross(
     input: Tensor,
@@ -255,7 +255,7 @@ def cross(
 
 
 @method("kron")
-@remembered
+@traced(light=True)
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the Kronecker product: each element of x times all of y.
 
@@ -348,7 +348,7 @@ def _sum_with(
 
 
 @method("addmm", inplace="addmm_")
-@replayed
+@traced
 @rounded_once
 def addmm(
     input: Tensor,
@@ -392,7 +392,7 @@ def addmm(
 
 
 @method("addmv", inplace="addmv_")
-@remembered
+@traced(light=True)
 @rounded_once
 def addmv(
     input: Tensor,
@@ -436,7 +436,7 @@ def addmv(
 
 
 @method("addr", inplace="addr_")
-@remembered
+@traced
 @rounded_once
 def addr(
     input: Tensor,
@@ -480,7 +480,7 @@ def addr(
 
 
 @method("baddbmm", inplace="baddbmm_")
-@remembered
+@traced
 @rounded_once
 def baddbmm(
     input: Tensor,
@@ -524,7 +524,7 @@ def baddbmm(
 
 
 @method("addbmm", inplace="addbmm_")
-@remembered
+@traced
 @rounded_once
 def addbmm(
     input: Tensor,

@@ -14,7 +14,7 @@ from autocalc._ops._coerce import as_operand, same_dtype
 from autocalc._ops._index_writers import Writer, write_at
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
-from autocalc._ops._traced import remembered_write
+from autocalc._ops._traced import traced
 from autocalc._ops._writing import check_writable
 from autocalc._ops._writing import write as write_result
 from autocalc._ops.scattering import (
@@ -165,7 +165,7 @@ def index_put(
 
 
 @method("index_put_")
-@remembered_write
+@traced
 def index_put_(
     x: Tensor,
     indices: Sequence[Tensor | None],
@@ -253,7 +253,7 @@ def put(
 
 
 @method("put_")
-@remembered_write
+@traced
 def put_(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Write, or add, `source` at places of x flattened, in place; return x.
 

@@ -14,7 +14,7 @@ from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._state import current
 from autocalc._kernels.table import TABLE
 from autocalc._ops._layouts import laid_out
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.filled import (
     Size,
     count_of,
@@ -73,7 +73,7 @@ def drawn_floats(
     return array
 
 
-@replayed
+@traced
 def rand(
     *sizes: Size,
     size: Size = None,
@@ -116,7 +116,7 @@ def rand(
     return finished("rand", placed(array, device), out, requires_grad)
 
 
-@replayed
+@traced
 def randn(
     *sizes: Size,
     size: Size = None,
@@ -159,7 +159,7 @@ def randn(
     return finished("randn", placed(array, device), out, requires_grad)
 
 
-@replayed
+@traced
 def rand_like(
     input: Tensor,
     *,
@@ -203,7 +203,7 @@ def rand_like(
     return finished_like("rand_like", array, input, memory_format, requires_grad)
 
 
-@replayed
+@traced
 def randn_like(
     input: Tensor,
     *,
@@ -250,7 +250,7 @@ def randn_like(
 # ---- integers ------------------------------------------------------------------------
 
 
-@replayed
+@traced
 def randint(
     low: Any,
     high: Any = None,
@@ -369,7 +369,7 @@ def randint_like(
     return finished("randint_like", made._array, None, requires_grad)
 
 
-@replayed
+@traced
 def randperm(
     n: int,
     *,

@@ -12,7 +12,7 @@ import numpy as np
 
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._ops._coerce import PLAIN
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.filled import count_of, dtype_of, finished, number, placed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device
@@ -20,7 +20,7 @@ from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 
 
-@remembered
+@traced(light=True)
 def arange(
     start: Any,
     end: Any = None,
@@ -202,7 +202,7 @@ def _between(first: float, last: float, count: int) -> Any:
         return np.where(place < count // 2, first + step * place, upper)
 
 
-@replayed
+@traced
 def linspace(
     start: Any,
     end: Any,

@@ -25,14 +25,14 @@ from autocalc._ops._arguments import (
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import checked
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
 @method("repeat")
-@remembered
+@traced
 def repeat(input: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
     """Return copies of `input` side by side: repeats[i] along dimension i.
 
@@ -93,7 +93,7 @@ def _spread(
     return view.detach_from_base(view.reshape_op(copied, together))
 
 
-@remembered
+@traced(light=True)
 def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return copies of `input` side by side; missing repeats are 1.
 
@@ -118,7 +118,7 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 @method("repeat_interleave")
-@replayed
+@traced
 def repeat_interleave(
     input: Tensor,
     repeats: int | Tensor | None = None,
@@ -215,7 +215,7 @@ def _repetitions(counts: Tensor, size: int | None) -> Tensor:
 
 
 @method("roll")
-@remembered
+@traced(light=True)
 def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
     """Return `input` shifted along dimensions; what leaves comes in at the other end.
 
@@ -279,7 +279,7 @@ def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
     return joining.cat_op(both, axis)
 
 
-@replayed
+@traced
 def flip(input: Tensor, dims: Dims) -> Tensor:
     """Return `input` with the order along `dims` reversed: a copy.
 
@@ -391,7 +391,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     return view.transpose(reversed_, *dims) if k % 2 else reversed_
 
 
-@replayed
+@traced
 def _reversed_for_turn(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
     """Return what `rot90` turns: rows are reversed where they lie side by side."""
     x, plane = check_tensor("rot90", input), integers("rot90", "dims", dims)
@@ -411,7 +411,7 @@ def _reversed_for_turn(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
     return flip(x, [axes[1 if turns == 1 else 0]])
 
 
-@remembered
+@traced
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Return the coordinates of a grid: tensor i repeated along all other dimensions.
 
@@ -460,7 +460,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     return tuple(grids)
 
 
-@remembered
+@traced
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return all choices of one element of each vector, as rows.
 

@@ -19,7 +19,7 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
 from autocalc._ops._recorded import composed, one_node
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -112,7 +112,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.elu_backward(g, n.saved[0], *n.attributes)
 
 
-@replayed
+@traced
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
@@ -176,7 +176,7 @@ def _check_integers(where: str, x: Tensor, low: float, high: float) -> None:
         raise DTypeError(message)
 
 
-@replayed
+@traced
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Return min(max(input, 0), 6).
 
@@ -196,7 +196,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return _limited("relu6", check_tensor("relu6", input), 0.0, 6.0, inplace)
 
 
-@replayed
+@traced
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """Return min(max(input + 3, 0), 6) / 6, a sigmoid made of lines.
 
@@ -228,13 +228,13 @@ def _slope_of_hardsigmoid(k: Any, n: Any, g: Any) -> Any:
     return k.hardtanh_backward(share, n.saved[0], -3.0, 3.0)
 
 
-@replayed
+@traced
 def _hardsigmoids(x: Tensor) -> Tensor:
     # A factor for the divisor: 100,000 elements take 24 instead of 36 us, for 1 ULP.
     return arithmetic.mul(hardtanh_op(arithmetic.add_op(x, 3.0), 0.0, 6.0), 1 / 6)
 
 
-@replayed
+@traced
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return input * hardsigmoid(input).
 
@@ -257,7 +257,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return _writing.kernel_into(hardswish_op, input, (), inplace, "hardswish_")
 
 
-@replayed
+@traced
 def leaky_relu(
     input: Tensor, negative_slope: float = 0.01, inplace: bool = False
 ) -> Tensor:
@@ -291,7 +291,7 @@ def _sloped(x: Tensor, slope: Tensor | float) -> Tensor:
 
 
 @method("prelu")
-@replayed
+@traced
 @rounded_once
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Return input where it is above 0, else weight * input.
@@ -335,7 +335,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return _sloped(input, weight)
 
 
-@replayed
+@traced
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return input where it is above 0, else alpha * (exp(input) - 1).
 
@@ -361,7 +361,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _writing.kernel_into(elu_op, input, (alpha, 1.0, 1.0), inplace, "elu_")
 
 
-@replayed
+@traced
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return input where it is above 0, else alpha * (exp(input / alpha) - 1).
 
@@ -407,7 +407,7 @@ SELU_SCALE = 1.0507009873554805
 _SELU = SELU_ALPHA, 1.0, SELU_SCALE
 
 
-@replayed
+@traced
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return 1.0507 * elu(input, 1.6733), whose outputs stay normalised.
 

@@ -18,7 +18,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary, unary
 from autocalc._ops._out import apply_out
 from autocalc._ops._product_rules import product_of_the_others
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import checked
 from autocalc._tensor.dtypes import DType
@@ -296,7 +296,7 @@ def prod(
 
 
 @method("all")
-@replayed
+@traced
 def all(
     input: Tensor,
     dim: Dims = None,
@@ -357,7 +357,7 @@ def _truth(where: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
 
 
 @method("any")
-@replayed
+@traced
 def any(
     input: Tensor,
     dim: Dims = None,
@@ -397,7 +397,7 @@ def any(
 
 
 @method("count_nonzero")
-@replayed
+@traced
 def count_nonzero(input: Tensor, dim: Dims = None, *, axis: Any = None) -> Tensor:
     """Return how many elements over `dim` are not zero, as int64.
 

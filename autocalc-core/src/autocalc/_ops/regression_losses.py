@@ -11,13 +11,13 @@ from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, coerce
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._recorded import composed, one_node
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError
 
 
-@replayed
+@traced
 @rounded_once(promotes=True)
 def mse_loss(
     input: Tensor,
@@ -60,13 +60,13 @@ def _square_or_line(
 ) -> Tensor:
     """Return factor d^2 / (2 seam) where d = abs(difference) < seam, else a line.
 
-    Reduced, and one node: its recipe runs where a gradient is wanted, too.
+    Reduced, and one node: its short program runs where a gradient is wanted, too.
     """
     attributes = float(seam), float(factor), reduction
     return one_node(_slopes, _squares_or_lines, (difference,), attributes)
 
 
-@replayed
+@traced
 def _squares_or_lines(x: Tensor, seam: float, factor: float, reduction: str) -> Tensor:
     """With n = min(d, seam) that is factor n (d - n / 2) / seam, both near and far."""
     size = arithmetic.abs(x)
@@ -85,7 +85,7 @@ def _slopes(k: Any, n: Any, g: Any) -> Any:
     return k.mul(k.hardtanh(x, -seam, seam), scaled)
 
 
-@replayed
+@traced
 @rounded_once(promotes=True)
 def l1_loss(
     input: Tensor,
@@ -121,7 +121,7 @@ def l1_loss(
     return _loss_reduction.reduced(arithmetic.abs(difference), reduction)
 
 
-@replayed
+@traced
 @rounded_once(promotes=True)
 def smooth_l1_loss(
     input: Tensor,
@@ -173,7 +173,7 @@ def smooth_l1_loss(
     return _square_or_line(difference, beta, 1.0, reduction)
 
 
-@replayed
+@traced
 @rounded_once(promotes=True)
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0

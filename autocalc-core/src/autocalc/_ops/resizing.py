@@ -13,7 +13,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -51,7 +51,7 @@ _DIMS = {
 _LINES = ("linear", "bilinear", "trilinear", "bicubic")
 
 
-@replayed
+@traced
 @rounded_once
 def interpolate(
     input: Tensor,
@@ -253,7 +253,7 @@ def _factors(where: str, given: Any, dims: int) -> tuple[float, ...]:
     return tuple(map(float, values))
 
 
-@remembered
+@traced(light=True)
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """Return images r times as high and wide, of r^2 channels of pixels each.
 
@@ -299,7 +299,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     return _rearranged(input, parts, (0, 3, 1, 4, 2), shape)
 
 
-@remembered
+@traced(light=True)
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """Return images of r^2 as many channels, 1 / r as high and wide.
 
@@ -343,7 +343,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return _rearranged(input, parts, (0, 2, 4, 1, 3), shape)
 
 
-@remembered
+@traced
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """Return images whose channels are dealt out: one of each group after the other.
 

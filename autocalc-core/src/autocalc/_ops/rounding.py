@@ -12,7 +12,7 @@ from autocalc._ops._checks import check_float
 from autocalc._ops._method import method
 from autocalc._ops._op import OfOne, documented, nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import as_int
 from autocalc.errors import DTypeError
@@ -48,17 +48,17 @@ def _no_booleans(where: str, x: Tensor) -> None:
 
 
 floor = method("floor", inplace="floor_")(
-    remembered(_round_mode("floor", example=("[1.5, -1.5]", "[ 1., -2.]")))
+    traced(_round_mode("floor", example=("[1.5, -1.5]", "[ 1., -2.]")), light=True)
 )
 
 
 ceil = method("ceil", inplace="ceil_")(
-    remembered(_round_mode("ceil", example=("[1.5, -1.5]", "[ 2., -1.]")))
+    traced(_round_mode("ceil", example=("[1.5, -1.5]", "[ 2., -1.]")), light=True)
 )
 
 
 trunc = method("trunc fix", inplace="trunc_ fix_")(
-    remembered(_round_mode("trunc", example=("[1.5, -1.5]", "[ 1., -1.]")))
+    traced(_round_mode("trunc", example=("[1.5, -1.5]", "[ 1., -1.]")), light=True)
 )
 
 
@@ -66,7 +66,7 @@ _nearest = _round_mode("even")
 
 
 @method("round", inplace="round_")
-@remembered
+@traced
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """Return `input` rounded to the nearest, ties to even, at a number of digits.
 
@@ -98,7 +98,7 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
 
 
 @method("frac", inplace="frac_")
-@replayed
+@traced
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return x - trunc(x), element by element.
 

@@ -27,7 +27,7 @@ from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
 from autocalc._ops._recorded import composed, one_node
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 from autocalc._tensor.dtypes import DType
@@ -194,7 +194,7 @@ Scanned = tuple[Tensor, Tensor]
 
 
 @method("cummax")
-@replayed
+@traced
 def cummax(
     input: Tensor, dim: int | None = None, *, out: Any = None, axis: Any = None
 ) -> sorting.Ordered:
@@ -226,7 +226,7 @@ def cummax(
 
 
 @method("cummin")
-@replayed
+@traced
 def cummin(
     input: Tensor, dim: int | None = None, *, out: Any = None, axis: Any = None
 ) -> sorting.Ordered:
@@ -361,7 +361,7 @@ def logcumsumexp(
 
 
 @method("diff")
-@remembered
+@traced
 @rounded_once
 def diff(
     input: Tensor,
@@ -428,7 +428,7 @@ def diff(
     return apply_out("diff", x, out)
 
 
-@replayed
+@traced
 @rounded_once
 def trapezoid(
     y: Tensor,
@@ -479,7 +479,7 @@ def trapezoid(
     return arithmetic.mul(reduction.sum(areas, dim), 0.5)
 
 
-@replayed
+@traced
 def _evenly_spaced(y: Tensor, dx: float, axis: int) -> Tensor:
     """Return the integral of floats dx apart: a sum, with half of both ends."""
     inner = reduction.sum(_but_first(_but_last(y, axis), axis), axis)

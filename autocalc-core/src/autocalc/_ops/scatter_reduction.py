@@ -29,7 +29,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops.filled import ones, zeros
 from autocalc._ops.mode import places_in_runs
 from autocalc._tensor import Tensor, dtypes, make
@@ -65,7 +65,7 @@ scatter_amin_op.vjp(_shares)
 
 
 @method("scatter_reduce")
-@remembered
+@traced
 @rounded_once
 def scatter_reduce(
     input: Tensor,

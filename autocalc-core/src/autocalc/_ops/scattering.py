@@ -24,7 +24,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import one_of
 from autocalc.errors import GradError, ShapeError
@@ -196,7 +196,7 @@ def scaled_by(alpha: Any, source: Any) -> Any:
 
 
 @method("index_add")
-@replayed
+@traced
 @rounded_once
 def index_add(
     input: Tensor,
@@ -246,7 +246,7 @@ def index_add(
 
 
 @method("index_copy")
-@replayed
+@traced
 def index_copy(
     input: Tensor,
     dim: int | None = None,
@@ -291,7 +291,7 @@ def index_copy(
 
 
 @method("index_fill")
-@remembered
+@traced
 def index_fill(
     input: Tensor,
     dim: int | None = None,
@@ -340,7 +340,7 @@ def fill_operands(x: Tensor, dim: int, index: Any, value: Any) -> tuple[Tensor, 
 
 
 @method("scatter")
-@replayed
+@traced
 def scatter(
     input: Tensor,
     dim: int | None = None,
@@ -407,7 +407,7 @@ def scatter(
 
 
 @method("scatter_add")
-@replayed
+@traced
 def scatter_add(
     input: Tensor,
     dim: int | None = None,

@@ -26,7 +26,7 @@ from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import Number, as_operand, cast, coerce, coerce_two
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._ops._true_places import true_places
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
@@ -122,7 +122,7 @@ def _order_of_rows(rows: Tensor) -> Tensor:
     return order
 
 
-@replayed
+@traced
 def _in_order(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return an order of all elements, they in it, and where a new one begins."""
     line = arrays.reshape(x._array, (x._array.size,))
@@ -239,7 +239,7 @@ def isin(
     return comparison.eq(found, False) if invert else found
 
 
-@remembered
+@traced(light=True)
 def searchsorted(
     sorted_sequence: Tensor,
     input: Any,

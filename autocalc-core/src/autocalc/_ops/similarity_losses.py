@@ -18,7 +18,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_reduction
 from autocalc._ops._coerce import cast
 from autocalc._ops._halves import rounded_once
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import checked, number
 from autocalc.errors import ArgumentError, ShapeError
@@ -86,7 +86,7 @@ def _cosine(a: Tensor, b: Tensor) -> Tensor:
     return dot / exponential.sqrt(sizes[0] * sizes[1])
 
 
-@replayed
+@traced
 @rounded_once(promotes=True)
 def triplet_margin_loss(
     anchor: Tensor,

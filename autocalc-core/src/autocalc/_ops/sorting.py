@@ -23,7 +23,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
-from autocalc._ops._traced import replayed
+from autocalc._ops._traced import traced
 from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, DTypeError
@@ -39,7 +39,7 @@ class Ordered(NamedTuple):
 
 
 @method("argsort")
-@replayed
+@traced
 def argsort(
     input: Tensor,
     dim: int = -1,
@@ -88,7 +88,7 @@ def argsort(
 
 
 @method("sort")
-@replayed
+@traced
 def sort(
     input: Tensor,
     dim: int = -1,
@@ -162,7 +162,7 @@ def _ordered(where: str, x: Any) -> Tensor:
 
 
 @method("topk")
-@replayed
+@traced
 def topk(
     input: Tensor,
     k: int,
@@ -232,7 +232,7 @@ def _first(a: Any, axis: int, k: int, descending: bool) -> Any:
 
 
 @method("kthvalue")
-@replayed
+@traced
 def kthvalue(
     input: Tensor,
     k: int,
@@ -295,7 +295,7 @@ def kthvalue(
 
 
 @method("median")
-@replayed
+@traced
 def median(
     input: Tensor,
     dim: int | None = None,
@@ -339,7 +339,7 @@ def median(
 
 
 @method("nanmedian")
-@replayed
+@traced
 def nanmedian(
     input: Tensor,
     dim: int | None = None,

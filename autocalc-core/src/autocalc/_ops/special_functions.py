@@ -12,7 +12,7 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._op import OfOne, binary, documented, nary, unary
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops.exponential import erfc
 from autocalc._tensor import Tensor
 
@@ -216,7 +216,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return da, db
 
 
-@remembered
+@traced(light=True)
 @rounded_once
 def xlog1py(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return x log(1 + y), which is 0 where x is 0 (and NaN where y is).

@@ -11,7 +11,7 @@ from autocalc._ops import slicing
 from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
@@ -33,7 +33,7 @@ def _with_dim(where: str, input: Tensor, dim: int) -> tuple[int, int]:
 
 
 @method("select")
-@remembered
+@traced(light=True)
 def select(
     input: Tensor, dim: int | None = None, index: int | None = None, *, axis: Any = None
 ) -> Tensor:
@@ -75,7 +75,7 @@ def select(
 
 
 @method("narrow")
-@remembered
+@traced(light=True)
 def narrow(
     input: Tensor,
     dim: int | None = None,
@@ -165,7 +165,7 @@ def _of_sizes(where: str, input: Tensor, sizes: Sequence[int], dim: int) -> Part
     return slicing.slices(input, axis, list(map(slice, ends, ends[1:])))
 
 
-@remembered
+@traced(light=True)
 def split(
     tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
 ) -> Parts:
@@ -212,7 +212,7 @@ def _of_size(x: Tensor, axis: int, n: int, size: int) -> Parts:
 
 
 @method("chunk")
-@remembered
+@traced(light=True)
 def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: Any = None) -> Parts:
     """Return at most `chunks` views along `dim`, of one size but for the last.
 
@@ -251,7 +251,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: Any = None) -> Part
 
 
 @method("unbind")
-@remembered
+@traced(light=True)
 def unbind(input: Tensor, dim: int = 0, *, axis: Any = None) -> Parts:
     """Return a view of each slice along `dim`, without that dimension.
 
@@ -290,7 +290,7 @@ def _read(where: str, parts: Any) -> Any:
 
 
 @method("tensor_split")
-@remembered
+@traced(light=True)
 def tensor_split(
     input: Tensor,
     indices_or_sections: int | Sequence[int] | Tensor,

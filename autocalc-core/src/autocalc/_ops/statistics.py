@@ -29,7 +29,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
 from autocalc._ops._short_calls import holds
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import checked, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -141,7 +141,7 @@ def _quantile(
     return _of_shares(where, x, shares, dim, keepdim, between)
 
 
-@remembered
+@traced
 def _of_shares(
     where: str, x: Tensor, shares: Tensor, dim: Any, keepdim: bool, between: str
 ) -> Tensor:
@@ -305,14 +305,14 @@ def bincount(
 _ROOM = 64
 
 
-@remembered
+@traced(light=True)
 def _counts(input: Tensor, size: int) -> tuple[Tensor, Tensor]:
     """Return how often each number below `size` occurs, and the two ends."""
     counts, ends = arrays.bincount(cast(input, dtypes.int64)._array, size)
     return make(counts, None), make(ends, None)
 
 
-@replayed
+@traced
 def _sums(input: Tensor, weights: Tensor, size: int) -> Tensor:
     """Return the sums of the weights of each number below `size`."""
     kept = weights.dtype is dtypes.float32
@@ -324,7 +324,7 @@ def _sums(input: Tensor, weights: Tensor, size: int) -> Tensor:
 
 
 @method("histc")
-@replayed
+@traced
 def histc(
     input: Tensor,
     bins: int = 100,

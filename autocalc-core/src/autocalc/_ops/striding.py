@@ -13,7 +13,7 @@ from autocalc._dispatch._state import current
 from autocalc._ops._arguments import as_int, check_tensor, integers, min_of
 from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops._view_tracker import base_of
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, GradError, ShapeError
@@ -157,7 +157,7 @@ def _seen_of_view(x: Tensor, size: Any, stride: Any, storage_offset: Any) -> Ten
 
 
 #: What holds the memory of a tensor that is no view follows from its own strides.
-_seen_of_whole = remembered(_seen_of_view)
+_seen_of_whole = traced(_seen_of_view)
 
 
 def _check_bounds(base: Tensor, size: Any, stride: Any, offset: int) -> None:

@@ -8,13 +8,13 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError
 
 
-@remembered
+@traced
 def threshold(
     input: Tensor, threshold: float, value: float, inplace: bool = False
 ) -> Tensor:
@@ -75,7 +75,7 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
 
 
 @method("hardshrink")
-@replayed
+@traced
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return input where abs(input) is above `lambd`, else 0.
 
@@ -98,7 +98,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return masking.masked_fill(input, small, 0.0)
 
 
-@replayed
+@traced
 @rounded_once
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return input moved by `lambd` towards 0, where smaller numbers end.

@@ -13,7 +13,7 @@ from autocalc._ops import (
 from autocalc._ops._method import method
 from autocalc._ops._op import binary, unary
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 
 sin = unary(
@@ -246,7 +246,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("hypot", inplace="hypot_")
-@remembered
+@traced(light=True)
 def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return sqrt(x^2 + y^2), without overflow on the way.
 
@@ -275,7 +275,7 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("deg2rad", inplace="deg2rad_")
-@replayed
+@traced
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return angles given in degrees in radians.
 
@@ -297,7 +297,7 @@ def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("rad2deg", inplace="rad2deg_")
-@replayed
+@traced
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return angles given in radians in degrees.
 

@@ -11,7 +11,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ShapeError
 
@@ -34,7 +34,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 Sizes = int | tuple[int, ...]
 
 
-@replayed
+@traced
 def unfold(
     input: Tensor,
     kernel_size: Sizes,
@@ -83,7 +83,7 @@ def unfold(
     return found if had_batch else _spatial.unbatched(found, False)
 
 
-@remembered
+@traced
 def fold(
     input: Tensor,
     output_size: Sizes,

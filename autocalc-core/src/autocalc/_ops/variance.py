@@ -12,7 +12,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.reduction import count_elements, mean, spread
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, number
@@ -61,7 +61,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("var")
-@remembered
+@traced
 @rounded_once  # the gradient of halves needs the mean in float32
 def var(
     input: Tensor,
@@ -148,7 +148,7 @@ def _moment(
 
 
 @method("std")
-@remembered
+@traced
 @rounded_once
 def std(
     input: Tensor,
@@ -193,7 +193,7 @@ def std(
     )
 
 
-@replayed
+@traced
 @rounded_once
 def var_mean(
     input: Tensor,
@@ -236,7 +236,7 @@ def var_mean(
     return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
 
 
-@replayed
+@traced
 @rounded_once
 def std_mean(
     input: Tensor,

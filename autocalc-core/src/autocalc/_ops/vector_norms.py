@@ -26,7 +26,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._recorded import composed, one_node
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.reduction import spread
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import checked, integers, number
@@ -37,7 +37,7 @@ from autocalc.errors import ArgumentError, DTypeError, ShapeError
 _LAST_TWO = (-2, -1)
 
 
-@replayed
+@traced
 def vector_norm(
     x: Tensor,
     ord: float = 2,
@@ -134,7 +134,7 @@ def _unit(size: Tensor, ord: float, dim: Dims) -> Tensor:
     return comparison.choose(comparison.lt(known, math.inf), known, 1.0)
 
 
-@replayed
+@traced
 def _length(x: Tensor, keepdim: bool) -> Tensor:
     """Return the root of the sum of all squares, in one pass over memory."""
     found = arrays.grad_norm([x._array])
@@ -185,7 +185,7 @@ def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
     return x
 
 
-@remembered
+@traced
 @rounded_once
 def matrix_norm(
     A: Tensor,
@@ -359,7 +359,7 @@ def linalg_norm(
 
 
 @method("norm")
-@replayed
+@traced
 def norm(
     input: Tensor,
     p: float | str | None = "fro",
@@ -409,7 +409,7 @@ def norm(
 
 
 @method("renorm", inplace="renorm_")
-@remembered
+@traced
 @rounded_once
 def renorm(
     input: Tensor,

@@ -26,7 +26,7 @@ from autocalc._ops._arguments import (
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary, view_operator
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._ops._view_tracker import is_alone, leave_base, view_of
 from autocalc._ops.dtype_views import view_as_dtype
 from autocalc._tensor import Tensor
@@ -62,7 +62,7 @@ def reshape_op(x: Tensor, shape: Any) -> Tensor:
     return view_of(x, seen, _RESHAPE, (shape,))
 
 
-@remembered
+@traced(light=True)
 def _reshaped_copy(x: Tensor, shape: Any) -> Tensor:
     x = clone_op(x)
     seen = x._array.reshape(shape)
@@ -114,7 +114,7 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     return _reshaped(input, shape) if plain is None else plain
 
 
-@remembered
+@traced(light=True)
 def _reshaped(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return the view, or the copy, that a strided tensor needs for a shape."""
     return reshape_op(input, full_shape("reshape", input, shape))
@@ -401,7 +401,7 @@ def t(input: Tensor) -> Tensor:
 
 
 @method("movedim moveaxis")
-@remembered
+@traced
 def movedim(
     input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> Tensor:
@@ -468,7 +468,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("clone")
-@remembered
+@traced(light=True)
 def clone(
     input: Tensor, *, memory_format: MemoryFormat | None = preserve_format
 ) -> Tensor:

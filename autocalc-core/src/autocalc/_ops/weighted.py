@@ -9,7 +9,7 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._old_forms import factor_first
 from autocalc._ops._out import apply_out
-from autocalc._ops._traced import remembered, replayed
+from autocalc._ops._traced import traced
 from autocalc._ops.arithmetic import add_op, div_op, mul, multiplied, sub_op
 from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor, dtypes
@@ -28,7 +28,7 @@ def _one_float(where: str, *tensors: Tensor) -> None:
 
 
 @method("lerp")
-@replayed
+@traced
 @rounded_once
 def lerp(
     input: Tensor, end: Tensor, weight: Operand, *, out: Tensor | None = None
@@ -66,7 +66,7 @@ def lerp(
 
 
 @method("addcmul")
-@remembered
+@traced(light=True)
 @rounded_once(promotes=True)
 def addcmul(
     input: Tensor,
@@ -119,7 +119,7 @@ def addcmul(
 
 
 @method("addcdiv", inplace="addcdiv_")
-@remembered
+@traced
 @rounded_once(promotes=True)
 def addcdiv(
     input: Tensor,

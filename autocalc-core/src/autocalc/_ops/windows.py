@@ -10,7 +10,7 @@ from autocalc._ops import slicing, view
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
-from autocalc._ops._traced import remembered
+from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 
@@ -46,7 +46,7 @@ def _places(k: Any, g: Any, count: int, size: int, step: int) -> Any:
 
 
 @method("unfold")
-@remembered
+@traced(light=True)
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return the windows of one dimension, their elements in a new last one: a view.
 
