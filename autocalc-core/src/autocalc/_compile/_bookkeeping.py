@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a replay does around its kernels: whose memory they use, what they leave.
 
-The class here is the definition.  An eager runtime may bring one that does the same in
+The class here is the definition.  The native engine may bring one that does the same in
 C, for executors that it knows (`_dispatch/_eager.py`).
 """
 
@@ -241,5 +241,5 @@ def _alike(a: Any, b: Any) -> bool:
     return same
 
 
-#: `Bookkeeping`, or what an eager runtime has for it.
+#: `Bookkeeping`, or what the native engine has for it.
 bookkeeping: Callable[..., Bookkeeping] = accelerated("bookkeeping", Bookkeeping)

@@ -117,7 +117,7 @@ def _list(x: Any, memory: tuple[Array, ...], t: int) -> Any:
     return None if x is None else [one.array(memory, t) for one in x]
 
 
-#: `Operands`, or what an eager runtime has for it.
+#: `Operands`, or what the native engine has for it.
 moving_operands: Callable[..., Operands] = accelerated("moving", Operands)
 
 

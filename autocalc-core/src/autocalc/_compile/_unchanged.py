@@ -69,5 +69,5 @@ def _same(now: dict[Any, Any], copy: dict[Any, Any]) -> bool:
     )
 
 
-#: `Unchanged`, or what an eager runtime has for it.
+#: `Unchanged`, or what the native engine has for it.
 unchanged: Callable[..., Unchanged] = accelerated("unchanged", Unchanged)

@@ -33,7 +33,7 @@ Metas = tuple[Any, ...]
 Plan = tuple[Entry, Metas, tuple[Any, ...], LayoutPlan | None]
 
 
-#: Kernels whose results rules need as float32 has them.  An eager runtime, which looks
+#: Kernels whose results rules need as float32 has them.  The native engine, which looks
 #: under the dtype alone, finds no decision for halves, and leaves them to Python.
 KEPT_WIDE: set[int] = set()
 

@@ -71,7 +71,7 @@ Compute = Callable[[Sequence[Any], tuple[Any, ...], int], Any]
 class Decomposed:
     """A composite run as its decomposition, for a set that has its lead kernel.
 
-    Small ones run as short programs, where there is a runtime.
+    Small ones run as short programs, where the native engine runs.
     """
 
     __slots__ = ("_remembered", "spec")

@@ -73,7 +73,7 @@ class ShortCall(NamedTuple):
     returns_none: bool
 
     def native(self) -> tuple[Any, ...] | None:
-        """Return what an eager runtime runs; None where it has no room for it."""
+        """Return what the native engine runs; None where it has no room for it."""
         try:
             steps, registers = native_steps(self.steps)
         except NoProgramError:

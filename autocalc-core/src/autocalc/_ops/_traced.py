@@ -14,7 +14,7 @@ often is recorded as a *short program* (`_short_calls.py`), which runs from then
 Calls that lead to a gradient, and all that no short program can repeat, run the
 function.
 
-An eager runtime makes the key of a call's arguments and runs the program.  Without one
+The native engine makes the key of a call's arguments and runs the program.  Without one
 Python does so here.
 """
 
@@ -189,7 +189,7 @@ def traced(
         default functions do whose names end with "_".
     light
         Whether its own Python takes less time than a key of its arguments, 1.5 us: a
-        view, or one kernel.  Without an eager runtime it is left as it is.
+        view, or one kernel.  Without the native engine it is left as it is.
     """
     if function is None:
         return lambda function: traced(function, writes=writes, light=light)
@@ -220,7 +220,7 @@ def _checked(function: CallT) -> CallT:
 
 
 def _native(record: Any) -> Any:
-    """Return what records a call for an eager runtime."""
+    """Return what records a call for the native engine."""
 
     def recording(*given: Any) -> tuple[Any, Any]:
         result, call = record(*given)

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._dispatch._eager import runtime
+from autocalc._dispatch._eager import calls
 from autocalc._dispatch._select import Compute, decomposed
 from autocalc._kernels.spec import KernelSpec
 from autocalc._ops._traced import traced_call
@@ -20,8 +20,8 @@ from autocalc._tensor import make
 
 @functools.cache
 def composite(spec: KernelSpec) -> Compute | None:
-    """Return what runs a composite as a short program, if there is a runtime."""
-    if runtime().module is None:
+    """Return what runs a composite as a short program, where calls run in C."""
+    if calls is None:
         return None
     count = len(spec.outputs)
     listed = any(operand.is_list for operand in spec.inputs)

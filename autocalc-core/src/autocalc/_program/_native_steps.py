@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Steps of a short program as an eager runtime reads them.
+"""Steps of a short program as the native engine reads them.
 
 A step is (code, object, register, sizes, strides, offset, writable).  A runtime has no
 registers for constants: an operand is a register, or -1 with an object beside it, or -2
@@ -21,7 +21,7 @@ from autocalc._program._steps import (
     TakeView,
 )
 
-#: More registers, operands or lists of a call than a runtime has room for.
+#: More registers, operands or lists of a call than the engine has room for.
 MAX_REGISTERS, MAX_OPERANDS, MAX_LISTS = 64, 40, 4
 
 _MAKE, _VIEW, _RUN, _DRAW, _FREE, _CONSTANT = range(6)
@@ -30,7 +30,7 @@ _OBJECT, _LIST = -1, -2
 
 
 def native_steps(steps: Steps) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-    """Return the steps and the registers of the results for a runtime.
+    """Return the steps and the registers of the results for the engine.
 
     Raises
     ------

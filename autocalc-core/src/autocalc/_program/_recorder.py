@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autocalc._dispatch._lines import Line
+from autocalc._dispatch._callers import Line
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Entry, Selection
 from autocalc._kernels.spec import Array, DType, KernelSpec, Shape
