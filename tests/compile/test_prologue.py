@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autocalc as ac
@@ -41,12 +42,15 @@ def ready(model: Any, **options: Any) -> Any:
 
 def test_a_batch_norm_is_folded_once() -> None:
     model = network()
-    with_it, without = ready(model), ready(model, off="prologue")
-    names = [i.name for i in with_it.programs[0].instructions]
-    assert "rsqrt" not in names
-    assert len(names) < len(without.programs[0].instructions)
-    assert with_it.programs[0].program.prologue
-    assert with_it(x).tolist() == without(x).tolist()
+    run = ready(model)
+    names = [i.name for i in run.programs[0].instructions]
+    assert not {"rsqrt", "batch_norm_running"} & set(names)
+    assert run.programs[0].program.prologue
+    close(run(x), model(x))
+
+
+def close(one: Any, two: Any) -> None:
+    np.testing.assert_allclose(one.detach(), two.detach(), rtol=1e-4, atol=1e-5)
 
 
 def changes() -> dict[str, Callable[[Any], Any]]:
@@ -73,9 +77,9 @@ def test_a_change_of_a_parameter_is_seen(name: str) -> None:
     before = run(x).tolist()
     for parameter in (model[0].weight, model[1].weight, model[1].running_var):
         changes()[name](parameter)
-        with ac.no_grad():
-            wanted = model(x).tolist()
-        assert run(x).tolist() == wanted != before
+        found = run(x)
+        assert found.tolist() != before
+        close(found, model(x))
 
 
 def test_memory_that_numpy_has_is_read_at_each_replay() -> None:
@@ -84,8 +88,7 @@ def test_memory_that_numpy_has_is_read_at_each_replay() -> None:
     run = ready(model)
     for value in (0.5, 1.5):
         array[...] = value
-        with ac.no_grad():
-            assert run(x).tolist() == model(x).tolist()
+        close(run(x), model(x))
 
 
 def test_saving_a_model_gives_no_memory_away(tmp_path: Path) -> None:

@@ -80,8 +80,11 @@ CALLS = {
     "avg_pooling.avg_pool2d": lambda d: F.avg_pool2d(d.image, 3, 2, 1),
     "avg_pooling.avg_pool3d": lambda d: F.avg_pool3d(d.volume, 2),
     "batch_norm.batch_norm": lambda d: F.batch_norm(d.a, d.v, d.w.abs(), d.u, d.v),
-    "batch_norm.group_norm": lambda d: F.group_norm(d.image, 2, d.u, d.v),
-    "batch_norm.instance_norm": lambda d: F.instance_norm(d.x),
+    "batch_norm.batch_norm_activation": lambda d: F.batch_norm_relu(
+        d.a, d.v, d.w.abs(), d.u, d.v
+    ),
+    "group_norm.group_norm": lambda d: F.group_norm(d.image, 2, d.u, d.v),
+    "group_norm.instance_norm": lambda d: F.instance_norm(d.x),
     "binary_losses.binary_cross_entropy_with_logits": lambda d: (
         F.binary_cross_entropy_with_logits(d.a, d.b)
     ),

@@ -31,16 +31,12 @@ class StepRecorder(Recorder):
         What the function draws from.
     failure
         Why there will be no program, where that is no error (`lenient`).
-    exports
-        Whether other programs are to read what is recorded.
 
     Parameters
     ----------
     arguments
         Tensors that are others in each call.
     """
-
-    exports = False
 
     def __init__(
         self, arguments: Sequence[Tensor] = (), *, lenient: bool = False

@@ -45,15 +45,6 @@ def recorder() -> Any:
     return current().selection.recorder if recordings else None
 
 
-def is_exporting() -> bool:
-    """Return whether the running context is recorded to be read by other programs.
-
-    Layers then run as they are written, and not in as few passes as there can be.
-    """
-    recording = recorder()
-    return recording is not None and bool(recording.exports)
-
-
 def on_host(
     write: Callable[[], None],
     arrays: Sequence[Any] = (),

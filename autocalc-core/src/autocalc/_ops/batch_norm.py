@@ -1,25 +1,38 @@
 # SPDX-License-Identifier: MIT
-"""Normalisation by batch, instance or group: (x - mean) / sqrt(var + eps)."""
+"""Batch norm, alone or with a sum and an activation in the same pass.
+
+Three kernels: `batch_norm` by the statistics of the batch, `batch_norm_activation` the
+same with what follows it, `batch_norm_running` by running statistics.  An activation is
+a `PostOp`, the last attributes of the latter two.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._kernels.norm._channels import count, over
-from autocalc._ops import arithmetic, broadcasting, layer_norm, view
+from autocalc._kernels.norm._activated import (
+    BY_INPUT,
+    NONE,
+    POST_OPS,
+    RELU,
+    PostOp,
+)
+from autocalc._kernels.norm._channels import channel_column, count, over
+from autocalc._ops import view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import cast, same_dtype
-from autocalc._ops._halves import rounded_once
-from autocalc._ops._op import multi
+from autocalc._ops._coerce import cast
+from autocalc._ops._op import multi, nary
 from autocalc._ops._traced import traced
-from autocalc._ops.batch_norm_running import Statistics, by_running
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import checked, number
 from autocalc._tensor.dtypes import float32
 from autocalc.errors import ArgumentError, ShapeError
+
+Statistics = tuple[Tensor | None, Tensor | None]
 
 # The results are (out, mean, var); the statistics are for those who keep running ones.
 batch_norm_op = multi("batch_norm", saves="mean var x weight:x")
@@ -43,6 +56,83 @@ def batch_statistics(k: Any, x: Any, shape: Any) -> tuple[Any, Any]:
         return none, k.add(none, k.constant(1, none))
     var, _ = k.var(x, axes, False, 0.0)
     return k.mean(x, axes, False), var
+
+
+# The gradient of an activation comes from its result or, of some, from its input, which
+# is computed again: neither saves what the other one needs.
+activation_op = multi("batch_norm_activation", saves="out mean var x weight:x")
+activation_by_input_op = multi(
+    "batch_norm_activation", saves="mean var x weight bias other", main=False
+)
+
+
+@activation_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    out, mean, var, x, weight = n.saved
+    return _by_batch(k, n, g, (x, out, None), (mean, var), (weight, None))
+
+
+@activation_by_input_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    mean, var, x, weight, bias, other = n.saved
+    return _by_batch(k, n, g, (x, None, other), (mean, var), (weight, bias))
+
+
+def _by_batch(k: Any, n: Any, g: Any, arrays: Any, statistics: Any, affine: Any) -> Any:
+    g_out, *detached = g
+    assert detached == [None, None], "statistics are detached: they have no gradient"
+    if k.records:
+        statistics = batch_statistics(k, arrays[0], n.shapes[0])
+    want = n.needs(0) | n.needs(1) << 1 | n.needs(2) << 2 | n.needs(3) << 3
+    return k.batch_norm_activation_backward(
+        g_out, *arrays, *statistics, *affine, *n.attributes, want=want
+    )
+
+
+running_op = nary("batch_norm_running", saves="out x:weight mean var weight:x")
+running_by_input_op = nary(
+    "batch_norm_running", saves="x mean var weight bias other", main=False
+)
+
+
+@running_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    out, *arrays = n.saved
+    return _by_running(k, n, g, out, *arrays)
+
+
+@running_by_input_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    x, mean, var, weight, bias, other = n.saved
+    eps = n.attributes[0]
+    z = k.batch_norm_running(x, mean, var, weight, bias, other, eps, *NONE)
+    return _by_running(k, n, g, z, x, mean, var, weight)
+
+
+def _by_running(
+    k: Any, n: Any, g: Any, by: Any, x: Any, mean: Any, var: Any, weight: Any
+) -> Any:
+    """Return the gradients of f((x - mean) * weight / sqrt(var + eps) + bias + other).
+
+    `by` is the array from which the gradient of f comes.
+    """
+    eps, activation, *numbers = n.attributes
+    if activation != "none":
+        backward = getattr(k, f"{activation}_backward")
+        g = backward(g, by, *numbers[: POST_OPS[activation]])
+    shape = n.shapes[0]
+    axes, column = over(shape), channel_column(shape)
+    dx = dweight = dbias = None
+    rstd = k.pow(k.add(var, k.constant(eps, var)), k.constant(-0.5, var))
+    if n.needs(0):
+        scale = rstd if weight is None else k.mul(rstd, weight)
+        dx = k.mul(g, k.reshape(scale, column))
+    if n.needs(3):
+        far = k.add(x, k.neg(k.reshape(mean, column)))
+        dweight = k.mul(k.sum(k.mul(g, far), axes, False), rstd)
+    if n.needs(4):
+        dbias = k.sum(g, axes, False)
+    return dx, None, None, dweight, dbias, g if n.needs(5) else None
 
 
 @traced
@@ -93,168 +183,144 @@ def batch_norm(
     tensor([[-1., -1.],
             [ 1.,  1.]])
     """
-    where = "batch_norm"
-    if check_tensor(where, input).shape == (
-        0,
-    ):  # no example: PyTorch asks for no channels
-        return view.clone_op(input)
-    statistics = running_mean, running_var
-    eps, momentum = checked(where, input, statistics, weight, bias, eps, momentum)
-    if not training:
-        return by_running(where, input, statistics, weight, bias, eps)
-    n = values(where, input)
-    out, mean, var = _normalised(input, weight, bias, eps)
-    move(statistics, (mean, var), n, momentum)
-    return out
+    if check_tensor("batch_norm", input).shape == (0,):
+        return view.clone_op(input)  # no example: PyTorch asks for no channels
+    return _normed(
+        "batch_norm", NONE, input, (running_mean, running_var), weight, bias,
+        training, momentum, eps, None,
+    )  # fmt: skip
 
 
-@traced
-def instance_norm(
+@checked
+def batch_norm_relu(
     input: Tensor,
-    running_mean: Tensor | None = None,
-    running_var: Tensor | None = None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
     weight: Tensor | None = None,
     bias: Tensor | None = None,
-    use_input_stats: bool = True,
+    training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-5,
+    residual: Tensor | None = None,
 ) -> Tensor:
-    """Return (x - mean) / sqrt(var + eps) * weight + bias, by channel and example.
+    """Return max(batch_norm(input) + residual, 0), each way in one kernel.
 
-    Ulyanov, Vedaldi, Lempitsky: Instance normalization (2016).
+    The same as ``relu(batch_norm(...) + residual)``, with less memory and fewer passes
+    over it: what lies between is never stored, and the gradient passes where the result
+    is not 0.  He, Zhang, Ren, Sun: Deep residual learning for image recognition (2015),
+    figure 2.
 
     Parameters
     ----------
-    input
-        x, (N, C, ...), float32 or float64.
-    running_mean, running_var
-        (C,); moved towards the mean over examples of means and of variances, and used
-        in their place unless `use_input_stats`.
-    weight, bias
-        (C,).
-    use_input_stats
-        Whether mean and variance are those of each channel of each example.
-    momentum
-        How far running statistics are moved, from 0 to 1.
-    eps
-        Keeps channels of equal values from a division by 0.
+    input, running_mean, running_var, weight, bias, training, momentum, eps
+        Those of `batch_norm`.
+    residual
+        What is added before the maximum, of the input's shape: a shortcut.
 
     Raises
     ------
     ShapeError
-        If there are no positions, or a tensor has not one number for each channel.
+        If `residual` has another shape, or where `batch_norm` raises it.
+    ArgumentError
+        If running statistics are needed and not there.
 
     Examples
     --------
     >>> import autocalc as ac
-    >>> x = ac.tensor([[[0.0, 2.0]], [[3.0, 9.0]]])
-    >>> ac.nn.functional.instance_norm(x, eps=0.0)
-    tensor([[[-1.,  1.]],
-    <BLANKLINE>
-            [[-1.,  1.]]])
+    >>> x = ac.tensor([[0.0, 1.0], [2.0, 5.0]])
+    >>> shortcut = ac.tensor([[0.0, 3.0], [0.5, -3.0]])
+    >>> ac.nn.functional.batch_norm_relu(
+    ...     x, None, None, training=True, eps=0.0, residual=shortcut
+    ... )
+    tensor([[0.0000, 2.0000],
+            [1.5000, 0.0000]])
     """
-    where = "instance_norm"
-    statistics = running_mean, running_var
-    _check(where, input, 3, statistics, weight, bias)
-    eps = number(where, "eps", eps)
-    momentum = number(where, "momentum", momentum)
-    if not use_input_stats:
-        return by_running(where, input, statistics, weight, bias, eps)
-    batch, channels, *positions = input.shape
-    n = math.prod(positions)
-    if n == 1:
-        message = (
-            f"{where}: `input` of shape {input.shape} has one position; it needs two "
-            f"or more."
-        )
-        raise ShapeError(message)
-    x = view.reshape_op(input, (1, batch * channels, n))
-    out, mean, var = with_statistics(_of_examples, (x, weight, bias), (batch, eps))
-    if batch and (running_mean is not None or running_var is not None):
-        with no_grad():
-            each = (view.reshape_op(a, (batch, channels)).mean(0) for a in (mean, var))
-            move(statistics, tuple(each), n, momentum)
-    return view.detach_from_base(view.reshape_op(out, input.shape))
+    return batch_norm_activation(
+        RELU, input, running_mean, running_var, weight, bias, training, momentum, eps,
+        residual,
+    )  # fmt: skip
 
 
 @traced
-@rounded_once
-def group_norm(
+def batch_norm_activation(
+    activation: PostOp,
     input: Tensor,
-    num_groups: int,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    residual: Tensor | None = None,
 ) -> Tensor:
-    """Return (x - mean) / sqrt(var + eps) * weight + bias, by example and group.
-
-    Wu, He: Group normalization (ECCV 2018).
-
-    Parameters
-    ----------
-    input
-        x, (N, C, ...), float32 or float64.
-    num_groups
-        Into how many groups of neighbours the channels fall; each has a mean and a
-        variance, divided by n.
-    weight, bias
-        (C,).
-    eps
-        Keeps groups of equal values from a division by 0.
-
-    Raises
-    ------
-    ShapeError
-        If channels do not fall into groups, or a tensor has not one number for each.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> x = ac.tensor([[0.0, 2.0, 3.0, 9.0]])
-    >>> ac.nn.functional.group_norm(x, 2, eps=0.0)
-    tensor([[-1.,  1., -1.,  1.]])
-    """
-    where = "group_norm"
-    _check(where, input, 2, (None, None), weight, bias)
-    eps = number(where, "eps", eps)
-    check_groups(where, num_groups, input.shape[1])
-    for parameter in (weight, bias):
-        if parameter is not None:
-            same_dtype(where, input, parameter)
-    batch, channels, *positions = input.shape
-    n = channels // num_groups * math.prod(positions)
-    if n == 1 and batch == 1:
-        message = (
-            f"{where}: `input` of shape {input.shape} has one value in each of "
-            f"{num_groups} groups; it needs two or more."
-        )
-        raise ShapeError(message)
-    rows = view.reshape_op(input, (batch * num_groups, n))
-    out = layer_norm.layer_norm_op(rows, None, None, float(eps))
-    out = view.detach_from_base(view.reshape_op(out, input.shape))
-    column = (channels, *(1 for _ in positions))
-    if weight is not None:
-        out = arithmetic.mul(out, view.reshape_op(weight, column))
-    if bias is not None:
-        out = arithmetic.add_op(out, view.reshape_op(bias, column))
-    return out
+    """Return activation(batch_norm(input) + residual), each way in one kernel."""
+    return _normed(
+        f"batch_norm_{activation[0]}", activation, input, (running_mean, running_var),
+        weight, bias, training, momentum, eps, residual,
+    )  # fmt: skip
 
 
-def checked(
+def _normed(
     where: str,
+    activation: PostOp,
     input: Tensor,
     statistics: Statistics,
     weight: Tensor | None,
     bias: Tensor | None,
-    eps: Any,
-    momentum: Any,
-) -> tuple[float, float]:
-    """Raise unless the operands fit; return both numbers."""
-    _check(where, input, 2, statistics, weight, bias)
-    return float(number(where, "eps", eps)), number(where, "momentum", momentum)
+    training: bool,
+    momentum: float,
+    eps: float,
+    residual: Tensor | None,
+) -> Tensor:
+    check_channels(where, input, 2, statistics, weight, bias)
+    eps, momentum = number(where, "eps", eps), number(where, "momentum", momentum)
+    if residual is not None and check_tensor(where, residual).shape != input.shape:
+        message = (
+            f"{where}: `residual` has shape {residual.shape}; it must be that of the "
+            f"input, {input.shape}."
+        )
+        raise ShapeError(message)
+    affine = weight, bias
+    if not training:
+        return by_running(where, input, statistics, affine, eps, activation, residual)
+    n = _values(where, input)
+    if activation == NONE:
+        made = with_statistics(batch_norm_op, (input, *affine), (eps,))
+    else:
+        by_input = activation[0] in BY_INPUT
+        op = activation_by_input_op if by_input else activation_op
+        tensors = input, *affine, residual
+        made = with_statistics(op, tensors, (eps, *activation))
+    out, *now = made
+    move(statistics, now, n, momentum)
+    return out
 
 
-def values(where: str, input: Tensor) -> int:
+def by_running(
+    where: str,
+    x: Tensor,
+    statistics: Statistics,
+    affine: tuple[Tensor | None, Tensor | None],
+    eps: float,
+    activation: PostOp = NONE,
+    other: Tensor | None = None,
+) -> Tensor:
+    """Return x normalised by running statistics, plus `other`, activated."""
+    mean, var = statistics
+    if mean is None or var is None:
+        message = (
+            f"{where}: `running_mean` and `running_var` are needed where the batch's "
+            f"own statistics are not used."
+        )
+        raise ArgumentError(message)
+    op = running_by_input_op if activation[0] in BY_INPUT else running_op
+    operands = x, mean.detach(), var.detach(), *affine, other
+    out: Tensor = op(*operands, eps, *activation)
+    return out
+
+
+def _values(where: str, input: Tensor) -> int:
     """Return how many values there are in a channel, if they have a variance."""
     shape: tuple[int, ...] = input._array.shape
     n = shape[0] * math.prod(shape[2:])
@@ -267,22 +333,7 @@ def values(where: str, input: Tensor) -> int:
     return n
 
 
-def check_groups(where: str, groups: Any, channels: int) -> None:
-    """Raise unless `groups` is an integer that divides the channels."""
-    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
-        message = (
-            f"{where}: `num_groups` is {groups!r}; it must be an integer, 1 or more."
-        )
-        raise ArgumentError(message)
-    if channels % groups:
-        message = (
-            f"{where}: {channels} channels do not fall into {groups} groups; "
-            f"`num_groups` must divide them."
-        )
-        raise ShapeError(message)
-
-
-def _check(
+def check_channels(
     where: str,
     input: Tensor,
     least: int,
@@ -290,6 +341,7 @@ def _check(
     weight: Tensor | None,
     bias: Tensor | None,
 ) -> None:
+    """Raise unless the operands are of floats and have as many channels."""
     x = check_tensor(where, input)
     check_float(where, x)
     if x.ndim < least:
@@ -305,13 +357,6 @@ def _check(
                 f"({x.shape[1]},), a number for each channel of {x.shape}."
             )
             raise ShapeError(message)
-
-
-def _normalised(
-    x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the result, and mean and variance without a history."""
-    return with_statistics(batch_norm_op, (x, weight, bias), (float(eps),))
 
 
 def with_statistics(
@@ -331,7 +376,7 @@ def with_statistics(
 
 
 def move(
-    statistics: Statistics, now: tuple[Tensor, ...], n: int, momentum: float
+    statistics: Statistics, now: Sequence[Tensor], n: int, momentum: float
 ) -> None:
     """Move running statistics towards those of `n` values in a channel, if any."""
     if n == 0:
@@ -350,21 +395,3 @@ def _move(kept: Tensor, now: Tensor, momentum: float, share: float) -> None:
         kept.copy_(kept.float().mul_(1 - momentum).add_(now, alpha=share))
     else:
         kept.mul_(1 - momentum).add_(now, alpha=share)
-
-
-def _of_examples(
-    x: Tensor, weight: Tensor | None, bias: Tensor | None, batch: int, eps: float
-) -> tuple[Tensor, ...]:
-    """Normalise each channel of each example, of x [1, batch * channels, positions]."""
-    found: tuple[Tensor, ...] = batch_norm_op(
-        x, _repeated(weight, batch), _repeated(bias, batch), float(eps)
-    )
-    return found
-
-
-def _repeated(a: Tensor | None, times: int) -> Tensor | None:
-    """Return a number for each channel `times` over: once for each example."""
-    if a is None or times == 1:
-        return a
-    (n,) = a.shape
-    return view.reshape_op(broadcasting.expand_op(a, (times, n)), (times * n,))

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from autocalc._graph._grad_mode import no_grad
+from autocalc._kernels.norm._activated import RELU, PostOp
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_sizes
 from autocalc._ops._spatial import batched, unbatched
-from autocalc._ops.batch_norm_activation import batch_norm_activation
-from autocalc._ops.batch_norm_running import RELU, Activation
+from autocalc._ops.batch_norm import batch_norm_activation
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import empty, ones, zeros
 from autocalc._tensor import Tensor
@@ -149,12 +149,12 @@ class _BatchNorm(_ChannelNorm):
         return self._activated(input, RELU, residual)
 
     def _activated(
-        self, input: Tensor, activation: Activation, residual: Tensor | None = None
+        self, input: Tensor, activation: PostOp, residual: Tensor | None = None
     ) -> Tensor:
         """Return ``activation(self(input) + residual)``, as `relu` does."""
-        where = f"batch_norm_{activation.name}"
-        arguments = self._arguments(input)
-        return batch_norm_activation(where, activation, input, *arguments, residual)
+        return batch_norm_activation(
+            activation, input, *self._arguments(input), residual
+        )
 
     def _arguments(self, input: Tensor) -> _Arguments:
         """Return what the functions take after the input; count a batch."""

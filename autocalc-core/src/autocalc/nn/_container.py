@@ -9,20 +9,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 from autocalc._tensor.checks import sequence
 from autocalc.errors import DimensionError, DTypeError
-from autocalc.nn._folding import (
-    BATCH_NORMS,
-    CONVS,
-    activation_of,
-    conv_norm,
-    conv_norm_activation,
-)
+from autocalc.nn._chain import stages
 from autocalc.nn._module import Module
 from autocalc.nn._registry import MODULE
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from autocalc._ops.batch_norm_running import Activation
 
 
 class _ModuleSequence(Module):
@@ -137,10 +129,8 @@ def _module_or_none(owner: Module, module: Any) -> Any:
 class Sequential(_ModuleSequence):
     """Modules that are called one after the other.
 
-    A batch norm and the activation right behind it run as one kernel (`ReLU`, `ReLU6`,
-    `Hardtanh`, `LeakyReLU`, `Hardswish`, `SiLU`), and after `eval`, where no gradients
-    are recorded, a norm is folded into the convolution before it, unless hooks want to
-    see what lies between.
+    A batch norm and the activation right after it run as one kernel (`ReLU`, `ReLU6`,
+    `Hardtanh`, `LeakyReLU`, `Hardswish`, `SiLU`), unless one of them has hooks.
 
     Parameters
     ----------
@@ -169,37 +159,9 @@ class Sequential(_ModuleSequence):
 
     def forward(self, input: Any) -> Any:
         """Pass `input` through all modules."""
-        conv: Any = None  # these two may run together with what follows
-        norm: Any = None
-        for module in self:
-            kind = type(module) if module._hooks is None else None
-            if norm is not None:
-                activation = activation_of(module)
-                input = _normed(conv, norm, input, activation)
-                conv = norm = None
-                if activation is not None:
-                    continue
-            if kind in BATCH_NORMS:
-                norm = module
-                continue
-            if conv is not None:
-                input, conv = conv(input), None
-            if kind in CONVS:
-                conv = module
-            else:
-                input = module(input)
-        if norm is not None:
-            return _normed(conv, norm, input, None)
-        return input if conv is None else conv(input)
-
-
-def _normed(conv: Any, norm: Any, input: Any, activation: Activation | None) -> Any:
-    """Return the result of a norm, what is before and behind it included."""
-    if conv is None:
-        return norm(input) if activation is None else norm._activated(input, activation)
-    if activation is None:
-        return conv_norm(conv, norm, input)
-    return conv_norm_activation(conv, norm, activation, input)
+        for call in stages(list(self)):
+            input = call(input)
+        return input
 
 
 class ModuleList(_ModuleSequence):

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""A layer and the batch norm behind it made one layer, once and for good.
+"""A layer and the batch norm after it as one: for one call, or as a new layer.
 
 With running statistics a norm is a line for each channel, and so is a part of the layer
-before it; see `_folding`, which folds for one call.
+before it::
+
+    norm(conv(x)) = conv(x; weight * s, bias * s + o)
+    s = gamma / sqrt(var + eps),  o = beta - mean * s
+
+Jacob and others: Quantization and training of neural networks (CVPR 2018), section 3.2.
 """
 
 from __future__ import annotations
@@ -13,10 +18,9 @@ from typing import Any
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
-from autocalc._ops.batch_norm_running import folded
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, number
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc._tensor.checks import check_flag, number, short
+from autocalc.errors import ArgumentError, ModuleError, ShapeError
 from autocalc.nn._batch_norm import _BatchNorm
 from autocalc.nn._conv import ConvBase
 from autocalc.nn._linear import Linear
@@ -26,11 +30,51 @@ from autocalc.nn._parameter import Parameter
 Parameters = tuple[Parameter, Parameter]
 
 
+def conv_norm_relu(
+    conv: Any, norm: Any, input: Tensor, residual: Tensor | None = None
+) -> Tensor:
+    """Return ``relu(norm(conv(input)) + residual)`` in two passes.
+
+    All that follows the convolution is one kernel each way (`BatchNorm2d.relu`).
+
+    Parameters
+    ----------
+    conv
+        A `Conv1d` or `Conv2d`.
+    norm
+        The batch norm after it: a `BatchNorm1d`, `BatchNorm2d` or `SyncBatchNorm`.
+    input
+        The convolution's input.
+    residual
+        What is added before the maximum, of the result's shape: a shortcut.
+
+    Raises
+    ------
+    ModuleError
+        If they are no such modules.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> conv, norm = ac.nn.Conv2d(3, 8, 3), ac.nn.BatchNorm2d(8)
+    >>> ac.nn.utils.conv_norm_relu(conv, norm, ac.randn(2, 3, 6, 6)).shape
+    autocalc.Size([2, 8, 4, 4])
+    """
+    where = "conv_norm_relu"
+    if not isinstance(conv, Module) or not isinstance(norm, _BatchNorm):
+        message = (
+            f"{where}: `conv` is {short(conv)}, `norm` {short(norm)}; they must be a "
+            f"convolution and the batch norm after it."
+        )
+        raise ModuleError(message)
+    return norm.relu(conv(check_tensor(where, input)), residual)
+
+
 def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     """Return a new convolution that computes ``bn(conv(x))``.
 
     Its parameters are the products; neither module changes, and later changes of theirs
-    do not reach it.  `Sequential` and `conv_norm_relu` fold by themselves.
+    do not reach it.  A model that is compiled for inference is folded by itself.
 
     Parameters
     ----------
@@ -269,11 +313,13 @@ def _parameters(
     mean, var, gamma, beta = norm
     for one in (mean, var):
         check_tensor(where, one)
+    along = tuple(-1 if i == axis else 1 for i in range(weight.ndim))
     with no_grad():
-        w, b = folded(
-            where, weight, bias, axis, (mean, var), gamma, beta,
-            number(where, "bn_eps", eps),
-        )  # fmt: skip
+        scale = (var + number(where, "bn_eps", eps)).rsqrt()
+        scale = scale if gamma is None else scale * gamma
+        w, b = weight * scale.reshape(along), -(mean * scale)
+        b = b if beta is None else b + beta
+        b = b if bias is None else b + bias * scale
         kind = weight.dtype if bias is None else bias.dtype
         w, b = w.to(weight.dtype), b.to(kind)
         if len(b) != weight.shape[axis]:  # no bias, and a norm of one number

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._ops._checks import check_sizes
-from autocalc._ops.batch_norm import check_groups
+from autocalc._ops.group_norm import check_groups
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches
 from autocalc._tensor.device import Device

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops.batch_norm_running import Activation
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
 from autocalc._tensor.device import Device
@@ -15,7 +14,6 @@ from autocalc.distributed._group import current_group, require
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn import functional
 from autocalc.nn._batch_norm import _BatchNorm
-from autocalc.nn._folding import applied
 from autocalc.nn._module import Module
 from autocalc.nn._sync_norm import sync_batch_norm
 from autocalc.nn._uninitialized import is_lazy
@@ -93,14 +91,12 @@ class SyncBatchNorm(_BatchNorm):
             raise ShapeError(message)
         return sync_batch_norm(input, mean, var, weight, bias, share, eps, group)
 
-    def _activated(
-        self, input: Tensor, activation: Activation, residual: Tensor | None = None
-    ) -> Tensor:
-        """Return ``activation(self(input) + residual)``, as `relu` does."""
+    def relu(self, input: Tensor, residual: Tensor | None = None) -> Tensor:
+        """Return ``relu(self(input) + residual)``; alone, each way in one kernel."""
         if self._group() is None:
-            return super()._activated(input, activation, residual)
+            return super().relu(input, residual)
         y = self(input)
-        return applied(activation, y if residual is None else y + residual)
+        return functional.relu(y if residual is None else y + residual, inplace=True)
 
     def _group(self) -> ProcessGroup | None:
         """Return the ranks whose batches count; None where these are not others."""

@@ -28,12 +28,7 @@ from autocalc._ops.avg_pooling import (
     avg_pool2d,
     avg_pool3d,
 )
-from autocalc._ops.batch_norm import (
-    batch_norm,
-    group_norm,
-    instance_norm,
-)
-from autocalc._ops.batch_norm_activation import batch_norm_relu
+from autocalc._ops.batch_norm import batch_norm, batch_norm_relu
 from autocalc._ops.binary_losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -70,6 +65,7 @@ from autocalc._ops.grid_sampling import (
     affine_grid,
     grid_sample,
 )
+from autocalc._ops.group_norm import group_norm, instance_norm
 from autocalc._ops.grouped_products import grouped_mm
 from autocalc._ops.layer_norm import layer_norm, rms_norm
 from autocalc._ops.likelihood_losses import (

@@ -93,8 +93,6 @@ def _names(model: Callable[..., Any], count: int) -> list[str]:
 class _Recorder(StepRecorder):
     """Refuses, in words of its own, what a graph cannot hold."""
 
-    exports = True
-
     def refuse(self, what: str) -> None:
         if not self._inside:
             message = (

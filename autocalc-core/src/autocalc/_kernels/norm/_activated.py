@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The activations that run in the same pass as a batch norm.
+"""The activations that run in the same pass as a batch norm or a convolution.
 
 `alpha` and `beta` are the limits of hardtanh; `alpha` is the slope of leaky_relu, 0 or
-more.  What passes of a gradient is told by the result y or, of hardswish and silu, by
-what came before it, z.
+more.  The gradient of an activation comes from its result y or, of hardswish and silu,
+from its input z.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -34,6 +34,15 @@ ATTRIBUTES = (
     "activation:none,relu,hardtanh,leaky_relu,hardswish,silu alpha:float beta:float"
 )
 
+#: The last three attributes: an activation's name, and two numbers.
+PostOp: TypeAlias = tuple[str, float, float]
+
+NONE: PostOp = ("none", 0.0, 0.0)
+RELU: PostOp = ("relu", 0.0, 0.0)
+
+#: The activations, and how many of the two numbers their own kernels take.
+POST_OPS = {"relu": 0, "hardtanh": 2, "leaky_relu": 1, "hardswish": 0, "silu": 0}
+
 #: What samples take in turn: numbers that both dtypes hold exactly.
 SAMPLED = (
     ("relu", 0.0, 0.0),
@@ -44,8 +53,20 @@ SAMPLED = (
     ("none", 0.0, 0.0),
 )
 
-#: Those whose gradient is told by what came before them.
+#: Those whose gradient comes from their input.
 BY_INPUT = ("hardswish", "silu")
+
+
+def post_op(kernel: str, attributes: tuple[Any, ...]) -> PostOp | None:
+    """Return the form of an activation's call as attributes; None if it has none.
+
+    ``hardtanh(x, 0, 6)`` is ``("hardtanh", 0.0, 6.0)``.  The result of a leaky_relu of
+    a negative slope does not show the sign of its input.
+    """
+    if kernel not in POST_OPS or (kernel == "leaky_relu" and attributes[0] < 0):
+        return None
+    alpha, beta, *_ = (*attributes, 0.0, 0.0)
+    return kernel, float(alpha), float(beta)
 
 
 def activated(xp: Any, z: Array, activation: str, alpha: float, beta: float) -> Array:

@@ -10,8 +10,8 @@ from autocalc.nn._clip import (
     clip_grads_with_norm_,
     get_total_norm,
 )
-from autocalc.nn._folding import conv_norm_relu
 from autocalc.nn._fusing import (
+    conv_norm_relu,
     fuse_conv_bn_eval,
     fuse_conv_bn_weights,
     fuse_linear_bn_eval,
