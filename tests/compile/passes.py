@@ -19,6 +19,15 @@ from autocalc._kernels.kernel_set import DispatchKey
 #: Passes that are off unless they are what is tested: calls are counted one by one.
 APART = ("conv_epilogues", "elementwise_fusion", "norm_folding")
 
+needs_conv_activation = pytest.mark.skipif(
+    not any(
+        "conv_activation" in (registry().kernels(name) or {})
+        for name in ac.kernels.available()
+        if name != "reference"
+    ),
+    reason="no installed kernel set has conv_activation",
+)
+
 #: Builds a function, with parameters of its own, that is called without arguments.
 Make = Callable[[], Callable[[], Any]]
 
@@ -26,7 +35,7 @@ Make = Callable[[], Callable[[], Any]]
 def names(step: Compiled) -> list[str]:
     """Return the kernels that the one program of a function calls, in order."""
     (replay,) = step.programs
-    return [instruction.name for instruction in replay.program.instructions]
+    return [instruction.name for instruction in replay.instructions]
 
 
 def run(make: Make, calls: int = 5, **words: Any) -> tuple[list[Any], Compiled]:

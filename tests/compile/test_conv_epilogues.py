@@ -7,26 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.compile.passes import check, names, run
+from tests.compile.passes import check, names, needs_conv_activation, run
 from tests.compile.random_programs import patches
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._dispatch._plugins import registry
 
 F = nn.functional
 PASS = "conv_epilogues"
 
 #: Without it convolutions run as products, and their parts stay apart.
-needs_kernel = pytest.mark.skipif(
-    not any(
-        "conv_activation" in (registry().kernels(name) or {})
-        for name in ac.kernels.available()
-        if name != "reference"
-    ),
-    reason="no installed kernel set has conv_activation",
-)
-
 ACTIVATIONS = {
     "relu": F.relu,
     "hardtanh": F.relu6,
@@ -57,7 +47,7 @@ def convolved(
     return make
 
 
-@needs_kernel
+@needs_conv_activation
 @pytest.mark.parametrize("shortcut", [False, True])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_a_convolution_takes_what_follows(activation: str, shortcut: bool) -> None:
@@ -66,13 +56,13 @@ def test_a_convolution_takes_what_follows(activation: str, shortcut: bool) -> No
     assert with_it == ["conv_activation"]
 
 
-@needs_kernel
+@needs_conv_activation
 def test_groups_without_bias() -> None:
     _, with_it = check(convolved("hardtanh", groups=16, bias=False), PASS)
     assert with_it == ["conv_activation"]
 
 
-@needs_kernel
+@needs_conv_activation
 @pytest.mark.parametrize("activation", ["none", "relu"])
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize(
@@ -99,7 +89,7 @@ def test_a_shortcut_in_another_shape(
     check(make, PASS)
 
 
-@needs_kernel
+@needs_conv_activation
 def test_positions_of_patches_are_added_by_the_convolution() -> None:
     def make() -> Callable[[], Any]:
         conv = nn.Conv2d(3, 8, 2, 2)
@@ -116,7 +106,7 @@ def test_positions_of_patches_are_added_by_the_convolution() -> None:
     assert with_it == ["conv_activation"]
 
 
-@needs_kernel
+@needs_conv_activation
 def test_in_training_the_result_tells_the_gradient() -> None:
     def make() -> Callable[[], Any]:
         conv = nn.Conv2d(8, 16, 1)
@@ -165,7 +155,7 @@ def test_a_slope_below_zero_stays() -> None:
     assert with_it[-1] == "leaky_relu"
 
 
-@needs_kernel
+@needs_conv_activation
 def test_a_shortcut_that_is_the_result_itself() -> None:
     def make() -> Callable[[], Any]:
         conv, x = nn.Conv2d(4, 8, 3), ac.randn(1, 4, 6, 6)

@@ -45,7 +45,7 @@ def test_an_activation_runs_in_the_layer_before_it(name: str, training: bool) ->
     without, with_it = check(make, PASS, exact=False)
     assert len(with_it) == len(without) - 1 - (training and name == "relu")
     _, step = run(make)
-    first = step.programs[0].program.instructions[0]
+    first = step.programs[0].instructions[0]
     assert first.attributes == (name,)
     assert first.fused == ("linear", name.split("_", maxsplit=1)[0])
     assert (first.outputs[1] is not None) == (training and name != "relu")
@@ -141,3 +141,17 @@ def test_a_product_before_its_operand_changes_is_not_moved() -> None:
 
     without, with_it = check(make, PASS, exact=False)
     assert without == with_it
+
+
+def test_a_row_that_is_added_to_itself_is_no_bias() -> None:
+    def make() -> Any:
+        a, b = ac.randn(1, 5), ac.randn(5, 7)
+
+        def step() -> Any:
+            product = a @ b
+            return product + product
+
+        return step
+
+    without, with_it = check(make, PASS, alone=True)
+    assert without == with_it == ["gemm", "add"]

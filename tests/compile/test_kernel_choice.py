@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autocalc._compile._kernel_choice import instruction
 from autocalc._kernels.table import TABLE
+from autocalc._program._kernel_choice import instruction
 from autocalc._program._views import View
 
 

@@ -7,7 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.compile.passes import check, eager, names, run, same, values
+from tests.compile.passes import (
+    check,
+    eager,
+    names,
+    needs_conv_activation,
+    run,
+    same,
+    values,
+)
 
 import autocalc as ac
 from autocalc import nn
@@ -121,15 +129,31 @@ def test_a_result_that_others_read_is_not_normalised() -> None:
     assert sorted(with_it) == sorted(without)
 
 
-def test_a_norm_that_adds_a_shortcut_stays() -> None:
+@pytest.mark.parametrize("shared", [False, True])
+@needs_conv_activation
+def test_a_norm_that_adds_a_shortcut_is_folded_too(shared: bool) -> None:
     def make() -> Callable[[], Any]:
-        conv, norm = nn.Conv2d(8, 8, 3, padding=1), drawn(nn.BatchNorm2d(8)).eval()
-        x = ac.randn(1, 8, 3, 3)
+        conv, norm = nn.Conv2d(8, 16, 1), drawn(nn.BatchNorm2d(16)).eval()
+        x, r = ac.randn(1, 8, 3, 3), ac.randn(1, 16, 3, 3)
+        x, r = (t.contiguous(memory_format=ac.channels_last) for t in (x, r))
         joined = ac.no_grad()(nn.utils.conv_norm_relu)
-        return lambda: joined(conv, norm, x, x)
+        return lambda: (
+            (joined(conv, norm, x, r), r.sum()) if shared else joined(conv, norm, x, r)
+        )
 
     without, with_it = check(make, PASS, exact=False)
-    assert with_it == without == ["conv", "batch_norm_running"]
+    assert without[:2] == ["conv", "batch_norm_running"]
+    assert with_it == ["conv_activation", *without[2:]]
+
+
+def test_a_shortcut_stays_where_no_convolution_adds_it() -> None:
+    def make() -> Callable[[], Any]:
+        layer, norm = nn.Linear(8, 16), drawn(nn.BatchNorm1d(16)).eval()
+        x, r = ac.randn(3, 8), ac.randn(3, 16)
+        return lambda: ac.no_grad()(norm.relu)(layer(x).detach(), r)
+
+    without, with_it = check(make, PASS, exact=False)
+    assert with_it == without == ["linear", "batch_norm_running"]
 
 
 def test_parameters_that_the_program_writes_are_not_folded() -> None:

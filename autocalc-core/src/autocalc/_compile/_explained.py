@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any, overload
 
 from autocalc._compile._function import Compiled
-from autocalc._compile._kernel_choice import key_of
 from autocalc._dispatch._explain import Explanation, explain_kernel
 from autocalc._dispatch._explain_calls import (
     CallsExplanation,
@@ -19,6 +18,7 @@ from autocalc._dispatch._explain_calls import (
 from autocalc._dispatch._plugins import registry
 from autocalc._graph._grad_mode import no_grad
 from autocalc._program._form import Instruction
+from autocalc._program._kernel_choice import key_of
 from autocalc._tensor.generator import default_generator
 from autocalc.errors import ConfigError
 

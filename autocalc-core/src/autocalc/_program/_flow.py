@@ -31,6 +31,7 @@ class Flow:
             others=set(program.others),
             constants=dict(program.constants),
             own=dict(program.own),
+            prologue=list(program.prologue),
         )
         self.writers: dict[int, set[int]] = {}
         self.readers: dict[int, set[int]] = {}
@@ -120,13 +121,19 @@ class Flow:
         self._order(places, [*stay, a, b, *moved[1:]])
         return places[len(stay)], places[len(stay) + 1]
 
-    def merge(self, first: int, last: int, fused: Instruction) -> bool:
-        """Put one instruction where two were, if these can meet."""
+    def merge(
+        self,
+        first: int,
+        last: int,
+        fused: Instruction,
+        after: Instruction | None = None,
+    ) -> bool:
+        """Put one instruction, and one after it, where two were, if these can meet."""
         places = self.adjoin(first, last)
         if places is None:
             return False
         self.put(places[0], fused)
-        self.put(places[1], None)
+        self.put(places[1], after)
         return True
 
     def _order(self, places: list[int], instructions: list[Instruction]) -> None:

@@ -9,22 +9,17 @@ from autocalc._compile._passes import (
     accumulate,
     common_subexpressions,
     constants,
-    conv_epilogues,
     dead_code,
     early_callbacks,
     early_updates,
-    epilogues,
     identities,
-    norm_epilogues,
-    norm_folding,
     prologue,
     recomputation,
-    residual_norms,
     shared_gradients,
     transposed_weights,
     versions,
 )
-from autocalc._program import _copies, _elementwise_fusion
+from autocalc._program import _copies, _elementwise_fusion, _rewrites
 from autocalc._program._form import Program
 
 #: In the order in which they run.
@@ -36,11 +31,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "constants": constants.run,
     "identities": identities.run,
     "copies": _copies.run,
-    "norm_folding": norm_folding.run,
-    "epilogues": epilogues.run,
-    "norm_epilogues": norm_epilogues.run,
-    "conv_epilogues": conv_epilogues.run,
-    "residual_norms": residual_norms.run,
+    **_rewrites.PASSES,
     "prologue": prologue.run,
     "transposed_weights": transposed_weights.run,
     "elementwise_fusion": _elementwise_fusion.run,

@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._passes._fused_forms import (
+from autocalc._kernels.spec import Array
+from autocalc._kernels.table import TABLE
+from autocalc._program._form import Instruction, views_of
+from autocalc._program._kernel_choice import instruction as chosen
+from autocalc._program._rewrites import (
     ACTIVATIONS,
     NORMS_OF_SUMS,
     activation_of,
 )
-from autocalc._kernels.spec import Array
-from autocalc._kernels.table import TABLE
-from autocalc._program._form import Instruction, views_of
 from autocalc._program._views import View, view_at
 
 #: What trials found, by set, operands and attributes.

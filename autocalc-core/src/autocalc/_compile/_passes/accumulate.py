@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from autocalc._compile._kernel_choice import instruction as chosen
 from autocalc._kernels.table import TABLE
 from autocalc._program._flow import Flow, alike, one, shifted
 from autocalc._program._form import Instruction, Program
+from autocalc._program._kernel_choice import instruction as chosen
 from autocalc._program._views import View
 
 

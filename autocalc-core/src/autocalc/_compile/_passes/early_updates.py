@@ -24,10 +24,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from autocalc._compile._kernel_choice import instruction as chosen
 from autocalc._kernels.spec import KernelSpec
 from autocalc._kernels.table import TABLE
 from autocalc._program._form import Instruction, Program
+from autocalc._program._kernel_choice import instruction as chosen
 from autocalc._program._views import Operand, View
 
 #: Bytes of gradients that one call updates at least.

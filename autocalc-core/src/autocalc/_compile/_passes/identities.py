@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from math import copysign
 
-from autocalc._compile._kernel_choice import instruction as chosen
 from autocalc._kernels.table import TABLE
 from autocalc._program._flow import Flow, one
 from autocalc._program._form import Instruction, Program
+from autocalc._program._kernel_choice import instruction as chosen
 from autocalc._program._views import View
 
 #: What number each operand must be for the other one to be the result.

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autocalc._compile._kernel_choice import instruction as chosen
-from autocalc._compile._kernel_choice import key_of
 from autocalc._dispatch._plugins import registry
 from autocalc._kernels.table import TABLE
 from autocalc._program._flow import Flow
 from autocalc._program._form import Instruction, Program
+from autocalc._program._kernel_choice import instruction as chosen
+from autocalc._program._kernel_choice import key_of
 from autocalc._program._views import View
 
 #: The axis of a weight, the second input of these products, along which they sum.

@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: MIT
+"""The table of rewrites: calls of kernels that do what two did.
+
+::
+
+    t = linear(x, w), u = t + b              becomes  u = linear(x, w, b)
+    t = linear(x, w, b), u = f(t)            becomes  u, t? = linear(x, w, b; f)
+    t, .. = linear'(g, x, w), u = relu'(t, x)    becomes  u, .. = linear_relu'(g, x, w)
+    t = conv(x), u = t + r                   becomes  u = conv_activation(x, r)
+    t = conv(x), u = f(t)                    becomes  u = conv_activation(x; f)
+    t = norm(x), u = t + r                   becomes  u = norm_activation(x, r)
+    t = norm(x), u = f(t)                    becomes  u = norm_activation(x; f)
+    t = a + b, u = layer_norm(t)             becomes  t, u = add_layer_norm(a, b)
+    t = conv(x, w, b), u = f(norm(t) + r)    becomes  u = f(conv(x, w', b') + r)
+
+The last one folds a batch norm by running statistics into parameters::
+
+    w' = w * s,  b' = (b - mean) * s + beta,  s = gamma / sqrt(var + eps)
+
+They belong to the prologue, which computes them when a parameter has changed.  A norm
+of w with mean 0 is w', a norm of b is b'.
+
+A row of the table is added for a new one; `_patterns.py` has what holds for all.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+from autocalc._kernels.norm._activated import (
+    BY_INPUT,
+    NONE,
+    POST_OPS,
+    PostOp,
+    post_op,
+)
+from autocalc._kernels.table import TABLE
+from autocalc._program._flow import Flow, alike, one, shifted
+from autocalc._program._form import Instruction, views_of
+from autocalc._program._kernel_choice import instruction as chosen
+from autocalc._program._patterns import Match, Row, rewrite
+from autocalc._program._views import Operand, View
+
+# ---- matrix products -----------------------------------------------------------------
+
+#: Where the activation's name is among the attributes of a product.
+_PLACES = {"linear": -1, "gemm": -2}
+
+#: Kernel and attributes of each activation that a product has, by its name there.
+ACTIVATIONS: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "relu": ("relu", ()),
+    "gelu": ("gelu", ("none",)),
+    "gelu_tanh": ("gelu", ("tanh",)),
+}
+_NAMES = {form: name for name, form in ACTIVATIONS.items()}
+
+
+def activation_of(product: Instruction) -> str | None:
+    """Return the activation that a product applies; None of what is no product."""
+    place = _PLACES.get(product.name)
+    return None if place is None else str(product.attributes[place])
+
+
+def _is_plain(product: Instruction) -> bool:
+    """Return whether a product writes its result alone, without an activation."""
+    only = not product.accumulated and not product.outputs[1]
+    return only and activation_of(product) == "none"
+
+
+def _bias(m: Match) -> Instruction | None:
+    """Let a product add the row that is added to its result."""
+    product = m.first
+    x, w, bias = product.inputs
+    row, before = _row(m.other, m.value), one(product.outputs[0])
+    fits = before == m.value and alike(m.out, m.value)
+    if row is None or bias is not None or not fits or not _is_plain(product):
+        return None
+    outputs = shifted(before, m.out), None
+    return m.call(product.name, outputs, (x, w, row), product.attributes)
+
+
+def _row(view: View, of: View) -> View | None:
+    """Return a bias as one row of `of`, if it is that."""
+    n, itemsize = of.shape[-1], view.dtype.itemsize
+    lead = view.shape[:-1]
+    plain = view.shape[-1:] == (n,) and set(lead) <= {1} and view.dtype == of.dtype
+    if not plain or (n != 1 and view.strides[-1] != itemsize):
+        return None
+    return view._replace(shape=(n,), strides=(itemsize,))
+
+
+def _product_activation(m: Match) -> Instruction | None:
+    """Let a product apply an activation, and keep its operand for others."""
+    product, name = m.first, _NAMES.get((m.last.name, m.last.attributes))
+    if name is None or not _is_plain(product) or not alike(m.out, m.value):
+        return None
+    before = one(product.outputs[0])
+    outputs = shifted(before, m.out), None if m.is_alone else before
+    attributes = list(product.attributes)
+    attributes[_PLACES[product.name]] = name
+    return m.call(product.name, outputs, product.inputs, tuple(attributes))
+
+
+def _mask(m: Match) -> Instruction | None:
+    """Let the backward kernel of a layer mask its gradient by the relu before it."""
+    first = m.first
+    fits = first.outputs[0] == m.value and first.inputs[1] == m.other
+    if not fits or not alike(m.value, m.out):
+        return None
+    outputs = m.out, *first.outputs[1:]
+    return m.call("linear_relu_backward", outputs, first.inputs, first.attributes)
+
+
+# ---- convolutions --------------------------------------------------------------------
+
+#: Attributes of a convolution before those of an activation.
+_GEOMETRY = 4
+
+
+def _shortcut(conv: Instruction) -> Operand:
+    """Return the operand that a convolution adds."""
+    return conv.inputs[3] if conv.name == "conv_activation" else None
+
+
+def _conv_sum(m: Match) -> Instruction | None:
+    """Let a convolution add what is added to its result.
+
+    The result must not be in the memory of the shortcut, which is read after it is
+    written.
+    """
+    fits = alike(m.value, m.other) and alike(m.value, m.out)
+    if not fits or m.other.slot == m.out.slot or _shortcut(m.first) is not None:
+        return None
+    return _convolved(m, shifted(one(m.first.outputs[0]), m.other), NONE)
+
+
+def _conv_activation(m: Match) -> Instruction | None:
+    """Let a convolution apply the activation of its result."""
+    numbers, other = post_op(m.last.name, m.last.attributes), _shortcut(m.first)
+    beside = isinstance(other, View) and other.slot == m.out.slot
+    if numbers is None or beside or not alike(m.value, m.out):
+        return None
+    return _convolved(m, other, numbers)
+
+
+def _convolved(m: Match, other: Operand, numbers: PostOp) -> Instruction | None:
+    """Return a convolution with what follows it, in the shape of its own result.
+
+    Its reader may see that reshaped, as a transformer sees patches.
+    """
+    conv = m.first
+    if conv.name == "conv_activation" and conv.attributes[_GEOMETRY] != "none":
+        return None
+    out = shifted(one(conv.outputs[0]), m.out)
+    attributes = *conv.attributes[:_GEOMETRY], *numbers
+    inputs = *conv.inputs[:3], other
+    return m.call("conv_activation", (out,), inputs, attributes)
+
+
+# ---- norms ---------------------------------------------------------------------------
+
+#: The norms that make the sum that they normalise, by those that do not.
+NORMS_OF_SUMS = {"layer_norm": "add_layer_norm", "rms_norm": "add_rms_norm"}
+
+#: Activations whose own backward kernel reads their input, not their result.
+_READ_INPUT = ("leaky_relu", "hardswish", "silu")
+
+
+def _norm_of_sum(m: Match) -> Instruction | None:
+    """Let a norm over the last axis make the sum that it normalises."""
+    add, norm, x = m.first, m.last, m.value
+    a, b = map(one, add.inputs)
+    if add.outputs[0] != x or not (alike(a, x) and alike(b, x)):
+        return None
+    outputs, inputs = (x, *norm.outputs), (a, b, *norm.inputs[1:])
+    kernel = NORMS_OF_SUMS[norm.name]
+    return m.call(kernel, outputs, inputs, norm.attributes, like=norm)
+
+
+def _added(norm: Instruction) -> Operand:
+    """Return the operand that a batch norm adds."""
+    return None if norm.name == "batch_norm" else norm.inputs[-1]
+
+
+def _norm_sum(m: Match) -> Instruction | None:
+    """Let a batch norm add what is added to its result."""
+    fits = alike(m.value, m.other) and _added(m.first) is None
+    return _normed(m, m.other, NONE) if fits else None
+
+
+def _normed(m: Match, other: Operand, numbers: PostOp) -> Instruction | None:
+    """Return a batch norm with what follows it."""
+    norm, kernel, operands = m.first, m.first.name, m.first.inputs
+    if kernel == "batch_norm":
+        kernel = "batch_norm_activation"
+    elif norm.attributes[1] == "none":
+        operands = operands[:-1]
+    else:
+        return None  # an activation is in between
+    if m.value != norm.outputs[0] or not alike(m.value, m.out):
+        return None
+    outputs = m.out, *norm.outputs[1:]
+    return m.call(kernel, outputs, (*operands, other), (norm.attributes[0], *numbers))
+
+
+def _norm_activation(m: Match) -> Instruction | None:
+    """Let a batch norm apply an activation, and its backward kernel too.
+
+    ::
+
+        h = f'(g, y), dx, .. = norm'(h, x)    becomes  dx, .., h? = both'(g, y)
+
+    Both ways change together or not at all where f' reads the value between, which is
+    no longer in memory.
+    """
+    numbers = post_op(m.last.name, m.last.attributes)
+    backs = None if numbers is None else _backs(m)
+    if numbers is None or backs is None:
+        return None
+    fused = _normed(m, _added(m.first), numbers)
+    for back in backs if fused else ():
+        made = _backward(m, numbers, back) if _can_meet(m, back) else None
+        if made is None:
+            return None
+        m.others += [(back.activation, made), (back.norm, None)]
+    return fused
+
+
+class _Back(NamedTuple):
+    """Places of the backward kernels of an activation and of the norm before it."""
+
+    activation: int
+    norm: int
+
+
+def _backs(m: Match) -> list[_Back] | None:
+    """Return the backward kernels that change too; None if others read what goes."""
+    by = m.value if m.last.name in _READ_INPUT else m.out
+    places = sorted(m.flow.readers[by.slot] - {m.to})
+    backs = [back for at in places if (back := _back(m, at, by)) is not None]
+    left = m.flow.readers[m.value.slot] - {m.to} - {back.activation for back in backs}
+    return None if left else backs
+
+
+def _back(m: Match, at: int, by: View) -> _Back | None:
+    """Return the pair of backward kernels of which the first is at `at`."""
+    flow, first = m.flow, m.flow[at]
+    same = first.attributes == m.last.attributes
+    if first.name != f"{m.last.name}_backward" or not same:
+        return None
+    h, g, read = map(one, (*first.outputs, *first.inputs))
+    if read != by or g.slot == by.slot or flow.only_writer(h) != at:
+        return None
+    norms = (p for p in flow.readers[h.slot] if _is_backward(flow[p], m.first, h))
+    place = next(norms, None)
+    return None if place is None else _Back(at, place)
+
+
+def _is_backward(last: Instruction, norm: Instruction, h: View) -> bool:
+    """Return whether a call is the backward kernel of a norm, from `h`."""
+    if last.name != "batch_norm_backward" or len(norm.outputs) < 3:
+        return False  # a norm by running statistics has one result
+    x, weight = norm.inputs[:2]
+    same = last.inputs == (h, x, *norm.outputs[1:], weight)
+    return same and last.attributes[0] == norm.attributes[0]
+
+
+def _can_meet(m: Match, back: _Back) -> bool:
+    """Return whether the norm's backward kernel can run where the activation's does."""
+    flow, (begin, end) = m.flow, back
+    first, last = flow[begin], flow[end]
+    reads = {view.slot for view in last.reads()} - {one(first.outputs[0]).slot}
+    writes = {view.slot for view in last.writes()}
+    return not (
+        any(flow.is_written(slot, begin, end - 1) for slot in reads)
+        or any(flow.is_used(slot, begin, end - 1) for slot in writes)
+        or flow.is_written(m.out.slot, m.to + 1, begin)
+    )
+
+
+def _backward(m: Match, numbers: PostOp, back: _Back) -> Instruction | None:
+    """Return the backward kernel of norm and activation."""
+    flow, first, last = m.flow, m.flow[back.activation], m.flow[back.norm]
+    h, g = map(one, (*first.outputs, first.inputs[0]))
+    _, x, mean, var, weight = last.inputs
+    result: Operand = m.out
+    bias = other = None
+    if numbers[0] in BY_INPUT:  # the norm's result is computed again
+        result, bias, other = None, m.first.inputs[2], _added(m.first)
+        if not all(_stays(flow, view, back.activation) for view in (bias, other)):
+            return None
+    eps, mask = last.attributes
+    shared = flow.readers[h.slot] != {back.norm}
+    return chosen(
+        TABLE["batch_norm_activation_backward"],
+        (*last.outputs, h if shared else None),
+        (g, x, result, other, mean, var, weight, bias),
+        (eps, *numbers, mask),
+        (first, last),
+    )
+
+
+def _stays(flow: Flow, x: Operand, until: int) -> bool:
+    """Return whether what a norm read is what its backward kernel would read."""
+    if not isinstance(x, View):
+        return True
+    once = flow.only_writer(x) is not None
+    return once or not flow.is_written(x.slot, 0, until)
+
+
+# ---- folded norms --------------------------------------------------------------------
+
+#: Bytes of folded weights that a program keeps at most.
+MAX_BYTES = 1 << 30
+
+
+def _fold(m: Match) -> Instruction | None:
+    """Fold a norm by running statistics into parameters that the program only reads."""
+    product, norm = m.first, m.last
+    other, (_, *numbers) = norm.inputs[-1], norm.attributes
+    plain = activation_of(product) in {None, "none"} and product.outputs[0] == m.value
+    rows = product.name == "conv" or len(m.value.shape) == 2
+    if not (plain and rows and alike(m.value, m.out) and _fit(m)):
+        return None
+    operands = product.inputs[0], *_folded(m)
+    if len(m.prologue) < 2:
+        return None
+    if other is not None:
+        beside = alike(one(other), m.out) and one(other).slot != m.out.slot
+        if product.name != "conv" or not beside:
+            return None
+        attributes = *product.attributes, *numbers
+        return m.call("conv_activation", (m.out,), (*operands, other), attributes)
+    outputs = product.outputs
+    if numbers[0] == "none":
+        outputs = m.out, *outputs[1:]
+    else:
+        given = tuple(numbers[1 : 1 + POST_OPS[numbers[0]]])
+        inputs, spec = (m.value,), TABLE[numbers[0]]
+        m.after = chosen(spec, norm.outputs, inputs, given, (norm,))
+        if m.after is None:
+            return None
+    return m.call(product.name, outputs, operands, product.attributes)
+
+
+def _fit(m: Match) -> bool:
+    """Return whether all that is folded are parameters that stay, and not too many."""
+    folded = *m.first.inputs[1:3], *m.last.inputs[1:5]
+    kept = [v.nbytes for call in m.flow.program.prologue for v in call.writes()]
+    size = one(m.first.inputs[1]).nbytes
+    return sum(kept) + size <= MAX_BYTES and all(
+        view.slot in m.flow.program.parameters and not m.flow.writers[view.slot]
+        for view in views_of(folded)
+    )
+
+
+def _folded(m: Match) -> tuple[View, View]:
+    """Return the folded weight and bias; the calls that make them join the prologue."""
+    _, mean, var, gamma, beta, _ = m.last.inputs
+    w, zeros = one(m.first.inputs[1]), m.flow.zeros(one(mean))
+    b = one(m.first.inputs[2] or zeros)
+    weight, bias = m.flow.kept_like(w), m.flow.kept_like(b)
+    for out, of, center, shift in (weight, w, zeros, None), (bias, b, mean, beta):
+        # The first dimension of a parameter is that of channels: a batch of one.
+        outputs, inputs = (_batch(out),), (_batch(of), center, var, gamma, shift, None)
+        attributes = m.last.attributes[0], *NONE
+        call = chosen(TABLE[m.last.name], outputs, inputs, attributes, (m.last,))
+        m.prologue += [] if call is None else [call]
+    return weight, bias
+
+
+def _batch(view: View) -> View:
+    return view._replace(shape=(1, *view.shape), strides=(view.nbytes, *view.strides))
+
+
+# ---- the table -----------------------------------------------------------------------
+
+_PRODUCTS = tuple(_PLACES)
+_CONVS = ("conv", "conv_activation")
+_NORMS = ("batch_norm", "batch_norm_activation", "batch_norm_running")
+_EITHER = (0, 1)
+
+#: The rows of each pass, in the order in which these run.
+ROWS: dict[str, tuple[Row, ...]] = {
+    "norm_folding": (Row(("conv", "linear"), ("batch_norm_running",), _fold),),
+    "epilogues": (
+        Row(_PRODUCTS, ("add",), _bias, _EITHER),
+        Row(_PRODUCTS, ("relu", "gelu"), _product_activation, alone=False),
+        Row(("linear_backward",), ("relu_backward",), _mask),
+    ),
+    "norm_epilogues": (
+        Row(_NORMS, ("add",), _norm_sum, _EITHER),
+        Row(_NORMS, tuple(POST_OPS), _norm_activation, alone=False),
+    ),
+    "conv_epilogues": (
+        Row(_CONVS, ("add",), _conv_sum, _EITHER),
+        Row(_CONVS, tuple(POST_OPS), _conv_activation),
+    ),
+    "residual_norms": (Row(("add",), tuple(NORMS_OF_SUMS), _norm_of_sum, alone=False),),
+}
+
+#: Each as a pass.
+PASSES = {name: partial(rewrite, rows) for name, rows in ROWS.items()}
