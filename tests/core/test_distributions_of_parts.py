@@ -212,7 +212,7 @@ KINDS = dist.Categorical(ac.ones(3))
         (lambda: dist.RelaxedOneHotCategorical(1.0, ac.ones(2)).log_prob(ac.ones(2)),
          ArgumentError, "sum to 1"),
         (lambda: dist.LogisticNormal(0.0, -1.0), ArgumentError, "`scale` of shape"),
-        (lambda: dist.LKJCholesky(1), ArgumentError, "`dim`=1; it must be 2 or more"),
+        (lambda: dist.LKJCholesky(1), ArgumentError, "`dim` is 1; it must be 2"),
         (lambda: dist.LKJCholesky("a"), DTypeError, "`dim` is 'a'; it must be an int"),
         (lambda: dist.LKJCholesky(2, 0.0), ArgumentError, "`concentration` of shape"),
         (lambda: dist.LKJCholesky(2).log_prob(ac.ones(2, 2)), ArgumentError, "rows of"),

@@ -102,7 +102,7 @@ X = ac.ones(2, 3)
         (lambda: constraints.integer_interval(None, 0), DTypeError, "`lower_bound` is"),
         (lambda: constraints.multinomial("a"), DTypeError, "`upper_bound` is 'a'; it"),
         (lambda: constraints.independent(constraints.real, -1), ArgumentError,
-         "ndims`=-1; it must be 0"),
+         "ndims` is -1; it must be 0"),
         (lambda: constraints.MixtureSameFamilyConstraint(1), DTypeError, "a constr"),
         (lambda: constraints.cat([]), ArgumentError, "`cseq` is empty; it needs one"),
         (lambda: constraints.cat(3), DTypeError, "`cseq` is 3; it must be a list"),

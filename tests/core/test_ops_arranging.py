@@ -191,7 +191,7 @@ ERRORS = [
     (lambda: X.narrow(1, 2, 3), DimensionError, "3 slices from 2 on do not lie in"),
     (lambda: X.split([1, 1]), ShapeError, r"split: the sizes \(1, 1\) along"),
     (lambda: X.split(0), ArgumentError, "parts of size 0 of dimension 0 of size 3"),
-    (lambda: X.chunk(0), ArgumentError, "`chunks`=0; it must be 1 or more"),
+    (lambda: X.chunk(0), ArgumentError, "`chunks` is 0; it must be 1 or more"),
     (lambda: X.hsplit(3), ArgumentError, "3 equal sections of dimension 1 of size 4"),
     (lambda: X[0].vsplit(2), DimensionError, r"vsplit: .*\(4,\).* 2 dimensions"),
     (X[0, 0].unbind, DimensionError, "a tensor without dimensions has no"),

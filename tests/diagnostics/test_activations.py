@@ -155,7 +155,7 @@ def test_what_is_wrong_is_refused():
     with pytest.raises(DTypeError, match="activation_stats: `model` is a int"):
         activation_stats(3)
     net = nn.Linear(1, 1)
-    with pytest.raises(ArgumentError, match="`dead`=2; it must be from 0 to 1"):
+    with pytest.raises(ArgumentError, match="`dead` is 2; it must be from 0 to 1"):
         activation_stats(net, dead=2)
     with pytest.raises(DTypeError, match="`saturated` is 'x'"):
         activation_stats(net, saturated="x")

@@ -110,5 +110,5 @@ def test_what_is_wrong_is_refused():
         gradient_health("model")
     with pytest.raises(ArgumentError, match=r"no parameter has a gradient; call it"):
         gradient_health(net())
-    with pytest.raises(ArgumentError, match="`exploding`=-1; it must be 0 or more"):
+    with pytest.raises(ArgumentError, match="`exploding` is -1; it must be 0 or more"):
         gradient_health(net(), exploding=-1)

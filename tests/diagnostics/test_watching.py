@@ -43,9 +43,9 @@ def test_what_is_wrong_is_refused():
         watch(None)
     with pytest.raises(DTypeError, match="watch: `log` is a int; give a path"):
         watch(net(), log=3)
-    with pytest.raises(ArgumentError, match="watch: `every`=0; it must be 1 or more"):
+    with pytest.raises(ArgumentError, match="watch: `every` is 0; it must be 1 or more"):
         watch(net(), every=0)
-    with pytest.raises(ArgumentError, match="watch: `update`=-1"):
+    with pytest.raises(ArgumentError, match="watch: `update` is -1"):
         watch(net(), update=-1)
     looking = watch(net())
     wrong = pytest.raises(ArgumentError, match="watch: a step is in a step")

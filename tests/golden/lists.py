@@ -289,6 +289,20 @@ def texts(node: ast.AST) -> Iterator[str]:
         yield from texts(node.orelse)
 
 
+#: Functions that check and make the text -> places of function, parameter and need.
+DECLARED = {
+    "require": (0, 1, 4, "is"),
+    "check_type": (0, 1, 4, "is"),
+    "check_shape": (0, 1, 3, "has shape"),
+}
+
+
+def declared(node: ast.Call, where: int, name: int, needed: int, verb: str) -> ast.AST:
+    """Return the text of a declared check."""
+    parts = ["".join(texts(node.args[at])) or "{}" for at in (where, name, needed)]
+    return ast.Constant(f"{parts[0]}: `{parts[1]}` {verb} {{}}; it must be {parts[2]}.")
+
+
 def message_nodes(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield expressions that are raised, warned or named `message`."""
     for node in ast.walk(tree):
@@ -300,6 +314,8 @@ def message_nodes(tree: ast.AST) -> Iterator[ast.AST]:
             name = ast.unparse(node.func)
             if name.endswith(("Error", "Warning", "warn")) and node.args:
                 yield node.args[0]
+            elif name in DECLARED:
+                yield declared(node, *DECLARED[name])
 
 
 def errors() -> Iterator[str]:

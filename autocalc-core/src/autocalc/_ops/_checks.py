@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Checks of the arguments of modules."""
+"""Checks of tensors, and of numbers that layers have in common."""
 
 from __future__ import annotations
 
 import math
+import re
+from functools import lru_cache
 from typing import Any
 
 from autocalc._dispatch._widened import FLOAT_KINDS
@@ -11,7 +13,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import dtype_of
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import one_of
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 #: What becomes of the losses of single elements.
 REDUCTIONS = ("mean", "sum", "none")
@@ -70,3 +72,34 @@ def check_float(where: str, *tensors: Any) -> None:
                 f".float()."
             )
             raise DTypeError(message)
+
+
+def check_shape(where: str, name: str, x: Any, needed: str) -> None:
+    """Raise unless a tensor has a shape of the form that is needed.
+
+    ``"(N, C, L) or (C, L)"`` is two or three dimensions, ``"[..., n, k]"`` two or more,
+    ``"square matrices [..., n, n]"`` two or more, of which the last are equal; ``"a
+    vector"`` and ``"a matrix"`` are forms, too.  Other words only stand in the text.
+    """
+    if not _fits(check_tensor(where, x)._array.shape, needed):
+        message = f"{where}: `{name}` has shape {x.shape}; it must be {needed}."
+        raise ShapeError(message)
+
+
+@lru_cache(1024)  # 0.1 us where the comparison takes 1 us
+def _fits(shape: tuple[int, ...], needed: str) -> bool:
+    if not (forms := re.findall(r"[\[(]([^\])]*)[\])]", needed)):
+        forms = ["n"] if needed.startswith("a vector") else ["m, n"]
+    return any(_has_form(list(shape), re.findall(r"[^ ,]+", form)) for form in forms)
+
+
+def _has_form(sizes: list[int], names: list[str]) -> bool:
+    """Return whether sizes are as many as names; those of one name must be equal."""
+    if "..." in names:
+        at = names.index("...")
+        more = len(sizes) - len(names) + 1
+        if more < 0:
+            return False
+        names, sizes = names[:at] + names[at + 1 :], sizes[:at] + sizes[at + more :]
+    known = dict(zip(names, sizes, strict=False))
+    return len(sizes) == len(names) and [known[name] for name in names] == sizes

@@ -36,6 +36,7 @@ from autocalc._ops.made_like import ones_like
 from autocalc._ops.random_draws import rand_like, random_into
 from autocalc._ops.random_integers import integers_below, largest_exact
 from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import require
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -436,9 +437,7 @@ def log_normal_(
     """
     where = "log_normal_"
     middle, spread = number(where, "mean", mean), number(where, "std", std)
-    if not spread > 0:
-        message = f"{where}: `std` is {std}; it must be positive."
-        raise ArgumentError(message)
+    require(where, "std", std, spread > 0, "positive")
     _check_floats(where, x)
     like = ones_like(x.detach(), dtype=_drawn_in(x))
     drawn = normal_(like, middle, spread, generator=generator)
@@ -464,9 +463,7 @@ def cauchy_(
     """
     where = "cauchy_"
     middle, width = number(where, "median", median), number(where, "sigma", sigma)
-    if not width > 0:
-        message = f"{where}: `sigma` is {sigma}; it must be positive."
-        raise ArgumentError(message)
+    require(where, "sigma", sigma, width > 0, "positive")
     _check_floats(where, x)
     u = _evenly_drawn(x, generator)
     slope = trigonometric.tan(arithmetic.mul(arithmetic.sub(u, 0.5), math.pi))

@@ -7,7 +7,7 @@ import math
 
 from autocalc._ops import _writing, arithmetic
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float, check_probability
+from autocalc._ops._checks import check_float, check_probability, check_shape
 from autocalc._ops._halves import rounded_once
 from autocalc._ops.distributions import bernoulli
 from autocalc._ops.filled import full
@@ -16,7 +16,6 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator
-from autocalc.errors import ShapeError
 
 #: What selu of minus infinity is: dropped elements are set to it.
 _FLOOR = -SELU_SCALE * SELU_ALPHA
@@ -105,9 +104,7 @@ def feature_alpha_dropout(
     if not training or p == 0.0:
         return input
     check_float(where, input)
-    if input.ndim < 2:
-        message = f"{where}: `input` has shape {input.shape}; it must be (N, C, ...)."
-        raise ShapeError(message)
+    check_shape(where, "input", input, "(N, C, ...)")
     channels = (*input.shape[:2], *[1] * (input.ndim - 2))
     dropped = _dropped(input, channels, float(p), generator)
     return _writing.into(input, dropped, f"{where}_") if inplace else dropped

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops import comparison, view
-from autocalc._ops._checks import check_float
+from autocalc._ops._checks import check_float, check_shape
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._out import apply_out
@@ -21,7 +21,7 @@ from autocalc._ops.pseudo_inverses import matrix_rank
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import checked
 from autocalc._tensor.device import place_of_tensor
-from autocalc.errors import LinAlgError, ShapeError
+from autocalc.errors import LinAlgError
 
 
 class InvExResult(NamedTuple):
@@ -192,11 +192,7 @@ def cholesky_ex(
 
 def _squares(where: str, x: Any) -> Tensor:
     check_float(where, x)
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        message = (
-            f"{where}: `A` has shape {x.shape}; it must be square matrices [..., n, n]."
-        )
-        raise ShapeError(message)
+    check_shape(where, "A", x, "square matrices [..., n, n]")
     return x  # type: ignore[no-any-return]  # checked
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from autocalc._ops import diagonal, linear_systems, view
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float
+from autocalc._ops._checks import check_float, check_shape
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
@@ -56,9 +56,7 @@ def cholesky_solve(
     """
     where = "cholesky_solve"
     check_float(where, B, L)
-    if B.ndim < 2:
-        message = f"{where}: `B` has shape {B.shape}; it must be [..., n, k]."
-        raise ShapeError(message)
+    check_shape(where, "B", B, "[..., n, k]")
     lower = _lower(where, L, upper)
     half = linear_systems.solve(lower, B)
     found = linear_systems.solve(view.transpose(lower, -2, -1), half)

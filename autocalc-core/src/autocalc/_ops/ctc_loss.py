@@ -33,7 +33,7 @@ from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import as_int, checked, sequence
+from autocalc._tensor.checks import as_int, checked, require, sequence
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -188,9 +188,7 @@ def _steps(where: str, log_probs: Tensor) -> tuple[Tensor, bool]:
 
 def _class(where: str, blank: Any, classes: int) -> int:
     number = as_int(where, "blank", blank)
-    if not 0 <= number < classes:
-        message = f"{where}: `blank` is {number}; it must be one of {classes} classes."
-        raise ArgumentError(message)
+    require(where, "blank", number, 0 <= number < classes, f"one of {classes} classes")
     return number
 
 

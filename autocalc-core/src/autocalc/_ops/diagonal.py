@@ -11,6 +11,7 @@ from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
 from autocalc._ops import comparison, logical, masking, reduction, view
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
+from autocalc._ops._checks import check_shape
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
@@ -209,9 +210,7 @@ def trace(input: Tensor) -> Tensor:
     tensor(5.)
     """
     x = check_tensor("trace", input)
-    if x.ndim != 2:
-        message = f"trace: `input` has shape {x.shape}; it must be a matrix."
-        raise ShapeError(message)
+    check_shape("trace", "input", x, "a matrix")
     if x.dtype is dtypes.bool_:
         message = "trace: a tensor of bool has no sum here; convert it with .long()."
         raise DTypeError(message)

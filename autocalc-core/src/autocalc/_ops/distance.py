@@ -20,7 +20,7 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float
+from autocalc._ops._checks import check_float, check_shape
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._matrix_rules import mm
@@ -30,8 +30,8 @@ from autocalc._ops._recorded import composed, one_node
 from autocalc._ops._traced import traced
 from autocalc._ops.diagonal import triu_indices
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number, one_of
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc._tensor.checks import number, one_of, require
+from autocalc.errors import ShapeError
 
 
 def length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
@@ -227,9 +227,7 @@ def cdist(
             f"[..., R, M]."
         )
         raise ShapeError(message)
-    if number("cdist", "p", p) < 0:
-        message = f"cdist: `p`={p}; it must be 0 or more."
-        raise ArgumentError(message)
+    require("cdist", "p", p, number("cdist", "p", p) >= 0, "0 or more")
     mode = compute_mode or _IF_MANY
     one_of("cdist", "compute_mode", mode, (_IF_MANY, _ALWAYS, _NEVER))
     many = max(shape[-2], sizes[-2]) > _FEW_ROWS
@@ -311,13 +309,9 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
     tensor([5., 4., 3.])
     """
     check_float("pdist", input)
-    if input.ndim != 2:
-        message = f"pdist: `input` has shape {input.shape}; it must be [N, M]."
-        raise ShapeError(message)
+    check_shape("pdist", "input", input, "[N, M]")
     p = number("pdist", "p", p)
-    if not p >= 0:
-        message = f"pdist: `p` is {p}; it must be 0 or more."
-        raise ArgumentError(message)
+    require("pdist", "p", p, p >= 0, "0 or more")
     first, second = triu_indices(input.shape[0], input.shape[0], 1)
     a, b = (indexing.index_select(input, 0, rows) for rows in (first, second))
     return length(a - b, p, 1, False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from autocalc._ops import _writing, arithmetic
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float, check_probability
+from autocalc._ops._checks import check_float, check_probability, check_shape
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import multi, nary
 from autocalc._ops.filled import ones
@@ -15,7 +15,7 @@ from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import FLAG, check_flag, checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator, chosen
-from autocalc.errors import DTypeError, ShapeError
+from autocalc.errors import DTypeError
 
 # Inputs a, seed, offset; the results are (out, mask).
 dropout_op = multi("dropout", saves="mask:a")
@@ -122,12 +122,7 @@ def dropout1d(
     """
     check_probability("dropout1d", p)
     check_float("dropout1d", input)
-    if input.ndim not in (2, 3):
-        message = (
-            f"dropout1d: `input` has shape {input.shape}; it must be (N, C, L) or (C, "
-            f"L)."
-        )
-        raise ShapeError(message)
+    check_shape("dropout1d", "input", input, "(N, C, L) or (C, L)")
     if not training or p == 0.0:
         return input
     dropped = _channels(input, (*input.shape[:-1], 1), p, generator)
@@ -168,9 +163,7 @@ def dropout2d(
     """
     check_probability("dropout2d", p)
     check_float("dropout2d", input)
-    if input.ndim < 2:
-        message = f"dropout2d: `input` has shape {input.shape}; it must be (N, C, ...)."
-        raise ShapeError(message)
+    check_shape("dropout2d", "input", input, "(N, C, ...)")
     if not training or p == 0.0:
         return input
     shape = (*input.shape[:2], *[1] * (input.ndim - 2))
@@ -210,12 +203,7 @@ def dropout3d(
     """
     check_probability("dropout3d", p)
     check_float("dropout3d", input)
-    if input.ndim not in (4, 5):
-        message = (
-            f"dropout3d: `input` has shape {input.shape}; it must be (N, C, D, H, W) "
-            f"or (C, D, H, W)."
-        )
-        raise ShapeError(message)
+    check_shape("dropout3d", "input", input, "(N, C, D, H, W) or (C, D, H, W)")
     if not training or p == 0.0:
         return input
     dropped = _channels(input, (*input.shape[:-3], 1, 1, 1), p, generator)

@@ -16,13 +16,14 @@ from autocalc._ops import (
     vector_norms,
     view,
 )
-from autocalc._ops._arguments import as_int, check_tensor
+from autocalc._ops._arguments import as_int
+from autocalc._ops._checks import check_shape
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import operator
 from autocalc._ops._rule import Op
 from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc.errors import ArgumentError
 
 _op = Op("embedding", "indices:weight")
 
@@ -130,12 +131,7 @@ def embedding(
     """
     refuse_sparse("embedding", sparse)
     numbers = indexing.as_positions("embedding", input)
-    if check_tensor("embedding", weight).ndim != 2:
-        message = (
-            f"embedding: `weight` has shape {weight.shape}; it must be a table of two "
-            f"dimensions, [V, D]."
-        )
-        raise ShapeError(message)
+    check_shape("embedding", "weight", weight, "a table of two dimensions, [V, D]")
     padding = row_number("embedding", padding_idx, weight.shape[0])
     kept = -1 if padding is None else padding
     if max_norm is not None:

@@ -28,7 +28,7 @@ from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full, ones, zeros
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked
+from autocalc._tensor.checks import checked, one_of
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -279,9 +279,7 @@ def _largest(rows: Tensor, counted: Tensor | None, bags: _Bags) -> Tensor:
 def _check(
     input: Tensor, weight: Tensor, mode: str, per_sample_weights: Tensor | None
 ) -> None:
-    if mode not in ("sum", "mean", "max"):
-        message = f"{_NAME}: `mode`={mode!r}; use 'sum', 'mean' or 'max'."
-        raise ArgumentError(message)
+    one_of(_NAME, "mode", mode, ("sum", "mean", "max"))
     x = check_tensor(_NAME, input)
     indexing.as_positions(_NAME, x)
     check_float(_NAME, weight)

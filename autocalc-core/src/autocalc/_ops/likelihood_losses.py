@@ -24,7 +24,7 @@ from autocalc._ops._traced import traced
 from autocalc._ops.filled import full as full_of
 from autocalc._ops.weighing import weigh_op
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked, number
+from autocalc._tensor.checks import checked, number, require
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.limits import finfo
 from autocalc.errors import ArgumentError, ShapeError
@@ -141,9 +141,7 @@ def gaussian_nll_loss(
     where = "gaussian_nll_loss"
     check_reduction(where, reduction)
     check_tensor(where, input)
-    if number(where, "eps", eps) <= 0:
-        message = f"{where}: `eps` is {eps}; it must be above 0."
-        raise ArgumentError(message)
+    require(where, "eps", eps, number(where, "eps", eps) > 0, "above 0")
     v = _at_least(_variance(where, input, var), eps)
     difference = arithmetic.sub_op(input, target)
     loss = (exponential.log(v) + difference * difference / v) * 0.5

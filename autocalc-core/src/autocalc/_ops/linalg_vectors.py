@@ -31,7 +31,7 @@ from autocalc._ops.broadcasting import expand
 from autocalc._ops.factorizations import svdvals
 from autocalc._ops.filled import eye, zeros
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import short
+from autocalc._tensor.checks import require, short
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -168,9 +168,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     refuse_booleans("vander", check_tensor("vander", x))
     size = x.shape[-1] if x.ndim else 1
     count = size if N is None else as_int("vander", "N", N)
-    if count < 2:
-        message = f"vander: `N` is {count}; it must be 2 at least."
-        raise ArgumentError(message)
+    require("vander", "N", count, count >= 2, "2 at least")
     rows = view.unsqueeze(x if x.ndim else view.reshape(x, (1,)), -1)
     powers = scans.cumprod(expand(rows, (*rows.shape[:-1], count - 1)), -1)
     ones = powers.new_ones(rows.shape)

@@ -16,6 +16,7 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import check_shape
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
@@ -182,12 +183,7 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
             [ 0., 27.]])
     """
     x = check_tensor("matrix_power", input)
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        message = (
-            f"matrix_power: `input` has shape {x.shape}; it must be square matrices "
-            f"[..., n, n]."
-        )
-        raise ShapeError(message)
+    check_shape("matrix_power", "input", x, "square matrices [..., n, n]")
     try:
         n = index(n)
     except TypeError:

@@ -9,8 +9,8 @@ from autocalc._ops import arithmetic, avg_pooling, padding, view
 from autocalc._ops._checks import check_float
 from autocalc._ops._halves import rounded_once
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import as_int, number
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc._tensor.checks import as_int, number, require
+from autocalc.errors import ShapeError
 
 
 @rounded_once
@@ -66,9 +66,7 @@ def local_response_norm(
 def check_size(where: str, size: int) -> int:
     """Return how many channels are neighbours."""
     count = as_int(where, "size", size)
-    if count < 1:
-        message = f"{where}: `size` is {count}; it must be 1 or more."
-        raise ArgumentError(message)
+    require(where, "size", count, count >= 1, "1 or more")
     return count
 
 

@@ -28,8 +28,8 @@ from autocalc._ops._recorded import composed, recorded
 from autocalc._ops._traced import traced
 from autocalc._ops.classification_losses import class_rows
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import number
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc._tensor.checks import number, require
+from autocalc.errors import ShapeError
 
 
 @traced
@@ -215,9 +215,7 @@ def multi_margin_loss(
     where = "multi_margin_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
     check_float(where, input)
-    if number(where, "p", p) not in (1, 2):
-        message = f"{where}: `p` is {p}; it must be 1 or 2."
-        raise ArgumentError(message)
+    require(where, "p", p, number(where, "p", p) in (1, 2), "1 or 2")
     check_rows(where, input)
     shape = input.shape[:-1]
     if input.ndim < 2:

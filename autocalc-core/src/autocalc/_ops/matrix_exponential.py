@@ -18,7 +18,7 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float
+from autocalc._ops._checks import check_float, check_shape
 from autocalc._ops._coerce import cast
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
@@ -26,7 +26,6 @@ from autocalc._ops.creation import tensor
 from autocalc._ops.filled import eye
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import place_of_tensor
-from autocalc.errors import ShapeError
 
 #: Of norms up to 1/2 the series is exact after so many terms: 2^-15 / 15! is 2e-17.
 _TERMS = 14
@@ -61,12 +60,7 @@ def matrix_exp(A: Tensor) -> Tensor:
             [0., 1.]])
     """
     check_float("matrix_exp", check_tensor("matrix_exp", A))
-    if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
-        message = (
-            f"matrix_exp: `A` has shape {A.shape}; it must be square matrices "
-            f"[..., n, n]."
-        )
-        raise ShapeError(message)
+    check_shape("matrix_exp", "A", A, "square matrices [..., n, n]")
     if A.numel() == 0:
         return view.clone(A)
     x = cast(A, dtypes.float64)

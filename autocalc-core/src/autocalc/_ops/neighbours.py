@@ -16,7 +16,7 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
-from autocalc._ops._checks import refuse_booleans
+from autocalc._ops._checks import check_shape, refuse_booleans
 from autocalc._ops._coerce import cast, to_float
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._numpy_names import dim_or_axis
@@ -24,7 +24,7 @@ from autocalc._ops.filled import ones
 from autocalc._ops.ranges import arange
 from autocalc._ops.rearranging import flip
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked, number
+from autocalc._tensor.checks import checked, number, require
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -112,13 +112,9 @@ def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tens
     tensor([[4, 2, 1],
             [9, 3, 1]])
     """
-    if check_tensor("vander", x).ndim != 1:
-        message = f"vander: `x` has shape {x.shape}; it must be a vector."
-        raise ShapeError(message)
+    check_shape("vander", "x", x, "a vector")
     count = x.shape[0] if N is None else as_int("vander", "N", N)
-    if count < 0:
-        message = f"vander: `N` is {count}; it must be 0 or more."
-        raise ArgumentError(message)
+    require("vander", "N", count, count >= 0, "0 or more")
     x = cast(x, dtypes.int64) if x.dtype is dtypes.bool_ else x
     powers = arithmetic.pow(
         view.unsqueeze(x, 1), arange(count, device=place_of_tensor(x))
@@ -179,9 +175,7 @@ def gradient(
     x = input if input.is_floating_point() else to_float(input)
     dims = range(x.ndim) if dim is None else integers("gradient", "dim", dim)
     axes = [axis_of("gradient", one, x.ndim) for one in dims]
-    if edge_order not in (1, 2):
-        message = f"gradient: `edge_order` is {edge_order!r}; it must be 1 or 2."
-        raise ArgumentError(message)
+    require("gradient", "edge_order", edge_order, edge_order in (1, 2), "1 or 2")
     widths = [
         _widths(x, axis, one)
         for axis, one in zip(axes, _spacings(spacing, len(axes)), strict=True)

@@ -20,7 +20,7 @@ from autocalc._ops._checks import check_float
 from autocalc._ops._halves import rounded_once
 from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked, number
+from autocalc._tensor.checks import checked, number, require
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -137,9 +137,7 @@ def lp_pool3d(
 def check_norm_type(where: str, norm_type: Any) -> float:
     """Return the power of a power mean as a number."""
     p = number(where, "norm_type", norm_type)
-    if not 0 < p < math.inf:
-        message = f"{where}: `norm_type` is {p}; it must be a finite number above 0."
-        raise ArgumentError(message)
+    require(where, "norm_type", p, 0 < p < math.inf, "a finite number above 0")
     return p
 
 

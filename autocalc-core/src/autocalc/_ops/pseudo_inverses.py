@@ -17,7 +17,7 @@ from autocalc._ops import (
     reduction,
     view,
 )
-from autocalc._ops._checks import check_float
+from autocalc._ops._checks import check_float, check_shape
 from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
@@ -151,12 +151,9 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 def _matrices(where: str, x: Any) -> Tensor:
     """Return a tensor of matrices of floats."""
     check_float(where, x)
-    if x.ndim < 2:
-        message = (
-            f"{where}: `A` has shape {x.shape}; it must be matrices [..., m, n]. "
-            f"Reshape a vector to one row or column."
-        )
-        raise ShapeError(message)
+    check_shape(
+        where, "A", x, "matrices [..., m, n]. Reshape a vector to one row or column"
+    )
     return x  # type: ignore[no-any-return]  # checked
 
 

@@ -22,12 +22,13 @@ from autocalc._ops._arguments import (
     sizes_given,
     sizes_of,
 )
+from autocalc._ops._checks import check_shape
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import checked
+from autocalc._tensor.checks import checked, require
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
@@ -185,12 +186,7 @@ def repeat_interleave(
 
 def _repetitions(counts: Tensor, size: int | None) -> Tensor:
     """Return i, counts[i] times, for each i."""
-    if counts.ndim != 1:
-        message = (
-            f"repeat_interleave: `repeats` has shape {counts.shape}; it must be a "
-            f"vector."
-        )
-        raise ShapeError(message)
+    check_shape("repeat_interleave", "repeats", counts, "a vector")
     if recordings:
         refuse_reading("repeat_interleave, whose shape depends on values")
     a = counts._array
@@ -440,9 +436,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
             [0, 1, 2]])
     """
     many = broadcasting.tensors_given("meshgrid", tensors)
-    if indexing not in ("ij", "xy"):
-        message = f"meshgrid: `indexing`={indexing!r}; it must be 'ij' or 'xy'."
-        raise ArgumentError(message)
+    require("meshgrid", "indexing", indexing, indexing in ("ij", "xy"), "'ij' or 'xy'")
     lines = [x._array for x in many]
     if any(a.ndim > 1 or a.dtype is not lines[0].dtype for a in lines):
         given = ", ".join(f"{x.dtype.name} {x.shape}" for x in many)

@@ -13,8 +13,7 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._recorded import composed, one_node
 from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
-from autocalc.errors import ArgumentError
+from autocalc._tensor.checks import number, require
 
 
 @traced
@@ -162,9 +161,7 @@ def smooth_l1_loss(
     where = "smooth_l1_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
     pair = _loss_reduction.broadcast_with_warning(where, input, target)
-    if number(where, "beta", beta) < 0:
-        message = f"{where}: `beta` is {beta}; it must be 0 or more."
-        raise ArgumentError(message)
+    require(where, "beta", beta, number(where, "beta", beta) >= 0, "0 or more")
     a, b = coerce(where, *pair)
     check_float(where, a, b)
     difference = arithmetic.sub_op(a, b)
@@ -210,7 +207,5 @@ def huber_loss(
     a, b = _loss_reduction.broadcast_with_warning(where, input, target)
     check_float(where, a)
     difference = arithmetic.sub_op(a, cast(b, a.dtype))
-    if number(where, "delta", delta) <= 0:
-        message = f"{where}: `delta` is {delta}; it must be above 0."
-        raise ArgumentError(message)
+    require(where, "delta", delta, number(where, "delta", delta) > 0, "above 0")
     return _square_or_line(difference, delta, delta, reduction)

@@ -9,12 +9,12 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._ops import _spatial, avg_pooling, resampling, view
-from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float
+from autocalc._ops._checks import check_float, check_shape
 from autocalc._ops._halves import rounded_once
 from autocalc._ops._op import nary
 from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.checks import require
 from autocalc.errors import ArgumentError, ShapeError
 
 # Attributes axis, size, scale, mode, align_corners.
@@ -244,12 +244,7 @@ def _factors(where: str, given: Any, dims: int) -> tuple[float, ...]:
     fits = len(values) == dims and all(
         isinstance(value, (int, float)) and 0 < value < math.inf for value in values
     )
-    if not fits:
-        message = (
-            f"{where}: `scale_factor` is {given!r}; it must be a number above 0, or "
-            f"{dims} of them."
-        )
-        raise ArgumentError(message)
+    require(where, "scale_factor", given, fits, f"a number above 0, or {dims} of them")
     return tuple(map(float, values))
 
 
@@ -390,11 +385,7 @@ def _checked_factor(where: str, name: str, input: Tensor, factor: Any) -> int:
     if isinstance(factor, bool) or not isinstance(factor, int) or factor < 1:
         message = f"{where}: `{name}` is {factor!r}; it must be an integer, 1 or more."
         raise ArgumentError(message)
-    if check_tensor(where, input)._array.ndim < 3:
-        message = (
-            f"{where}: `input` has shape {input.shape}; it must be (..., C, H, W)."
-        )
-        raise ShapeError(message)
+    check_shape(where, "input", input, "(..., C, H, W)")
     return factor
 
 

@@ -29,7 +29,7 @@ from autocalc._ops._picked import picked
 from autocalc._ops._recorded import composed, one_node
 from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import number, require
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -412,9 +412,7 @@ def diff(
         message = "diff: a tensor without dimensions has no neighbours."
         raise ShapeError(message)
     axis = axis_of("diff", dim, x.ndim)
-    if as_int("diff", "n", n) < 0:
-        message = f"diff: `n`={n}; it must be 0 or more."
-        raise ArgumentError(message)
+    require("diff", "n", n, as_int("diff", "n", n) >= 0, "0 or more")
     if n == 0:
         return apply_out("diff", view.clone(x), out)
     ends = [one for one in (prepend, x, append) if one is not None]

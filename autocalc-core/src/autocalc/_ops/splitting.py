@@ -13,6 +13,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import require
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
 Parts = tuple[Tensor, ...]
@@ -242,9 +243,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: Any = None) -> Part
         dim = dim_or_axis("chunk", dim, axis, 0)
     axis, n = _with_dim("chunk", input, dim)
     count = as_int("chunk", "chunks", chunks)
-    if count < 1:
-        message = f"chunk: `chunks`={count}; it must be 1 or more."
-        raise ArgumentError(message)
+    require("chunk", "chunks", count, count >= 1, "1 or more")
     if n == 0:
         return slicing.slices(input, axis, [slice(0, 0)] * count)
     return _of_size(input, axis, n, -(-n // count))

@@ -10,8 +10,7 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops._method import method
 from autocalc._ops._traced import traced
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
-from autocalc.errors import ArgumentError
+from autocalc._tensor.checks import number, require
 
 
 @traced
@@ -123,7 +122,5 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """
     check_float("softshrink", input)
     lambd = number("softshrink", "lambd", lambd)
-    if not lambd >= 0:
-        message = f"softshrink: `lambd` is {lambd}; it must be 0 or more."
-        raise ArgumentError(message)
+    require("softshrink", "lambd", lambd, lambd >= 0, "0 or more")
     return arithmetic.sub_op(input, clamping.clamp(input, -lambd, lambd))

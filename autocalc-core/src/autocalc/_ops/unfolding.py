@@ -7,8 +7,7 @@ import math
 from typing import Any
 
 from autocalc._ops import _spatial, view
-from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float
+from autocalc._ops._checks import check_float, check_shape
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
 from autocalc._ops._traced import traced
@@ -124,12 +123,7 @@ def fold(
     tensor([[[1., 4., 3.]]])
     """
     where = "fold"
-    if check_tensor(where, input).ndim not in (2, 3):
-        message = (
-            f"{where}: `input` has shape {input.shape}; it must be (N, rows, windows) "
-            f"or (rows, windows)."
-        )
-        raise ShapeError(message)
+    check_shape(where, "input", input, "(N, rows, windows) or (rows, windows)")
     had_batch = input.ndim == 3
     x = input if had_batch else view.unsqueeze(input, 0)
     sizes = _spatial.sizes_of(where, "output_size", output_size, 2)

@@ -13,7 +13,8 @@ from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._writing import copy_into
 from autocalc._ops.slicing import slice_op
 from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError, DimensionError, ShapeError
+from autocalc._tensor.checks import require
+from autocalc.errors import DimensionError, ShapeError
 
 __all__ = [
     "as_strided_scatter",
@@ -211,9 +212,7 @@ def _sliced(
         message = f"{where}: a tensor without dimensions has no slices."
         raise DimensionError(message)
     axis, every = axis_of(where, dim, x.ndim), as_int(where, "step", step)
-    if every < 1:
-        message = f"{where}: `step` is {step}; it must be 1 or more."
-        raise ArgumentError(message)
+    require(where, "step", step, every >= 1, "1 or more")
     first = None if start is None else as_int(where, "start", start)
     last = None if end is None else as_int(where, "end", end)
     before = [slice(None)] * axis

@@ -34,6 +34,7 @@ _LARGEST = 2**63
 #: follows ``if flag.__class__ is not bool`` is unreachable.
 FLAG: Any = bool
 
+T = TypeVar("T")
 CallT = TypeVar("CallT", bound=Callable[..., Any])
 
 #: Annotations that declare a flag, and the test that the flag needs no check.
@@ -106,6 +107,32 @@ def _checking(definition: Any) -> CodeType:
         co_filename=old.co_filename,
         co_firstlineno=old.co_firstlineno,
     )
+
+
+def require(
+    where: str,
+    name: str,
+    value: Any,
+    holds: Any,
+    needed: str,
+    error: type[Exception] = ArgumentError,
+) -> None:
+    """Raise unless something holds of an argument.
+
+    ``require("cdist", "p", p, p >= 0, "0 or more")`` is the check and its text:
+    "cdist: `p` is -1; it must be 0 or more."
+    """
+    if not holds:
+        message = f"{where}: `{name}` is {short(value)}; it must be {needed}."
+        raise error(message)
+
+
+def check_type(
+    where: str, name: str, value: Any, kind: type[T] | tuple[type[T], ...], needed: str
+) -> T:
+    """Return an argument; raise unless it is of a class, or of one of some."""
+    require(where, name, value, isinstance(value, kind), needed, DTypeError)
+    return value  # type: ignore[no-any-return]  # of the class
 
 
 def as_int(where: str, name: str, value: Any) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from autocalc._ops.joining import stack
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number, short
+from autocalc._tensor.checks import number, require, short
 from autocalc._tensor.generator import Generator
 from autocalc.autograd._gradcheck_modes import check_all, direction, refuse_modes
 from autocalc.autograd._gradients import grad
@@ -51,9 +51,7 @@ class _Tolerance:
     @classmethod
     def of(cls, where: str, func: Any, **limits: Any) -> _Tolerance:
         """Return the limits as numbers; raise also if nothing can be called."""
-        if not callable(func):
-            message = f"{where}: `func` is {short(func)}; it must be a function."
-            raise ArgumentError(message)
+        require(where, "func", func, callable(func), "a function")
         return cls(**{name: number(where, name, n) for name, n in limits.items()})
 
 

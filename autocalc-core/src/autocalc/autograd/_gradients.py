@@ -23,8 +23,8 @@ from autocalc._tensor.checks import (
     all_of,
     check_flags,
     check_switches,
+    check_type,
     sequence,
-    short,
 )
 from autocalc.autograd import _anomaly
 from autocalc.autograd._batched import batched
@@ -335,9 +335,7 @@ def tensors_of(where: str, name: str, given: Any) -> list[Tensor]:
         return [given]
     found = all_of(where, name, given, stacklevel=5)
     for i, x in enumerate(found):
-        if not isinstance(x, Tensor):
-            message = f"{where}: `{name}[{i}]` is {short(x)}; it must be a tensor."
-            raise DTypeError(message)
+        check_type(where, f"{name}[{i}]", x, Tensor, "a tensor")
     return found
 
 

@@ -18,6 +18,7 @@ from autocalc._ops.made_like import ones_like, zeros_like
 from autocalc._ops.view import clone, reshape
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
+from autocalc._tensor.checks import require
 from autocalc._tensor.device import place_of_tensor as _place_of_tensor
 from autocalc.autograd._gradients import grad
 from autocalc.autograd._gradients import tensors_of as _tensors_of
@@ -310,12 +311,7 @@ class _Call:
         strict: bool,
     ) -> None:
         self.where, self.strict, self.create_graph = where, strict, create_graph
-        if not callable(func):
-            message = (
-                f"{where}: `func` is {_checks.short(func)}; it must be a function of "
-                f"tensors."
-            )
-            raise ArgumentError(message)
+        require(where, "func", func, callable(func), "a function of tensors")
         self.single_input = isinstance(inputs, Tensor)
         if not self.single_input:
             inputs = _checks.sequence(where, "inputs", inputs)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sized
 import numpy as np
 
 from autocalc import distributed
-from autocalc._tensor.checks import as_int, check_flag
+from autocalc._tensor.checks import as_int, check_flag, require
 from autocalc.data._arrays import Indices
 from autocalc.data._samplers import Sampler
 from autocalc.data._shuffle import permutation
@@ -110,7 +110,5 @@ class DistributedSampler(Sampler):
             If `epoch` is negative.
         """
         number = as_int("set_epoch", "epoch", epoch)
-        if number < 0:
-            message = f"set_epoch: `epoch` is {number}; it must be 0 or more."
-            raise ArgumentError(message)
+        require("set_epoch", "epoch", number, number >= 0, "0 or more")
         self.epoch = number

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_flags, require
 from autocalc._tensor.generator import default_generator
 from autocalc.data._arrays import Array, Indices
 from autocalc.data._transform import RandomTransform, Transform
@@ -217,9 +217,7 @@ class RandomHorizontalFlip(RandomTransform):
     """
 
     def __init__(self, p: float = 0.5) -> None:
-        if not 0.0 <= p <= 1.0:
-            message = f"RandomHorizontalFlip: `p` is {p}; it must be from 0 to 1."
-            raise ArgumentError(message)
+        require("RandomHorizontalFlip", "p", p, 0.0 <= p <= 1.0, "from 0 to 1")
         self.p = p
 
     def change(self, batch: Array) -> Array:

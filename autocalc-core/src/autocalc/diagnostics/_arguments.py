@@ -8,8 +8,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from autocalc._tensor.checks import as_int, number, short
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc._tensor.checks import as_int, number, require
+from autocalc.errors import DTypeError
 from autocalc.nn import Module
 
 
@@ -26,27 +26,21 @@ def check_model(where: str, model: Any) -> Module:
 def check_share(where: str, name: str, value: Any) -> float:
     """Return a threshold from 0 to 1."""
     found = number(where, name, value)
-    if not 0 <= found <= 1:
-        message = f"{where}: `{name}`={short(value)}; it must be from 0 to 1."
-        raise ArgumentError(message)
+    require(where, name, value, 0 <= found <= 1, "from 0 to 1")
     return found
 
 
 def check_threshold(where: str, name: str, value: Any) -> float:
     """Return a threshold that is no less than 0."""
     found = number(where, name, value)
-    if math.isnan(found) or found < 0:
-        message = f"{where}: `{name}`={short(value)}; it must be 0 or more."
-        raise ArgumentError(message)
+    require(where, name, value, not math.isnan(found) and not found < 0, "0 or more")
     return found
 
 
 def check_count(where: str, name: str, value: Any) -> int:
     """Return an integer of 1 or more."""
     found = as_int(where, name, value)
-    if found < 1:
-        message = f"{where}: `{name}`={found}; it must be 1 or more."
-        raise ArgumentError(message)
+    require(where, name, found, found >= 1, "1 or more")
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from autocalc._ops._writing import repeats
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import short
+from autocalc._tensor.checks import check_type
 from autocalc._tensor.dtypes import DType, bfloat16, bool_, float16, float32
 from autocalc.distributed import _mpi
 from autocalc.distributed._reduce_op import ReduceOp
@@ -22,10 +22,7 @@ from autocalc.errors import ArgumentError, DTypeError
 
 def check_tensor(where: str, name: str, value: Any) -> Tensor:
     """Return a tensor; raise if it is none."""
-    if not isinstance(value, Tensor):
-        message = f"{where}: `{name}` is {short(value)}; it must be a tensor."
-        raise DTypeError(message)
-    return value
+    return check_type(where, name, value, Tensor, "a tensor")
 
 
 def check_written(where: str, name: str, value: Any) -> Tensor:
@@ -43,9 +40,7 @@ def check_written(where: str, name: str, value: Any) -> Tensor:
 
 def check_op(where: str, op: Any, tensor: Tensor) -> None:
     """Raise unless tensors of this dtype can be combined this way."""
-    if not isinstance(op, ReduceOp):
-        message = f"{where}: `op` is {short(op)}; it must be a ReduceOp."
-        raise DTypeError(message)
+    check_type(where, "op", op, ReduceOp, "a ReduceOp")
     if tensor.dtype is bool_:
         message = (
             f"{where}: `tensor` is bool; use uint8, whose MAX is `or` and MIN `and`."

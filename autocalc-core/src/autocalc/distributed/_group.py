@@ -190,7 +190,7 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
     where = "destroy_process_group"
     if group is GroupMember.NON_GROUP_MEMBER:
         return
-    ending = require(where, group)
+    ending = group_of(where, group)
     ended = [*_groups] if ending is _groups[0] else [ending]
     if ending.size() > 1:
         for work in [work for one in ended for work in one.outstanding]:
@@ -222,7 +222,7 @@ def get_rank(group: ProcessGroup | None = None) -> int:
     """
     if group is GroupMember.NON_GROUP_MEMBER:
         return -1
-    return require("get_rank", group).rank()
+    return group_of("get_rank", group).rank()
 
 
 def get_world_size(group: ProcessGroup | None = None) -> int:
@@ -235,7 +235,7 @@ def get_world_size(group: ProcessGroup | None = None) -> int:
     """
     if group is GroupMember.NON_GROUP_MEMBER:
         return -1
-    return require("get_world_size", group).size()
+    return group_of("get_world_size", group).size()
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
@@ -253,7 +253,7 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     """
     if fallback_rank is not None and not is_initialized():
         return as_int("get_node_local_rank", "fallback_rank", fallback_rank)
-    return require("get_node_local_rank", None).local_rank
+    return group_of("get_node_local_rank", None).local_rank
 
 
 def get_backend(group: ProcessGroup | None = None) -> str:
@@ -264,10 +264,10 @@ def get_backend(group: ProcessGroup | None = None) -> str:
     ArgumentError
         If there is no group.
     """
-    return require("get_backend", group).backend
+    return group_of("get_backend", group).backend
 
 
-def require(where: str, group: Any) -> ProcessGroup:
+def group_of(where: str, group: Any) -> ProcessGroup:
     """Return the group that is meant; raise if it is none, or this rank is outside."""
     if not _groups:
         message = f"{where}: there is no group; init_process_group() makes it."

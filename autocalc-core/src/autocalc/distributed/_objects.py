@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._state import refuse_reading
-from autocalc._tensor.checks import short
+from autocalc._tensor.checks import check_type
 from autocalc.distributed import _buffers
 from autocalc.distributed._agreement import check_same
-from autocalc.distributed._group import is_outside, member, require
+from autocalc.distributed._group import group_of, is_outside, member
 from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._work import Steps, Work
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc.errors import ArgumentError
 
 
 def broadcast_object_list(
@@ -268,7 +268,7 @@ def scatter_object_list(
 def _require(where: str, group: ProcessGroup | None) -> ProcessGroup:
     """Return the group, all of whose ranks make this call."""
     refuse_reading(where)
-    ranks = require(where, group)
+    ranks = group_of(where, group)
     check_same(where, ranks)
     return ranks
 
@@ -281,10 +281,7 @@ def _source(where: str, name: str, rank: Any, number: Any, group: ProcessGroup) 
 
 
 def _check_list(where: str, name: str, value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        message = f"{where}: `{name}` is {short(value)}; it must be a list."
-        raise DTypeError(message)
-    return value
+    return check_type(where, name, value, list, "a list")
 
 
 def _check_places(where: str, name: str, value: Any, group: ProcessGroup) -> list[Any]:

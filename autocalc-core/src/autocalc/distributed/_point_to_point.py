@@ -10,7 +10,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int
 from autocalc.distributed import _buffers, _mpi
 from autocalc.distributed._buffers import check_tensor, check_written
-from autocalc.distributed._group import is_outside, member, refuse_alone, require
+from autocalc.distributed._group import group_of, is_outside, member, refuse_alone
 from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._work import Steps, Work
 from autocalc.errors import ArgumentError, DistributedError
@@ -52,7 +52,7 @@ def isend(
 
 def _isend(where: str, tensor: Any, dst: Any, group: Any, tag: Any) -> Work:
     check_tensor(where, "tensor", tensor)
-    ranks = require(where, group)
+    ranks = group_of(where, group)
     refuse_alone(where, ranks)
     refuse_reading(where)
     to = _other(where, "dst", dst, ranks)
@@ -101,7 +101,7 @@ def irecv(
 
 def _irecv(where: str, tensor: Any, src: Any, group: Any, tag: Any) -> Work:
     check_written(where, "tensor", tensor)
-    ranks = require(where, group)
+    ranks = group_of(where, group)
     refuse_alone(where, ranks)
     refuse_reading(where)
     source = None if src == (None, None) else _other(where, "src", src, ranks)

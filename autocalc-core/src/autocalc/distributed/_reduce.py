@@ -22,7 +22,7 @@ from autocalc.distributed._buffers import (
     summed_in,
     unstage,
 )
-from autocalc.distributed._group import is_outside, member, require
+from autocalc.distributed._group import group_of, is_outside, member
 from autocalc.distributed._process_group import Channel, ProcessGroup
 from autocalc.distributed._reduce_op import ReduceOp
 from autocalc.distributed._run import is_recorded, record, run
@@ -82,7 +82,7 @@ def all_reduce(
     if is_outside(where, group):
         return None
     check_op(where, op, check_written(where, "tensor", tensor))
-    ranks = require(where, group)
+    ranks = group_of(where, group)
     if is_recorded(where, async_op):
         record(all_reduce, [tensor], [tensor], op=op, group=group)
         return None
@@ -146,7 +146,7 @@ def reduce(
     if is_outside(where, group):
         return None
     check_op(where, op, check_written(where, "tensor", tensor))
-    ranks = require(where, group)
+    ranks = group_of(where, group)
     to = member(where, "dst", dst, group_dst, ranks)
     if is_recorded(where, async_op):
         record(reduce, [tensor], [tensor], op=op, group=group, group_dst=to)
@@ -206,7 +206,7 @@ def reduce_scatter(
     if is_outside(where, group):
         return None
     check_written(where, "output", output)
-    ranks = require(where, group)
+    ranks = group_of(where, group)
     check_list(where, "input_list", input_list, output, ranks)
     joined = cat([x.detach().reshape(1, *x.shape) for x in input_list])
     return _reduce_scatter(where, output, joined, op, ranks, async_op)
@@ -246,7 +246,7 @@ def reduce_scatter_tensor(
         return None
     check_written(where, "output", output)
     check_tensor(where, "input", input)
-    ranks = require(where, group)
+    ranks = group_of(where, group)
     if (input.numel(), input.dtype) != (ranks.size() * output.numel(), output.dtype):
         message = (
             f"{where}: `input` has shape {input.shape} and dtype {input.dtype.name}, "

@@ -9,7 +9,7 @@ from autocalc._tensor import Tensor
 from autocalc.distributed import _buffers
 from autocalc.distributed._agreement import check_same
 from autocalc.distributed._buffers import check_tensor, check_written
-from autocalc.distributed._group import is_outside, meeting, member, require
+from autocalc.distributed._group import group_of, is_outside, meeting, member
 from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._reduce import check_list
 from autocalc.distributed._run import is_recorded, record, run
@@ -30,7 +30,7 @@ def barrier(group: ProcessGroup | None = None, async_op: bool = False) -> Work |
     where = "barrier"
     if is_outside(where, group):
         return None
-    ranks = require(where, group)
+    ranks = group_of(where, group)
     if is_recorded(where, async_op):
         record(barrier, [], [], group=group)
         return None
@@ -69,7 +69,7 @@ def broadcast(
     if is_outside(where, group):
         return None
     check_written(where, "tensor", tensor)
-    ranks = require(where, group)
+    ranks = group_of(where, group)
     source = member(where, "src", src, group_src, ranks)
     if is_recorded(where, async_op):
         record(broadcast, [tensor], [tensor], group=group, group_src=source)
@@ -131,7 +131,7 @@ def all_gather(
     if is_outside(where, group):
         return None
     check_tensor(where, "tensor", tensor)
-    ranks = require(where, group)
+    ranks = group_of(where, group)
     parts = check_list(where, "tensor_list", tensor_list, tensor, ranks)
     for part in parts:
         check_written(where, "tensor_list", part)
@@ -194,7 +194,7 @@ def all_gather_into_tensor(
         return None
     output = check_written(where, "output_tensor", output_tensor)
     own = check_tensor(where, "input_tensor", input_tensor)
-    ranks = require(where, group)
+    ranks = group_of(where, group)
     if (output.numel(), output.dtype) != (ranks.size() * own.numel(), own.dtype):
         message = (
             f"{where}: `output_tensor` has shape {output.shape} and dtype "

@@ -15,7 +15,7 @@ from autocalc.distributed._group import (
     add_group,
     check_rank,
     current_group,
-    require,
+    group_of,
 )
 from autocalc.distributed._process_group import ProcessGroup
 from autocalc.distributed._work import seconds
@@ -83,7 +83,7 @@ def new_group(
     """
     del backend, words
     where = "new_group"
-    world = require(where, None)
+    world = group_of(where, None)
     chosen = world.ranks if ranks is None else _checked(where, ranks, world)
     limit = world.timeout if timeout is None else seconds(where, timeout)
     if world.size() == 1:
@@ -123,7 +123,7 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
     ArgumentError
         If there is no such group, or this rank is not in it.
     """
-    return [*require("get_process_group_ranks", group).ranks]
+    return [*group_of("get_process_group_ranks", group).ranks]
 
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
@@ -135,7 +135,7 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
         If there is no such group, or this rank or that one is not in it.
     """
     where = "get_group_rank"
-    return check_rank(where, "global_rank", global_rank, require(where, group))
+    return check_rank(where, "global_rank", global_rank, group_of(where, group))
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
@@ -147,7 +147,7 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
         If there is no such group, or this rank is not in it, or it is not as large.
     """
     where = "get_global_rank"
-    ranks = require(where, group).ranks
+    ranks = group_of(where, group).ranks
     number = as_int(where, "group_rank", group_rank)
     if not 0 <= number < len(ranks):
         message = (

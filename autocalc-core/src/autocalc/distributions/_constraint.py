@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import as_int, check_flag, sequence, short
+from autocalc._tensor.checks import as_int, check_flag, check_type, sequence, short
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
@@ -66,9 +66,7 @@ class Constraint:
         is_discrete: bool | None = None,
         bounds: tuple[Any, ...] = (),
     ) -> None:
-        if not isinstance(name, str):
-            message = f"Constraint: `name` is {short(name)}; it must be a text."
-            raise DTypeError(message)
+        check_type("Constraint", "name", name, str, "a text")
         if test is not None and not callable(test):
             message = f"Constraint: `test` is {short(test)}; it must be a function."
             raise DTypeError(message)
@@ -112,10 +110,7 @@ def _described(bound: Any) -> str:
 
 def check_constraint(where: str, name: str, given: Any) -> Constraint:
     """Return `given` if it is a constraint."""
-    if not isinstance(given, Constraint):
-        message = f"{where}: `{name}` is {short(given)}; it must be a constraint."
-        raise DTypeError(message)
-    return given
+    return check_type(where, name, given, Constraint, "a constraint")
 
 
 def check_bound(where: str, name: str, value: Any) -> Any:

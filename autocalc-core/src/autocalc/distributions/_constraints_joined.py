@@ -12,7 +12,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops.joining import cat as cat_of
 from autocalc._ops.joining import stack as stack_of
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import as_int, integers, sequence
+from autocalc._tensor.checks import as_int, integers, require, sequence
 from autocalc.distributions._constraint import Constraint, check_constraint
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
@@ -50,9 +50,7 @@ class independent(Constraint):  # PyTorch's name
         base = check_constraint("independent", "base_constraint", base_constraint)
         name = "reinterpreted_batch_ndims"
         ndims = as_int("independent", name, reinterpreted_batch_ndims)
-        if ndims < 0:
-            message = f"independent: `{name}`={ndims}; it must be 0 or more."
-            raise ArgumentError(message)
+        require("independent", name, ndims, ndims >= 0, "0 or more")
         self.base_constraint, self.reinterpreted_batch_ndims = base, ndims
         words = _ARRAYS.get(ndims, "arrays of {}")
         super().__init__(words, bounds=(base_constraint,))

@@ -12,14 +12,13 @@ from autocalc._ops.joining import cat
 from autocalc._ops.random_draws import randn
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import as_int
+from autocalc._tensor.checks import as_int, require
 from autocalc._tensor.limits import finfo
 from autocalc.distributions import constraints
 from autocalc.distributions._distribution import Constraints, Distribution
 from autocalc.distributions._gamma import Beta
 from autocalc.distributions._special import lgamma
 from autocalc.distributions._wishart import multivariate_lgamma
-from autocalc.errors import ArgumentError
 
 
 class LKJCholesky(Distribution):
@@ -57,9 +56,7 @@ class LKJCholesky(Distribution):
         self, dim: int, concentration: Any = 1.0, validate_args: bool | None = None
     ) -> None:
         self.dim = as_int("LKJCholesky", "dim", dim)
-        if self.dim < 2:
-            message = f"LKJCholesky: `dim`={dim}; it must be 2 or more."
-            raise ArgumentError(message)
+        require("LKJCholesky", "dim", dim, self.dim >= 2, "2 or more")
         (self.concentration,) = self._broadcast_values(concentration=concentration)
         event = (self.dim, self.dim)
         super().__init__(self.concentration.shape, event, validate_args)

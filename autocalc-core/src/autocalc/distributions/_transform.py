@@ -8,9 +8,16 @@ from typing import Any, NoReturn
 
 from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import as_int, integers, sequence, short
+from autocalc._tensor.checks import (
+    as_int,
+    check_type,
+    integers,
+    require,
+    sequence,
+    short,
+)
 from autocalc.distributions import constraints
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import DTypeError, ShapeError
 
 
 class _NoSign:
@@ -77,9 +84,7 @@ class Transform:
     def _checked_size(self, cache_size: Any) -> int:
         where = type(self).__name__
         size = as_int(where, "cache_size", cache_size)
-        if size not in {0, 1}:
-            message = f"{where}: `cache_size` is {size}; it must be 0 or 1."
-            raise ArgumentError(message)
+        require(where, "cache_size", size, size in {0, 1}, "0 or 1")
         return size
 
     def with_cache(self, cache_size: int = 1) -> Transform:
@@ -269,10 +274,7 @@ def check_value(where: str, x: Any, needed: Any) -> None:
 
 def checked_transform(where: str, name: str, given: Any) -> Transform:
     """Return `given` if it is a transform."""
-    if not isinstance(given, Transform):
-        message = f"{where}: `{name}` is {short(given)}; it must be a Transform."
-        raise DTypeError(message)
-    return given
+    return check_type(where, name, given, Transform, "a Transform")
 
 
 def checked_transforms(where: str, name: str, given: Any) -> list[Transform]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops._checks import check_shape
 from autocalc._ops.broadcasting import broadcast_to
 from autocalc._ops.creation import tensor
 from autocalc._ops.determinants import slogdet
@@ -30,7 +31,7 @@ from autocalc.distributions._distribution import Constraints, broadcast_values
 from autocalc.distributions._draws import log_standard_gamma
 from autocalc.distributions._exponential_family import ExponentialFamily
 from autocalc.distributions._special import digamma, lgamma
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc.errors import ArgumentError
 
 #: How often matrices are drawn again that rounding has made singular.
 _TRIES = 10
@@ -109,11 +110,7 @@ class Wishart(ByCovariance, ExponentialFamily):
         name, matrix = given_matrix(
             where, covariance_matrix, precision_matrix, scale_tril
         )
-        if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
-            message = (
-                f"{where}: `{name}` has shape {matrix.shape}; it must be [..., K, K]."
-            )
-            raise ShapeError(message)
+        check_shape(where, name, matrix, "[..., K, K]")
         (given,) = broadcast_values(where, df=df)
         wide = df if isinstance(df, Tensor) else tensor(df, dtype=matrix.dtype)
         size = matrix.shape[-1]

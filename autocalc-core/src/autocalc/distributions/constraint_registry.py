@@ -18,7 +18,7 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any, TypeAlias
 
-from autocalc._tensor.checks import short
+from autocalc._tensor.checks import require, short
 from autocalc.distributions import constraints, transforms
 from autocalc.distributions._constraint import check_constraint
 from autocalc.errors import DTypeError
@@ -87,9 +87,7 @@ class ConstraintRegistry:
             raise DTypeError(message)
         if factory is None:
             return lambda factory: self.register(kind, factory)
-        if not callable(factory):
-            message = f"{where}: `factory` is {short(factory)}; it must be a function."
-            raise DTypeError(message)
+        require(where, "factory", factory, callable(factory), "a function", DTypeError)
         self._registry[kind] = factory
         return factory
 

@@ -15,6 +15,7 @@ from typing import Literal
 from autocalc import nn
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import require
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.models._cache import KeyValueCache
@@ -341,6 +342,4 @@ def _check_sizes(d_model: int, heads: int, kv_heads: int) -> None:
 
 
 def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        message = f"Decoder: `{name}` is {value!r}; it must be one of {known}."
-        raise ArgumentError(message)
+    require("Decoder", name, value, value in known, f"one of {known}")

@@ -15,9 +15,10 @@ from autocalc._ops.scans import cumsum
 from autocalc._ops.softmax import softmax
 from autocalc._ops.sorting import sort, topk
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import require
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator, default_generator
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc.errors import ShapeError
 from autocalc.models._reading import position_reader
 
 #: Temperature, top_k and top_p.
@@ -225,6 +226,4 @@ def _check(
         ("top_k", top_k, top_k is None or top_k >= 1, "at least 1"),
         ("top_p", top_p, top_p is None or 0 < top_p <= 1, "above 0 and at most 1"),
     ):
-        if not holds:
-            message = f"generate: `{name}` is {value}; it must be {needed}."
-            raise ArgumentError(message)
+        require("generate", name, value, holds, needed)

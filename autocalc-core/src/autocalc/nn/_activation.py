@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from autocalc._ops import activations, trigonometric
-from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_approximate
+from autocalc._ops._checks import check_approximate, check_shape
 from autocalc._tensor import Tensor
-from autocalc.errors import ShapeError
 from autocalc.nn import functional
 from autocalc.nn._in_place import InPlace
 from autocalc.nn._module import Module
@@ -238,12 +236,7 @@ class Softmax2d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the softmax of images (N, C, H, W) or (C, H, W) over C."""
-        if check_tensor("Softmax2d", input).ndim not in (3, 4):
-            message = (
-                f"Softmax2d: `input` has shape {input.shape}; it must be (N, C, H, W) "
-                f"or (C, H, W)."
-            )
-            raise ShapeError(message)
+        check_shape("Softmax2d", "input", input, "(N, C, H, W) or (C, H, W)")
         return functional.softmax(input, -3)
 
 

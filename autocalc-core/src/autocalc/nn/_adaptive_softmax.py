@@ -12,7 +12,7 @@ from autocalc._ops.masking import nonzero
 from autocalc._ops.softmax import log_softmax
 from autocalc._ops.splitting import narrow, select
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import as_int, check_flags, number, sequence
+from autocalc._tensor.checks import as_int, check_flags, number, require, sequence
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -91,9 +91,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.n_classes = n_classes
         self.cutoffs = [*_rising(where, cutoffs, n_classes), n_classes]
         self.div_value = number(where, "div_value", div_value)
-        if not self.div_value > 0:
-            message = f"{where}: `div_value` is {self.div_value}; it must be above 0."
-            raise ArgumentError(message)
+        require(where, "div_value", self.div_value, self.div_value > 0, "above 0")
         self.head_bias = head_bias
         self.shortlist_size = self.cutoffs[0]
         self.n_clusters = len(self.cutoffs) - 1

@@ -12,7 +12,7 @@ from autocalc._dispatch._widened import computed_in
 from autocalc._ops._checks import check_float
 from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import FLAG, all_of, check_flag, check_flags
+from autocalc._tensor.checks import FLAG, all_of, check_flag, check_flags, require
 from autocalc._tensor.dtypes import float64
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
@@ -247,9 +247,7 @@ def _number(where: str, name: str, value: Any, at_least: float) -> float:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
-    if not number >= at_least:
-        message = f"{where}: `{name}` is {value!r}; it must be a number, 0 or more."
-        raise ArgumentError(message)
+    require(where, name, value, number >= at_least, "a number, 0 or more")
     return number
 
 

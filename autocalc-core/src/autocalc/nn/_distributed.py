@@ -16,7 +16,7 @@ from autocalc._tensor import Tensor, node_and_slot
 from autocalc._tensor.checks import as_int, check_flags, number
 from autocalc.autograd._early import watch
 from autocalc.distributed import ProcessGroup
-from autocalc.distributed._group import current_group, require
+from autocalc.distributed._group import current_group, group_of
 from autocalc.errors import ArgumentError, CompileError
 from autocalc.nn._join import Turn, check_all_active, take_turn
 from autocalc.nn._module import Module
@@ -141,7 +141,9 @@ class DistributedDataParallel(Module):
         self._reducer: Reducer | None = None
         self._joining: dict[str, Any] | None = None
         group = (
-            current_group() if process_group is None else require(_WHERE, process_group)
+            current_group()
+            if process_group is None
+            else group_of(_WHERE, process_group)
         )
         if group is not None and group.size() > 1:
             self._distribute(group, megabytes, init_sync)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops._checks import check_sizes
+from autocalc._ops._checks import check_shape, check_sizes
 from autocalc._ops.embedding import refuse_sparse, row_number
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
@@ -328,12 +328,12 @@ def _options(layer: Embedding | EmbeddingBag) -> str:
 
 
 def _table_shape(where: str, table: Tensor) -> tuple[int, int]:
-    if table.ndim != 2:
-        message = (
-            f"{where}.from_pretrained: `embeddings` has shape {table.shape}; it must "
-            f"be a table of two dimensions, [V, D]."
-        )
-        raise ShapeError(message)
+    check_shape(
+        f"{where}.from_pretrained",
+        "embeddings",
+        table,
+        "a table of two dimensions, [V, D]",
+    )
     rows, columns = table.shape
     return rows, columns
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags, number
+from autocalc._tensor.checks import check_flags, number, require
 from autocalc.errors import ArgumentError
 from autocalc.nn import functional
 from autocalc.nn._loss import _Loss, _WeightedLoss
@@ -249,9 +249,7 @@ class TripletMarginWithDistanceLoss(_Loss):
     ) -> None:
         where = "TripletMarginWithDistanceLoss"
         check_flags(where, swap=swap)
-        if not number(where, "margin", margin) > 0:
-            message = f"{where}: `margin` is {margin}; it must be above 0."
-            raise ArgumentError(message)
+        require(where, "margin", margin, number(where, "margin", margin) > 0, "above 0")
         super().__init__(reduction=reduction)
         self.distance_function = distance_function or PairwiseDistance()
         self.margin = margin

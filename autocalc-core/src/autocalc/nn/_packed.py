@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from autocalc._ops import indexing, joining, view
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import check_shape
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.checks import FLAG, check_flag, one_of
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -77,9 +78,7 @@ def pad_sequence(
     if batch_first.__class__ is not FLAG:
         batch_first = check_flag("pad_sequence", "batch_first", batch_first)
     where = "pad_sequence"
-    if padding_side not in ("right", "left"):
-        message = f"{where}: `padding_side`={padding_side!r}; use 'right' or 'left'."
-        raise ArgumentError(message)
+    one_of(where, "padding_side", padding_side, ("right", "left"))
     each = [check_tensor(where, x) for x in sequences]
     rests = {x.shape[1:] for x in each if x.ndim}
     if len(rests) != 1 or not all(x.ndim for x in each):
@@ -167,9 +166,7 @@ def pack_padded_sequence(
     where = "pack_padded_sequence"
     x = check_tensor(where, input)
     counts = [int(n) for n in lengths]
-    if x.ndim < 2:
-        message = f"{where}: `input` has shape {x.shape}; it must be (T, B, ...)."
-        raise ShapeError(message)
+    check_shape(where, "input", x, "(T, B, ...)")
     batch, steps = x.shape[:2] if batch_first else (x.shape[1], x.shape[0])
     if len(counts) != batch or not all(0 < n <= steps for n in counts):
         message = (

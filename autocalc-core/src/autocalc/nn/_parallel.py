@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._tensor.checks import as_int, sequence, short
+from autocalc._tensor.checks import as_int, check_type, sequence
 from autocalc._tensor.device import Device
-from autocalc.errors import DTypeError
 from autocalc.nn._module import Module
 
 
@@ -70,9 +69,7 @@ class DataParallel(Module):
 
 
 def check_module(where: str, module: Any) -> None:
-    if not isinstance(module, Module):
-        message = f"{where}: `module` is {short(module)}; it must be a Module."
-        raise DTypeError(message)
+    check_type(where, "module", module, Module, "a Module")
 
 
 def check_devices(where: str, device_ids: Any, output_device: Any) -> None:

@@ -12,9 +12,9 @@ from autocalc._ops._halves import rounded_once
 from autocalc._ops.distance import normalize
 from autocalc._ops.random_draws import randn
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import as_int, number, short
+from autocalc._tensor.checks import as_int, check_type, number, require
 from autocalc._tensor.device import place_of_tensor
-from autocalc.errors import ArgumentError, DimensionError, DTypeError, ModuleError
+from autocalc.errors import DimensionError, ModuleError
 from autocalc.nn._conv import ConvBase
 from autocalc.nn._module import Module
 from autocalc.nn._parametrize import register_parametrization
@@ -25,9 +25,7 @@ M = TypeVar("M", bound=Module)
 
 def weight_of(where: str, module: Any, name: Any) -> Tensor:
     """Return a module's weight, parametrized or not."""
-    if not isinstance(module, Module):
-        message = f"{where}: `module` is {short(module)}; it must be a Module."
-        raise DTypeError(message)
+    check_type(where, "module", module, Module, "a Module")
     weight = getattr(module, name, None) if isinstance(name, str) else None
     if not isinstance(weight, Tensor):
         message = f"{where}: {type(module).__name__} has no tensor {name!r}."
@@ -136,9 +134,7 @@ def spectral_arguments(
     """Return weight, number of iterations and dimension of the outputs, checked."""
     weight = weight_of(where, module, name)
     count = as_int(where, "n_power_iterations", n_power_iterations)
-    if count < 1:
-        message = f"{where}: `n_power_iterations` is {count}; it must be 1 or more."
-        raise ArgumentError(message)
+    require(where, "n_power_iterations", count, count >= 1, "1 or more")
     if dim is None:
         dim = 1 if isinstance(module, ConvBase) and module._transposed else 0
     dim = as_int(where, "dim", dim)

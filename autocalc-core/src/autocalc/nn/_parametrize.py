@@ -15,7 +15,7 @@ from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, short
+from autocalc._tensor.checks import check_flag, check_type, short
 from autocalc.errors import ArgumentError, DTypeError, ModuleError, ShapeError
 from autocalc.nn._container import ModuleList
 from autocalc.nn._container_named import ModuleDict
@@ -293,9 +293,7 @@ def register_parametrization(
     check_flag(where, "unsafe", unsafe)
     given: dict[str, Any] = {"module": module, "parametrization": parametrization}
     for name, value in given.items():
-        if not isinstance(value, Module):
-            message = f"{where}: `{name}` is {short(value)}; it must be a Module."
-            raise DTypeError(message)
+        check_type(where, name, value, Module, "a Module")
     if is_parametrized(module, tensor_name):
         _append(module, tensor_name, parametrization, unsafe)
         return module

@@ -15,7 +15,7 @@ from autocalc._ops.dropout import dropout as drop
 from autocalc._ops.filled import empty, zeros
 from autocalc._ops.recurrent import States, Weights, layer, packed_layer
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, check_flags
+from autocalc._tensor.checks import check_flag, check_flags, one_of
 from autocalc._tensor.device import Device, place_of_tensor
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -331,6 +331,4 @@ def _check_whole(
 
 def check_nonlinearity(where: str, nonlinearity: Any) -> None:
     """Raise unless `nonlinearity` is one of the two."""
-    if nonlinearity not in ("tanh", "relu"):
-        message = f"{where}: `nonlinearity`={nonlinearity!r}; use 'tanh' or 'relu'."
-        raise ArgumentError(message)
+    one_of(where, "nonlinearity", nonlinearity, ("tanh", "relu"))

@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import short
+from autocalc._tensor.checks import check_type
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.distributed import ProcessGroup
-from autocalc.distributed._group import current_group, require
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.distributed._group import current_group, group_of
+from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn import functional
 from autocalc.nn._batch_norm import _BatchNorm
 from autocalc.nn._module import Module
@@ -103,7 +103,7 @@ class SyncBatchNorm(_BatchNorm):
         if not self.training:
             return None
         group = self.process_group
-        found = current_group() if group is None else require("SyncBatchNorm", group)
+        found = current_group() if group is None else group_of("SyncBatchNorm", group)
         return None if found is None or found.size() == 1 else found
 
     @classmethod
@@ -134,9 +134,7 @@ class SyncBatchNorm(_BatchNorm):
         """
         where = "convert_sync_batchnorm"
         _check_group(where, process_group)
-        if not isinstance(module, Module):
-            message = f"{where}: `module` is {short(module)}; it must be a Module."
-            raise DTypeError(message)
+        check_type(where, "module", module, Module, "a Module")
         if isinstance(module, _BatchNorm) and not isinstance(module, SyncBatchNorm):
             return _converted(cls, module, process_group)
         for name, child in module.named_children():
@@ -147,7 +145,7 @@ class SyncBatchNorm(_BatchNorm):
 def _check_group(where: str, group: Any) -> None:
     """Raise if a group is given that this rank cannot take part in."""
     if group is not None:
-        require(where, group)
+        group_of(where, group)
 
 
 def _converted(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from autocalc._compile import Compiled
-from autocalc._tensor.checks import short
+from autocalc._tensor.checks import check_type, short
 from autocalc.errors import ArgumentError, DTypeError, OnnxError
 from autocalc.onnx import _writing  # noqa: F401  it fills the table of writers
 from autocalc.onnx._dynamic import STEPS, Free, Merged, examples, fixed, free_size
@@ -106,9 +106,7 @@ def export(
 
 
 def _path(f: Any) -> Path:
-    if not isinstance(f, (str, os.PathLike)):
-        message = f"onnx.export: `f` is {short(f)}; it must be a path."
-        raise DTypeError(message)
+    check_type("onnx.export", "f", f, (str, os.PathLike), "a path")
     return Path(f)
 
 

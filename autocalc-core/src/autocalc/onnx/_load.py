@@ -13,7 +13,7 @@ import numpy as np
 
 from autocalc._kernels.spec import Array
 from autocalc._tensor import dtypes
-from autocalc._tensor.checks import check_flag, short
+from autocalc._tensor.checks import check_flag, check_type, short
 from autocalc.errors import AutocalcError, CheckpointError, DTypeError, OnnxError
 from autocalc.onnx import _reading  # noqa: F401  it fills the table of readers
 from autocalc.onnx._module import OnnxModule
@@ -97,9 +97,7 @@ def _module(model: Any, trainable: bool) -> OnnxModule:
 
 
 def _read(f: Any) -> Any:
-    if not isinstance(f, (str, os.PathLike)):
-        message = f"onnx.load: `f` is {short(f)}; it must be a path."
-        raise DTypeError(message)
+    check_type("onnx.load", "f", f, (str, os.PathLike), "a path")
     path = Path(f)
     if not path.is_file():
         what = "a folder" if path.is_dir() else "not there"

@@ -11,7 +11,7 @@ import numpy as np
 from autocalc._kernels.spec import Array
 from autocalc._ops.creation import from_numpy
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import short
+from autocalc._tensor.checks import check_type
 from autocalc.errors import ArgumentError, AutocalcError, DTypeError, OnnxError
 from autocalc.nn import Module, Parameter
 from autocalc.onnx._known import KNOWN
@@ -133,11 +133,7 @@ class OnnxModule(Module):
             )
             raise ArgumentError(message)
         for name, value in {**named, **kwargs}.items():
-            if not isinstance(value, Tensor):
-                message = (
-                    f"OnnxModule: `{name}` is {short(value)}; it must be a tensor."
-                )
-                raise DTypeError(message)
+            check_type("OnnxModule", name, value, Tensor, "a tensor")
             if value.dtype is not self._dtypes[name]:
                 message = (
                     f"OnnxModule: `{name}` is a tensor of {value.dtype}; the graph "

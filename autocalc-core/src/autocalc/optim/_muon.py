@@ -7,9 +7,9 @@ import math
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
+from autocalc._ops._checks import check_shape
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag, check_switches
-from autocalc.errors import ShapeError
 from autocalc.optim._optimizer import Group, Optimizer, Params, is_number
 from autocalc.optim._per_parameter import kept, updated
 from autocalc.optim._rates import rate_of
@@ -101,12 +101,7 @@ class Muon(Optimizer):
 
     def _check_param(self, i: int, param: Any, known: set[int]) -> None:
         super()._check_param(i, param, known)
-        if param.ndim != 2:
-            message = (
-                f"Muon: `params[{i}]` has shape {param.shape}; it must be a matrix. "
-                f"Give the others to AdamW."
-            )
-            raise ShapeError(message)
+        check_shape("Muon", f"params[{i}]", param, "a matrix. Give the others to AdamW")
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)

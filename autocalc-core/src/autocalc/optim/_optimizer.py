@@ -18,7 +18,7 @@ from autocalc._dispatch._state import on_host
 from autocalc._dispatch._widened import computed_in
 from autocalc._graph._grad_mode import enable_grad
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import all_of, check_switches, sequence
+from autocalc._tensor.checks import all_of, check_switches, check_type, sequence
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.optim import _state
 from autocalc.optim._rates import is_rate, rate_of
@@ -122,9 +122,7 @@ class Optimizer:
     state: defaultdict[Tensor, dict[str, Any]]
 
     def __init__(self, params: Params, defaults: Any) -> None:
-        if not isinstance(defaults, Mapping):
-            message = f"{self._name}: `defaults` is {defaults!r}; it must be a dict."
-            raise DTypeError(message)
+        check_type(self._name, "defaults", defaults, Mapping, "a dict")
         self.defaults = defaults
         self.param_groups = []
         self.state = defaultdict(dict)

@@ -17,7 +17,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches, short
 from autocalc._tensor.dtypes import int64, uint8
 from autocalc.distributed import ProcessGroup
-from autocalc.distributed._group import current_group, require
+from autocalc.distributed._group import current_group, group_of
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.optim._lbfgs import LBFGS
 from autocalc.optim._optimizer import Optimizer, Params
@@ -252,7 +252,7 @@ def _group_of(where: str, process_group: Any) -> ProcessGroup | None:
     """Return the ranks that are meant; None where this process is alone."""
     if process_group is None:
         return current_group()
-    return require(where, process_group)
+    return group_of(where, process_group)
 
 
 def _send(group: ProcessGroup | None, state: dict[int, Any], to: int) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 from autocalc._dispatch._cpu import cpu_name
 from autocalc._dispatch._state import current, enter, leave, recorder
 from autocalc._dispatch._thread_budget import get_num_threads
-from autocalc._tensor.checks import as_int, short
-from autocalc.errors import ArgumentError, ConfigError, DTypeError
+from autocalc._tensor.checks import as_int, check_type, require
+from autocalc.errors import ConfigError, DTypeError
 from autocalc.profiler._account import Account
 from autocalc.profiler._advice import Advice, advice_of
 from autocalc.profiler._html import page
@@ -202,9 +202,7 @@ class profile:
         ConfigError
             If the profile has not ended.
         """
-        if by not in GROUPS:
-            message = f"table: `by` is {short(by)}; it must be one of {_listed()}."
-            raise ArgumentError(message)
+        require("table", "by", by, by in GROUPS, f"one of {_listed()}")
         if limit is not None:
             limit = _at_least("limit", limit, 1)
         rows = self._rows(by)
@@ -290,9 +288,7 @@ class profile:
             If the profile has not ended.
         """
         given: Any = title
-        if not isinstance(given, str):
-            message = f"html: `title` is {short(title)}; it must be a text."
-            raise DTypeError(message)
+        require("html", "title", title, isinstance(given, str), "a text", DTypeError)
         where = _path("html", path)
         rows = self._rows("kernel")
         tables = [self.table(by) for by in GROUPS]
@@ -337,16 +333,12 @@ def step() -> None:
 
 def _at_least(name: str, value: Any, least: int) -> int:
     number = as_int("profile", name, value)
-    if number < least:
-        message = f"profile: `{name}` is {number}; it must be {least} or more."
-        raise ArgumentError(message)
+    require("profile", name, number, number >= least, f"{least} or more")
     return number
 
 
 def _path(where: str, path: Any) -> Path:
-    if not isinstance(path, (str, os.PathLike)):
-        message = f"{where}: `path` is {short(path)}; it must be a file's name."
-        raise DTypeError(message)
+    check_type(where, "path", path, (str, os.PathLike), "a file's name")
     return Path(path)
 
 

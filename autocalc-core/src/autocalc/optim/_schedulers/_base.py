@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
+from autocalc._tensor.checks import require
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.optim._optimizer import Optimizer, is_number
 from autocalc.optim._rates import number_of, rate_of, set_rate
@@ -147,13 +148,6 @@ def check_last_epoch(where: str, given: Any) -> None:
     """Raise unless `given` is the number of an epoch, or -1."""
     is_epoch = isinstance(given, Integral) and int(given) >= -1
     require(where, "last_epoch", given, is_epoch, "an integer, -1 or more")
-
-
-def require(where: str, name: str, value: Any, holds: bool, needed: str) -> None:
-    """Raise unless a setting holds."""
-    if not holds:
-        message = f"{where}: `{name}` is {value!r}; it must be {needed}."
-        raise ArgumentError(message)
 
 
 def require_count(where: str, name: str, value: Any) -> None:

@@ -6,13 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_flags, require
 from autocalc.optim._optimizer import Optimizer
 from autocalc.optim._rates import set_rate
 from autocalc.optim._schedulers._base import (
     by_group,
     check_optimizer,
-    require,
     require_count,
 )
 from autocalc.optim._schedulers._momenta import MovingMomentum

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, TypeAlias
 
-from autocalc._tensor.checks import sequence
+from autocalc._tensor.checks import require, sequence
 from autocalc.errors import DTypeError
 from autocalc.optim._optimizer import Optimizer
 from autocalc.optim._rates import set_rate
@@ -20,7 +20,6 @@ from autocalc.optim._schedulers._base import (
     LRScheduler,
     by_group,
     check_optimizer,
-    require,
     require_count,
     require_number,
 )

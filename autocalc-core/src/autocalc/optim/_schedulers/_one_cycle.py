@@ -6,13 +6,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_flags, require
 from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Optimizer
 from autocalc.optim._schedulers._base import (
     by_group,
     check_optimizer,
-    require,
     require_count,
     require_number,
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._tensor.checks import require
 from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Optimizer, is_number
 from autocalc.optim._rates import rate_of, set_rate
@@ -13,7 +14,6 @@ from autocalc.optim._schedulers._base import (
     LRScheduler,
     by_group,
     check_optimizer,
-    require,
     require_number,
 )
 

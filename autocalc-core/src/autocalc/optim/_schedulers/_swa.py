@@ -7,13 +7,13 @@ import math
 from typing import Any
 
 from autocalc._ops._checks import check_sizes
+from autocalc._tensor.checks import require
 from autocalc.optim._optimizer import Optimizer, is_number
 from autocalc.optim._rates import rate_of
 from autocalc.optim._schedulers._base import (
     LRScheduler,
     by_group,
     check_optimizer,
-    require,
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import as_int, short
+from autocalc._tensor.checks import as_int, require, short
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.utils.tensorboard._events import Histogram
 
@@ -69,9 +69,7 @@ def _usual_edges() -> Any:
 def _joined(where: str, counts: Any, edges: Any, max_bins: Any) -> tuple[Any, Any]:
     """Join neighbours until there are at most `max_bins`."""
     most = as_int(where, "max_bins", max_bins)
-    if most < 1:
-        message = f"{where}: `max_bins` is {most}; it must be at least 1."
-        raise ArgumentError(message)
+    require(where, "max_bins", most, most >= 1, "at least 1")
     each = -(-len(counts) // most)
     starts = np.arange(0, len(counts), each)
     return np.add.reduceat(counts, starts), np.append(edges[starts], edges[-1])

@@ -14,7 +14,7 @@ from time import monotonic, time
 from types import TracebackType
 from typing import IO, Any
 
-from autocalc._tensor.checks import as_int, number, short
+from autocalc._tensor.checks import as_int, check_type, number, short
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.utils.tensorboard import _events as events
 from autocalc.utils.tensorboard._histogram import histogram_of
@@ -372,10 +372,7 @@ def _check_moment(
 
 
 def _text(where: str, name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        message = f"{where}: `{name}` is {short(value)}; it must be a text."
-        raise DTypeError(message)
-    return value
+    return check_type(where, name, value, str, "a text")
 
 
 def _default(comment: str) -> Path:
