@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from functools import cache
 
 import autocalc as ac
-from autocalc._dispatch._plugins import registry
+from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.table import TABLE
 from autocalc.testing import Compared
 from benchmarks.kernels.cases import ROWS, arguments

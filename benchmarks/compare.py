@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.progress import track
 
 import autocalc as ac
-from autocalc._dispatch._cpu import cpu_name
+from autocalc._dispatch.machine.cpu import cpu_name
 from benchmarks.kernels.__main__ import find
 from benchmarks.peers import BOUND, ROOT, Peer, started, worker
 from benchmarks.side_by_side.cases import CASES, COMPILED

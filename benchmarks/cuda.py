@@ -314,7 +314,7 @@ def profile(step: Callable[[], object], rows: int = 14) -> None:
 
         return call
 
-    from autocalc._dispatch._state import current, enter, leave
+    from autocalc._dispatch.selection.state import current, enter, leave
 
     token = enter(selection=current().selection.derive(wrap=timed))
     try:

@@ -50,8 +50,8 @@ def timed(kernel: Callable[..., object], kind: str, seconds: Seconds) -> Any:
 @contextmanager
 def watched() -> Iterator[Seconds]:
     """Time every kernel that was called before; give where the times add up."""
-    from autocalc._dispatch._select import KERNEL_INDEX, Decomposed
-    from autocalc._dispatch._state import current
+    from autocalc._dispatch.selection.select import KERNEL_INDEX, Decomposed
+    from autocalc._dispatch.selection.state import current
 
     seconds: Seconds = defaultdict(float)
     tables = current().selection.tables

@@ -18,7 +18,7 @@ from typing import Any
 
 import autocalc as ac
 import benchmarks
-from autocalc._dispatch._plugins import registry
+from autocalc._dispatch.plugins.discovery import registry
 from benchmarks import common
 
 #: How the names of what asv measures begin.

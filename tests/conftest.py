@@ -10,7 +10,7 @@ import re
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch._state import PROCESS
+from autocalc._dispatch.selection.state import PROCESS
 from autocalc._graph import _frozen
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")

@@ -12,8 +12,8 @@ from textwrap import wrap
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._select import Selection, find_set
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.selection.select import Selection, find_set
 from autocalc.errors import ConfigError
 
 #: The files that compute with whatever kernels there are.

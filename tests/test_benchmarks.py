@@ -243,11 +243,15 @@ def test_shares_of_a_step_are_its_kernels_and_the_rest():
 
     x = ac.ones(64, 64)
     run()
-    calls = [dict(table) for table in ac._dispatch._state.current().selection.tables]
+    calls = [
+        dict(table) for table in ac._dispatch.selection.state.current().selection.tables
+    ]
     seconds = ours(run, 3)
     assert set(seconds) == {"step", "products", "else", "rest"}
     assert seconds["rest"] > 0.01 > seconds["products"] > 0
-    after = [dict(table) for table in ac._dispatch._state.current().selection.tables]
+    after = [
+        dict(table) for table in ac._dispatch.selection.state.current().selection.tables
+    ]
     assert after == calls
 
 

@@ -77,7 +77,7 @@ def test_an_operator(clone, in_clone):
     assert changed("add-an-operator") == [
         f"{core}/__init__.py",  # the public list
         f"{core}/_kernels/elementwise/exponential.py",
-        f"{core}/_ops/exponential.py",
+        f"{core}/_ops/elementwise/exponential.py",
     ]
     apply("add-an-operator", clone)
     in_clone("tools/tensor_interface.py")

@@ -65,10 +65,10 @@ NUMPY_TYPES = {"ndarray", "generic", "number", "bool_", "dtype", "integer", "flo
 
 #: Where values enter from Python and NumPy, and where tensors are first filled.
 ENTRANCES = {
-    "_ops/filled.py",
-    "_ops/ranges.py",
-    "_ops/window_functions.py",
-    "_ops/creation.py",
+    "_ops/creation/constants.py",
+    "_ops/creation/ranges.py",
+    "_ops/creation/window_functions.py",
+    "_ops/creation/from_data.py",
 }
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import autocalc as ac
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch.selection.arrays import arrays
 from autocalc._kernels.table import TABLE
 from benchmarks.ablation.item import Item, floats, pointer
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch.selection.arrays import arrays
 from benchmarks.worker import Run
 
 

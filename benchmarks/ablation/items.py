@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import autocalc as ac
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._select import KERNEL_INDEX
-from autocalc._dispatch._state import current
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.select import KERNEL_INDEX
+from autocalc._dispatch.selection.state import current
 from benchmarks.ablation.convolution import convolutions
 from benchmarks.ablation.item import Item, floats, pointer
 from benchmarks.worker import Run

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Calls on 16 elements: one row for each kind of operator, and more.
 
-The kinds are those of `autocalc._dispatch._eager.accelerated`, so that an operator that
-leaves the short way is seen.
+The kinds are those of `autocalc._dispatch.engine.eager.accelerated`, so that an
+operator that leaves the short way is seen.
 """
 
 import autocalc as ac

@@ -16,7 +16,7 @@ from api_pages import write_pages
 from autocalc import _config, kernels
 from autocalc._absent import GROUPS
 from autocalc._absent.instead import INSTEAD
-from autocalc._dispatch._plugins import registry
+from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.table import TABLE
 
 if TYPE_CHECKING:

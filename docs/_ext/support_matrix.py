@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kernel_table import KINDS, link, list_table
 
 from autocalc import kernels
-from autocalc._dispatch._plugins import registry
+from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.samples import Make
 from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance import Refused, Subject

@@ -11,7 +11,7 @@ import numpy as np
 from kernel_table import KINDS, budgets, escaped, list_table
 
 from autocalc import kernels
-from autocalc._dispatch._cpu import cpu_name
+from autocalc._dispatch.machine.cpu import cpu_name
 from autocalc._kernels.table import TABLE
 from autocalc.testing import Compared, compare_kernels
 

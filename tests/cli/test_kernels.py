@@ -8,7 +8,7 @@ import json
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch._plugins import Refusal
+from autocalc._dispatch.plugins.discovery import Refusal
 from autocalc._kernels.table import TABLE
 from autocalc.cli import _kernels as command
 from autocalc.cli._chosen import chosen, ordinary_sample

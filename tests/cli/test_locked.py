@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch import _lock, _thread_budget, _threads
+from autocalc._dispatch.locks import lock
+from autocalc._dispatch.machine import thread_budget
+from autocalc._dispatch.plugins import threads
 from autocalc._io import files
 from autocalc.errors import ConfigWarning
 
@@ -39,7 +41,7 @@ def test_so_do_those_of_a_text_model(run):
     words += ["--d-model", 16, "--heads", 2, "--layers", 1]
     run(*words, "--save", "a.safetensors")
     run(*words, "--locked", "a.safetensors", "--save", "b.safetensors")
-    texts = [_lock.read(_lock._path("x", f"{n}.safetensors")).json() for n in "ab"]
+    texts = [lock.read(lock._path("x", f"{n}.safetensors")).json() for n in "ab"]
     assert texts[0] == texts[1]
 
 
@@ -50,7 +52,7 @@ def test_what_is_not_the_same_is_refused(run):
     name, one = next(iter(made.sets.items()))
     changed = dataclasses.replace(one, package="acme 9")
     other = dataclasses.replace(made, sets={**made.sets, name: changed})
-    files.write({}, "b.safetensors", {_lock.METADATA_KEY: other.json()})
+    files.write({}, "b.safetensors", {lock.METADATA_KEY: other.json()})
     out = run(*TRAIN, "--locked", "b.safetensors", code=1).output
     assert f"b.safetensors does not hold here: {name} was of acme 9 and is" in out
     assert "epoch" not in out
@@ -68,8 +70,8 @@ def test_a_file_without_a_lock(run):
 
 
 def test_more_threads_than_cores_are_told(run, monkeypatch):
-    monkeypatch.setattr(_thread_budget, "usable_cores", lambda: 1)
+    monkeypatch.setattr(thread_budget, "usable_cores", lambda: 1)
     with pytest.warns(ConfigWarning, match="^--threads 2: 2 threads are more than"):
         run(*TRAIN, "--threads", 2)
     monkeypatch.undo()
-    _threads.apply_budget(None)  # what was told before
+    threads.apply_budget(None)  # what was told before

@@ -9,8 +9,8 @@ import pytest
 
 import autocalc as ac
 from autocalc import _config
-from autocalc._dispatch import _plugins
-from autocalc._dispatch import _tuning as tuning
+from autocalc._dispatch.plugins import discovery
+from autocalc._dispatch.selection import tuning
 from autocalc._kernels import benchmarks
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.table import TABLE
@@ -37,17 +37,17 @@ def vendors(tmp_path, monkeypatch):
     monkeypatch.setenv("AUTOCALC_TUNE", "read")
     monkeypatch.setenv("AUTOCALC_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(_timing, "ROWS", SMALL)
-    plain = _plugins.Registry.add_plugin
+    plain = discovery.Registry.add_plugin
 
     def add_plugin(self, plugin, load, module=""):
         plain(self, plugin, load, module)
         if plugin.name == "reference":
             for name, rank in (("swift", 9000), ("plodding", 8000)):
-                made = _plugins.Plugin(name, name, "1.0")
+                made = discovery.Plugin(name, name, "1.0")
                 self._add_set(made, rival(name, rank), "")
 
-    monkeypatch.setattr(_plugins.Registry, "add_plugin", add_plugin)
-    monkeypatch.setattr(_plugins, "_entry_points", list)
+    monkeypatch.setattr(discovery.Registry, "add_plugin", add_plugin)
+    monkeypatch.setattr(discovery, "_entry_points", list)
     _config.reload()
     ac.kernels.reload()
     yield

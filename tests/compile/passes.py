@@ -13,7 +13,7 @@ import pytest
 import autocalc as ac
 from autocalc._compile import Compiled
 from autocalc._compile._passes import PASSES, transposed_weights
-from autocalc._dispatch._plugins import registry
+from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.kernel_set import DispatchKey
 
 #: Passes that are off unless they are what is tested: calls are counted one by one.

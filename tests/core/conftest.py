@@ -12,7 +12,8 @@ import pytest
 
 import autocalc as ac
 from autocalc import _config
-from autocalc._dispatch import _eager, _plugins
+from autocalc._dispatch.engine import eager
+from autocalc._dispatch.plugins import discovery
 from autocalc.plugin import hookimpl
 
 
@@ -39,11 +40,11 @@ def definitions():
     """Run a function by the Python definitions alone."""
 
     def run(function, *args):
-        _eager.pause(True)
+        eager.pause(True)
         try:
             return function(*args)
         finally:
-            _eager.pause(False)
+            eager.pause(False)
 
     return run
 
@@ -75,9 +76,9 @@ def install(monkeypatch):
 
     def install(**packages):
         points = [Point(name, given) for name, given in packages.items()]
-        monkeypatch.setattr(_plugins, "_entry_points", lambda: points)
+        monkeypatch.setattr(discovery, "_entry_points", lambda: points)
         ac.kernels.reload()
-        return _plugins.registry()
+        return discovery.registry()
 
     yield install
     monkeypatch.undo()

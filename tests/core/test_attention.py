@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch.selection.arrays import arrays
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn.attention import SDPBackend, sdpa_kernel
 from autocalc.testing import assert_close, gradcheck, gradgradcheck

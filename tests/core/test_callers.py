@@ -52,19 +52,22 @@ def chain(*places):
     ("places", "site"),
     [
         ([("", "train")], FORWARD),
-        ([("_ops/activations.py", "gelu"), ("", "train")], Site("gelu", "forward")),
+        (
+            [("_ops/activations/smooth.py", "gelu"), ("", "train")],
+            Site("gelu", "forward"),
+        ),
         # the outermost operator names the call, helpers do not
         (
             [
-                ("_dispatch/_call.py", "run"),
-                ("_ops/_op.py", "call"),
-                ("_ops/matmul.py", "linear"),
-                ("_ops/attention.py", "attend"),
-                ("nn/_attention.py", "forward"),
+                ("_dispatch/selection/call.py", "run"),
+                ("_ops/_operator/factories.py", "call"),
+                ("_ops/matrices/matmul.py", "linear"),
+                ("_ops/attention/dot_product.py", "attend"),
+                ("nn/_layers/attention/multihead.py", "forward"),
             ],
             Site("attend", "forward"),
         ),
-        ([("_ops/matmul.py", "_private"), ("", "train")], FORWARD),
+        ([("_ops/matrices/matmul.py", "_private"), ("", "train")], FORWARD),
         ([("_ops/views/_shared.py", "helper"), ("", "train")], FORWARD),
         ([("optim/_adam.py", "step")], Site("", "optimizer")),
         (

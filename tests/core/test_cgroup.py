@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from autocalc._dispatch._cgroup import cpu_quota, memory_left, memory_limit
+from autocalc._dispatch.machine.cgroup import cpu_quota, memory_left, memory_limit
 
 pytestmark = pytest.mark.core
 

@@ -369,7 +369,9 @@ def flat(found):
     return (found,) if isinstance(found, ac.Tensor) else tuple(found)
 
 
-COPIES = [name for name in ac._ops.view_copies.__all__ if name != "detach_copy"]
+COPIES = [
+    name for name in ac._ops.arranging.view_copies.__all__ if name != "detach_copy"
+]
 
 
 def test_copies_are_no_views():
@@ -387,7 +389,7 @@ def test_copies_are_no_views():
 
 @pytest.mark.parametrize("periodic", [True, False])
 @pytest.mark.parametrize("length", [0, 1, 2, 7, 12])
-@pytest.mark.parametrize("name", ac._ops.window_functions.__all__)
+@pytest.mark.parametrize("name", ac._ops.creation.window_functions.__all__)
 def test_windows(name, length, periodic):
     ours = getattr(ac, name)(length, periodic, dtype=ac.float64)
     theirs = getattr(torch, name)(length, periodic, dtype=torch.float64)

@@ -15,8 +15,8 @@ import archspec.cpu.detect
 import pytest
 from archspec.cpu.detect import partial_uarch
 
-from autocalc._dispatch import _cpu
-from autocalc._dispatch._cpu import cpu_features, detected_features, without
+from autocalc._dispatch.machine import cpu
+from autocalc._dispatch.machine.cpu import cpu_features, detected_features, without
 from autocalc.errors import ConfigWarning
 
 FULL = frozenset(
@@ -99,7 +99,7 @@ def test_a_hidden_feature_that_no_cpu_has_is_reported(environment):
         "AUTOCALC_CPU_FEATURES names 'avx512g', which is no CPU feature and has no "
         "effect; did you mean 'avx512f'"
     )
-    _cpu._check_names.cache_clear()
+    cpu._check_names.cache_clear()
     with pytest.warns(ConfigWarning, match=message) as caught:
         assert "sse2" not in cpu_features()
     assert len(caught) == 1
@@ -121,7 +121,7 @@ def test_the_mask_in_a_fresh_process():
 
 
 def test_the_cpu_has_a_name():
-    assert _cpu.cpu_name()
+    assert cpu.cpu_name()
 
 
 # ---- cores ---------------------------------------------------------------------------
@@ -132,17 +132,17 @@ def test_the_cpu_has_a_name():
     [(math.inf, 6, 6), (2.5, 6, 2), (1.0, 6, 1), (8.0, 3, 3)],
 )
 def test_usable_cores(monkeypatch, quota, affinity, cores):
-    monkeypatch.setattr(_cpu, "cpu_quota", lambda: quota)
+    monkeypatch.setattr(cpu, "cpu_quota", lambda: quota)
     monkeypatch.setattr(
         os, "sched_getaffinity", lambda _: range(affinity), raising=False
     )
-    assert _cpu.usable_cores() == cores
+    assert cpu.usable_cores() == cores
 
 
 def test_usable_cores_where_affinity_is_unknown(monkeypatch):
-    monkeypatch.setattr(_cpu, "cpu_quota", lambda: math.inf)
+    monkeypatch.setattr(cpu, "cpu_quota", lambda: math.inf)
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 5)
-    assert _cpu.usable_cores() == 5
+    assert cpu.usable_cores() == 5
     monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert _cpu.usable_cores() == 1
+    assert cpu.usable_cores() == 1

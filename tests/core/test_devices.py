@@ -14,8 +14,8 @@ from benchmarks.operators.cases import LEAVES, ROWS, operands
 from tests.mirror_device import LIBRARY, MIRROR
 
 import autocalc as ac
-from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._state import PROCESS
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.selection.state import PROCESS
 from autocalc.errors import (
     ArgumentError,
     CompileError,

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch import _engine as engine
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._select import MAX_DECISIONS, Decomposed
-from autocalc._dispatch._state import PROCESS
+from autocalc._dispatch.engine import native
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.select import MAX_DECISIONS, Decomposed
+from autocalc._dispatch.selection.state import PROCESS
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.samples import Make
 from autocalc._kernels.table import PRIMITIVES, TABLE
@@ -291,7 +291,7 @@ def test_nothing_that_runs_is_an_error_that_lists_who_was_asked(install, monkeyp
 
 def test_a_lead_kernel_brings_the_composite_along(install):
     install(blas=[fake("blas", "gemm")], simd=[fake("simd", *PRIMITIVES, rank=200)])
-    from autocalc._ops.matmul import linear
+    from autocalc._ops.matrices.matmul import linear
 
     x, w, b = ac.ones(2, 3), ac.ones(4, 3), ac.ones(4)
     with ac.kernels.use("blas"):
@@ -307,7 +307,7 @@ def test_a_lead_kernel_brings_the_composite_along(install):
 def test_a_set_that_adds_to_others_takes_no_composite_apart(install):
     adds = dataclasses.replace(fake("adds", "gemm", rank=900), decomposes=False)
     install(adds=[adds])
-    from autocalc._ops.matmul import linear
+    from autocalc._ops.matrices.matmul import linear
 
     call = (ac.ones(2, 3), ac.ones(4, 3), ac.ones(4))
     explained = ac.kernels.explain("linear", *call, "none")
@@ -318,8 +318,8 @@ def test_a_set_that_adds_to_others_takes_no_composite_apart(install):
 
 def test_a_set_of_primitives_runs_everything(install):
     install(mine=[fake("mine", *PRIMITIVES)])
-    from autocalc._ops.classification_losses import _of_labels as cross_entropy
-    from autocalc._ops.matmul import linear
+    from autocalc._ops.losses.classification_losses import _of_labels as cross_entropy
+    from autocalc._ops.matrices.matmul import linear
 
     w = ac.rand(3, 4, requires_grad=True)
 
@@ -511,14 +511,14 @@ def test_results_come_from_the_first_allocator(install):
 
 
 def test_without_an_allocator(install, monkeypatch):
-    monkeypatch.setattr(engine, "allocator", None)
+    monkeypatch.setattr(native, "allocator", None)
     install()
     assert ac.memory.stats() == {}
     ac.memory.trim()
 
 
 def test_constants_are_cached_and_keep_their_sign_and_type():
-    from autocalc._dispatch._arrays import constant
+    from autocalc._dispatch.selection.arrays import constant
 
     f4 = np.dtype(np.float32)
     assert constant(2, f4) is constant(2, f4)

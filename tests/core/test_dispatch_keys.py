@@ -7,17 +7,17 @@ The way in Python and that of the engine hold the same promises.
 import numpy as np
 import pytest
 
-from autocalc._dispatch import _engine as engine
-from autocalc._dispatch._keys import key_of
+from autocalc._dispatch.engine import native
+from autocalc._dispatch.engine.keys import key_of
 
 
 @pytest.fixture(params=["python", "engine"])
 def way(request):
     if request.param == "python":
         return key_of
-    if engine.native is None:
+    if native.native is None:
         pytest.skip("the engine is not installed")
-    return engine.key_of
+    return native.key_of
 
 
 def a(*shape, dtype=np.float32):

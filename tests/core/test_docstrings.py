@@ -11,7 +11,7 @@ import pkgutil
 import pytest
 
 import autocalc as ac
-from autocalc._ops._op import OPERATORS
+from autocalc._ops._operator.factories import OPERATORS
 from autocalc.nn import functional
 from autocalc.testing import conformance
 

@@ -14,7 +14,7 @@ import pytest
 from tests.core.eager_programs import trace
 
 import autocalc as ac
-from autocalc._dispatch import _eager as eager
+from autocalc._dispatch.engine import eager
 
 accelerated = pytest.mark.skipif(eager.calls is None, reason="calls are Python's")
 

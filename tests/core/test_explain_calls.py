@@ -8,9 +8,9 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._dispatch import _tuning as tuning
-from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._cpu import detected_features
+from autocalc._dispatch.machine.cpu import detected_features
+from autocalc._dispatch.selection import tuning
+from autocalc._dispatch.selection.call import KernelCall
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.table import TABLE
 from autocalc.errors import ConfigError, ShapeError

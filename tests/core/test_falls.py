@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch.selection.arrays import arrays
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.table import TABLE
 from autocalc.errors import KernelError
@@ -100,16 +100,16 @@ def test_sets_with_the_same_answer_stand_together():
 def test_the_list_is_told_at_the_end(strict, told, monkeypatch):
     program = """
 import numpy as np
-from autocalc._dispatch import _plugins
+from autocalc._dispatch.plugins import discovery as _plugins
 from autocalc.plugin import KernelSet
 plain = _plugins.registry.__wrapped__
 found = plain()
 made = KernelSet("x", "x", load=dict, rank=999)
 found._add_set(_plugins.Plugin("x", "x", "1"), made, "")
 _plugins.registry.cache_clear()
-import autocalc._dispatch._select as select
+import autocalc._dispatch.selection.select as select
 select.registry = lambda: found
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch.selection.arrays import arrays
 select.registry().sets = {k: found.sets[k] for k in ("reference", "x")}
 arrays.add(np.ones(2), np.ones(2))
 """

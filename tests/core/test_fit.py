@@ -3,15 +3,15 @@
 
 import pytest
 
-from autocalc._dispatch import _fit
-from autocalc._dispatch._fit import api_misfit, misfit
+from autocalc._dispatch.plugins import compatibility
+from autocalc._dispatch.plugins.compatibility import api_misfit, misfit
 
 pytestmark = pytest.mark.core
 
 
 @pytest.fixture(autouse=True)
 def core_of_0_3(monkeypatch):
-    monkeypatch.setattr(_fit, "__version__", "0.3.1")
+    monkeypatch.setattr(compatibility, "__version__", "0.3.1")
 
 
 @pytest.mark.parametrize("version", ["0.3.0", "0.3.1", "0.3.12", "0.3", "0.3.0rc1"])

@@ -15,8 +15,8 @@ from tests.core.small_samples import samples_of
 
 import autocalc as ac
 import autocalc.nn.functional  # operators register when they are imported
-from autocalc._ops._op import OPERATORS
-from autocalc._ops._rule import _no_rule
+from autocalc._ops._operator.factories import OPERATORS
+from autocalc._ops._operator.rules import _no_rule
 from autocalc.errors import GradError
 from autocalc.testing import GradcheckError, gradcheck, gradgradcheck
 

@@ -11,8 +11,8 @@ import pytest
 
 import autocalc as ac
 from autocalc._graph._node import FREED
-from autocalc._ops.classification_losses import _of_labels as cross_entropy
-from autocalc._ops.matmul import linear
+from autocalc._ops.losses.classification_losses import _of_labels as cross_entropy
+from autocalc._ops.matrices.matmul import linear
 
 
 @pytest.fixture(autouse=True)

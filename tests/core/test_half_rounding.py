@@ -19,7 +19,7 @@ from tests.core.test_third_derivatives import public
 
 import autocalc as ac
 from autocalc import linalg, special
-from autocalc._ops._op import OPERATORS
+from autocalc._ops._operator.factories import OPERATORS
 from autocalc.errors import AutocalcError
 from autocalc.nn import functional as F
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.core
 #: Of AutoCalc, of what it needs and of Python's library: 5 to 60 ms each.
 LATE = (
     *(f"autocalc.{name}" for name in ("data", "models", "nn", "optim", "testing")),
-    *("autocalc.utils", "autocalc.cli", "autocalc._dispatch._explain"),
+    *("autocalc.utils", "autocalc.cli", "autocalc._dispatch.explain.explain"),
     "autocalc.diagnostics",
     *("autocalc.profiler", "rich"),
     *("pluggy", "archspec", "safetensors", "logging", "difflib"),

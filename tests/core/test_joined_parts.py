@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch._arrays import arrays, reshaped_view
-from autocalc._dispatch._slice_ranges import common_storage, slice_ranges
+from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
+from autocalc._dispatch.selection.arrays import arrays, reshaped_view
 from autocalc.nn import functional
 
 SHAPE = (3, 6, 2)

@@ -16,7 +16,9 @@ import pytest
 
 import autocalc as ac
 from autocalc import _config
-from autocalc._dispatch import _kept_files, _records, _tuning
+from autocalc._dispatch.machine import kept_files
+from autocalc._dispatch.plugins import records
+from autocalc._dispatch.selection import tuning
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc.errors import ConfigError
 from autocalc.profiler import _peaks
@@ -32,9 +34,9 @@ NOT_ROOT = "only the administrator can give files to others"
 @pytest.fixture(autouse=True)
 def cache(tmp_path, environment):
     environment(AUTOCALC_CACHE_DIR=str(tmp_path / "cache"))
-    _tuning.forget()
+    tuning.forget()
     yield tmp_path / "cache"
-    _tuning.forget()
+    tuning.forget()
 
 
 def key():
@@ -44,23 +46,23 @@ def key():
 
 def tuned():
     """Write a record of tuning; return its file and what reads it."""
-    path = _tuning.write([_tuning.measured(key(), "a product", {"one": 1e-3})])
+    path = tuning.write([tuning.measured(key(), "a product", {"one": 1e-3})])
 
     def read():
-        _tuning.forget()
-        return _tuning.known()
+        tuning.forget()
+        return tuning.known()
 
     return path, read
 
 
 def self_tested():
     """Write the record of a self-test; return its file and what reads it."""
-    path = _records.folder() / "mine-0.json"
-    _records.keep(path, _records.Record("mine", "some 1.0", "passed", calls=3))
+    path = records.folder() / "mine-0.json"
+    records.keep(path, records.Record("mine", "some 1.0", "passed", calls=3))
 
     def read():
-        _records._kept.clear()
-        return _records.find(path)
+        records._kept.clear()
+        return records.find(path)
 
     return path, read
 
@@ -119,7 +121,7 @@ def local_socket(path):
 
 def huge(path):
     with path.open("ab") as file:
-        file.truncate(_kept_files.MOST_BYTES + 1)
+        file.truncate(kept_files.MOST_BYTES + 1)
 
 
 def link_to_a_pipe(path):
@@ -219,7 +221,7 @@ def test_wrong_values_anywhere_in_a_record_are_no_error(kind):
             path.write_text(json.dumps(replaced(content, place, wrong)))
             found = read()
             if kind == "tuning":
-                nearest = _tuning.nearest(key())
+                nearest = tuning.nearest(key())
                 assert nearest is None or nearest.fastest_first
             if kind == "self-test" and found is not None:
                 assert found.text
@@ -231,7 +233,7 @@ def test_wrong_values_anywhere_in_a_record_are_no_error(kind):
 def test_a_program_starts_beside_a_pipe_in_the_place_of_a_record(cache):
     path, _ = tuned()
     pipe(path)
-    _tuning.forget()
+    tuning.forget()
     ac.kernels.reload()
     _config.reload()
     assert (ac.ones(4, 4) @ ac.ones(4, 4)).sum().item() == 64

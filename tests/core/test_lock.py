@@ -13,11 +13,11 @@ import pytest
 from safetensors import safe_open
 
 import autocalc as ac
-from autocalc._dispatch import _lock_files as lock_files
-from autocalc._dispatch import _tuning as tuning
-from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._lock import METADATA_KEY, text_of
-from autocalc._dispatch._state import PROCESS
+from autocalc._dispatch.locks import lock_files
+from autocalc._dispatch.locks.lock import METADATA_KEY, text_of
+from autocalc._dispatch.selection import tuning
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.state import PROCESS
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.table import TABLE
@@ -156,7 +156,7 @@ def test_what_is_missing_is_refused_with_every_difference(install, two):
 
 
 def test_a_hidden_feature_is_named(environment, install):
-    from autocalc._dispatch._cpu import detected_features
+    from autocalc._dispatch.machine.cpu import detected_features
 
     feature = min(detected_features())
     needy = [dataclasses.replace(sets_of("needy")[0], requires={feature})]

@@ -10,9 +10,9 @@ import pytest
 from tests.core.small_samples import ODD, Inside
 
 import autocalc as ac
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._many_dims import joined
+from autocalc._dispatch.plugins.many_dims import joined
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.call import KernelCall
 from autocalc._kernels.adapter import adapt
 from autocalc._kernels.kernel_set import MAX_DIMS
 from autocalc._kernels.rules import MOST_DIMS

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch import _precision
+from autocalc._dispatch.plugins import precision as _precision
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.table import TABLE
 from autocalc.errors import ArgumentError, CompileError, KernelError, PluginWarning
@@ -65,7 +65,7 @@ def test_the_setting_decides_who_runs(sets):
 
 
 def test_decisions_of_a_precision_are_kept(sets):
-    from autocalc._dispatch._state import PROCESS
+    from autocalc._dispatch.selection.state import PROCESS
 
     seen = {}
     for precision in WALK:

@@ -8,7 +8,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._ops import conv
+from autocalc._ops.convolutions import conv
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.testing import gradcheck, gradgradcheck
 

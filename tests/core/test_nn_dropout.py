@@ -8,7 +8,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._ops import dropout
+from autocalc._ops.random import dropout
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn import functional as F
 

@@ -14,7 +14,7 @@ from autocalc.errors import (
     KernelDataError,
     ShapeError,
 )
-from autocalc.nn import _linear_cross_entropy as module
+from autocalc.nn._functional import linear_cross_entropy as module
 from autocalc.testing import gradcheck, gradgradcheck
 
 F = nn.functional

@@ -19,8 +19,8 @@ from autocalc.errors import (
     ModuleError,
     ShapeError,
 )
-from autocalc.nn._orthogonal import matrix_exp
 from autocalc.nn.utils import parametrizations, parametrize
+from autocalc.nn.utils._orthogonal import matrix_exp
 
 pytestmark = pytest.mark.core
 

@@ -10,7 +10,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._ops import avg_pooling, max_pooling
+from autocalc._ops.pooling import avg_pooling, max_pooling
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.testing import gradcheck, gradgradcheck
 

@@ -8,7 +8,8 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._ops import resizing, unfolding
+from autocalc._ops.convolutions import unfolding
+from autocalc._ops.images import resizing
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.testing import gradcheck, gradgradcheck
 

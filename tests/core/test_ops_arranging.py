@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch.selection.arrays import arrays
 from autocalc.errors import (
     ArgumentError,
     AutocalcError,

@@ -13,23 +13,24 @@ import pytest
 import autocalc as ac
 from autocalc import _ops
 from autocalc._kernels.table import TABLE
-from autocalc._ops import (
-    attention,
-    comparison,
-    dropout,
-    matmul,
-    rotary,
-    scattering,
-    slicing,
+from autocalc._ops._operator.factories import OPERATORS
+from autocalc._ops.activations.smooth import (
+    gelu_backward,
+    silu_backward,
+    softplus_backward,
 )
-from autocalc._ops._op import OPERATORS
-from autocalc._ops.activations import gelu_backward, silu_backward, softplus_backward
-from autocalc._ops.binary_losses import of_logits
-from autocalc._ops.classification_losses import _of_labels as cross_entropy
-from autocalc._ops.classification_losses import nll_loss
-from autocalc._ops.embedding import embedding_op as embedding
-from autocalc._ops.matmul import linear
-from autocalc._ops.weighing import weigh_op
+from autocalc._ops.attention import dot_product, rotary
+from autocalc._ops.elementwise import comparison
+from autocalc._ops.elementwise.zero_weights import weigh_op
+from autocalc._ops.embedding.rows import embedding_op as embedding
+from autocalc._ops.indexing import scattering
+from autocalc._ops.losses.binary_losses import of_logits
+from autocalc._ops.losses.classification_losses import _of_labels as cross_entropy
+from autocalc._ops.losses.classification_losses import nll_loss
+from autocalc._ops.matrices import matmul
+from autocalc._ops.matrices.matmul import linear
+from autocalc._ops.random import dropout
+from autocalc._ops.views import slicing
 from autocalc.testing import gradcheck, gradgradcheck
 
 F = ac.nn.functional
@@ -170,7 +171,7 @@ CASES = {
         lambda: (leaf(3, 2), leaf(2, 3)),
     ),
     "attention": (
-        lambda q, k, v: attention.attention_op(
+        lambda q, k, v: dot_product.attention_op(
             q, k, v, None, None, None, 0.7, "lower_right", 0.0
         ),
         lambda: (leaf(1, 2, 4, 2), leaf(1, 3, 2, 2, seed=1), leaf(1, 3, 2, 2, seed=2)),

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 import autocalc as ac
-from autocalc._ops._inplace import in_place
-from autocalc._ops._method import IN_PLACE, METHODS, method
+from autocalc._ops._operator.method import IN_PLACE, METHODS, method
+from autocalc._ops.in_place._inplace import in_place
 
 pytestmark = pytest.mark.core
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._ops.classification_losses import _of_labels as cross_entropy
-from autocalc._ops.matmul import bmm, linear, mm
+from autocalc._ops.losses.classification_losses import _of_labels as cross_entropy
+from autocalc._ops.matrices.matmul import bmm, linear, mm
 from autocalc.errors import (
     ArgumentError,
     DimensionError,

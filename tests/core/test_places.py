@@ -112,7 +112,7 @@ def test_type_checkers_follow_a_path(tmp_path):
         check=False,
     )
     weight, pair, error, summary = done.stdout.splitlines()
-    assert weight.endswith('"autocalc.nn._parameter.Parameter"')
+    assert weight.endswith('"autocalc.nn._module.parameter.Parameter"')
     assert pair.endswith('"tuple[Any, ...]"')
     assert 'expression has type "Normal", variable has type "int"' in error
     assert summary.startswith("Found 1 error")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch._plugins import Plugin, Registry
+from autocalc._dispatch.plugins.discovery import Plugin, Registry
 from autocalc.errors import ConfigError, ConfigWarning, PluginError, PluginWarning
 from autocalc.plugin import KERNEL_API_VERSION, KernelImpl, KernelSet
 
@@ -293,7 +293,7 @@ def test_a_disabled_name_that_no_set_bears_is_reported(install, environment):
 
 
 def test_hidden_features(install, environment):
-    from autocalc._dispatch._cpu import detected_features
+    from autocalc._dispatch.machine.cpu import detected_features
 
     feature = min(detected_features())
     environment(AUTOCALC_CPU_FEATURES=f"-{feature}")
@@ -303,7 +303,7 @@ def test_hidden_features(install, environment):
 
 
 def test_the_package_is_named_with_its_version():
-    from autocalc._dispatch._plugins import registry
+    from autocalc._dispatch.plugins.discovery import registry
 
     assert str(registry().plugins[0]) == f"autocalc-core {ac.__version__}"
     assert ac.plugin.include_dir().joinpath("autocalc_kernel.h").is_file()

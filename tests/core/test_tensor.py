@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._ops import _inplace
+from autocalc._ops.in_place import _inplace
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
 

@@ -18,7 +18,7 @@ from tests.core.small_samples import samples_of
 
 import autocalc as ac
 import autocalc.nn.functional  # operators register when they are imported
-from autocalc._ops._op import OPERATORS
+from autocalc._ops._operator.factories import OPERATORS
 
 pytestmark = pytest.mark.core
 

@@ -9,17 +9,18 @@ import pytest
 
 import autocalc as ac
 from autocalc import _config
-from autocalc._dispatch import _cpu, _thread_budget, _threads
+from autocalc._dispatch.machine import cpu, thread_budget
+from autocalc._dispatch.plugins import threads
 from autocalc.errors import ArgumentError, ConfigWarning
 from autocalc.plugin import KernelSet
 
 
 @pytest.fixture(autouse=True)
 def same_budget(monkeypatch):
-    monkeypatch.setattr(_thread_budget, "_budget", None)
+    monkeypatch.setattr(thread_budget, "_budget", None)
     yield
     monkeypatch.undo()
-    _threads.apply_budget(None)
+    threads.apply_budget(None)
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def told(install):
 
 def test_the_budget_comes_from_the_cores(environment, monkeypatch):
     environment()
-    monkeypatch.setattr(_thread_budget, "usable_cores", lambda: 7)
+    monkeypatch.setattr(thread_budget, "usable_cores", lambda: 7)
     assert ac.get_num_threads() == 7
 
 
@@ -80,7 +81,7 @@ def test_serial_leaves_an_unset_budget_unset(environment, monkeypatch):
     environment()
     with ac.serial():
         pass
-    monkeypatch.setattr(_thread_budget, "usable_cores", lambda: 7)
+    monkeypatch.setattr(thread_budget, "usable_cores", lambda: 7)
     assert ac.get_num_threads() == 7
 
 
@@ -107,7 +108,7 @@ def test_a_wrong_number_of_openmp_is_passed_over_with_a_warning(
     environment, monkeypatch, text
 ):
     environment()
-    monkeypatch.setattr(_thread_budget, "usable_cores", lambda: 7)
+    monkeypatch.setattr(thread_budget, "usable_cores", lambda: 7)
     monkeypatch.setenv("OMP_NUM_THREADS", text)
     _config.reload()
     with pytest.warns(ConfigWarning, match="OMP_NUM_THREADS=.* has no effect on AutoC"):
@@ -116,7 +117,7 @@ def test_a_wrong_number_of_openmp_is_passed_over_with_a_warning(
 
 def test_more_threads_of_openmp_than_cores_warn(cores, environment):
     cores(2, 2)
-    _thread_budget._warn_once.cache_clear()
+    thread_budget._warn_once.cache_clear()
     environment(OMP_NUM_THREADS="3")
     with pytest.warns(ConfigWarning, match="^OMP_NUM_THREADS=3: 3 threads are more"):
         assert ac.get_num_threads() == 3
@@ -136,9 +137,9 @@ def cores(monkeypatch):
     """Return a function that says how many cores there are, and why no more."""
 
     def put(affine, there, quota=float("inf")):
-        monkeypatch.setattr(_cpu, "affine_cores", lambda: affine)
-        monkeypatch.setattr(_cpu.os, "cpu_count", lambda: there)
-        monkeypatch.setattr(_cpu, "cpu_quota", lambda: quota)
+        monkeypatch.setattr(cpu, "affine_cores", lambda: affine)
+        monkeypatch.setattr(cpu.os, "cpu_count", lambda: there)
+        monkeypatch.setattr(cpu, "cpu_quota", lambda: quota)
 
     return put
 
@@ -171,7 +172,7 @@ def test_a_budget_within_the_cores_does_not(cores, recwarn):
 def test_the_environments_budget_warns_once(cores, environment, recwarn):
     cores(2, 2)
     environment(AUTOCALC_NUM_THREADS="3")
-    _thread_budget._warn_once.cache_clear()
+    thread_budget._warn_once.cache_clear()
     with pytest.warns(ConfigWarning, match="^AUTOCALC_NUM_THREADS=3: 3 threads are"):
         assert ac.get_num_threads() == 3
     recwarn.clear()

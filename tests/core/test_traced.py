@@ -9,9 +9,9 @@ from tests.core.eager_programs import Program
 from tests.core.traced_calls import CALLS, Data
 
 import autocalc as ac
-from autocalc._dispatch import _eager as eager
-from autocalc._dispatch._state import PROCESS
-from autocalc._ops import _traced
+from autocalc._dispatch.engine import eager
+from autocalc._dispatch.selection.state import PROCESS
+from autocalc._ops._operator import traced
 
 F = ac.nn.functional
 
@@ -50,12 +50,12 @@ def programs_of(function) -> list[object]:
 
 def programs(name: str) -> list[object]:
     """Return the same of a function by its name."""
-    return programs_of(_traced.FUNCTIONS[name])
+    return programs_of(traced.FUNCTIONS[name])
 
 
 def is_replayed(function) -> bool:
     """Return whether Python runs the short programs of a function."""
-    return getattr(function, "__globals__", None) is vars(_traced)
+    return getattr(function, "__globals__", None) is vars(traced)
 
 
 #: Recipes write floats, and read no element of a mask.
@@ -63,7 +63,7 @@ WITHOUT_PROGRAM = {"_inplace.gcd_", "_inplace.lcm_", "_inplace.masked_scatter_"}
 
 #: Those whose short programs run here.
 RUN = [
-    name for name in CALLS if not IN_PYTHON or is_replayed(_traced.FUNCTIONS.get(name))
+    name for name in CALLS if not IN_PYTHON or is_replayed(traced.FUNCTIONS.get(name))
 ]
 
 
@@ -95,8 +95,8 @@ def learnt(function, *args) -> int:
 @pytest.fixture
 def declared(monkeypatch):
     """Declare a function for this test alone."""
-    monkeypatch.setattr(_traced, "FUNCTIONS", {})
-    return _traced.traced
+    monkeypatch.setattr(traced, "FUNCTIONS", {})
+    return traced.traced
 
 
 def ones(*shape: int) -> ac.Tensor:
@@ -191,8 +191,8 @@ def test_an_error_of_a_kernel_is_that_of_the_function():
 
 
 def test_what_is_written_may_be_given_by_name(monkeypatch):
-    monkeypatch.setattr(_traced, "FUNCTIONS", {})
-    double = _traced.traced(lambda x: x.mul_(2), writes=True)
+    monkeypatch.setattr(traced, "FUNCTIONS", {})
+    double = traced.traced(lambda x: x.mul_(2), writes=True)
     x = ones(2)
     for _ in range(OFTEN):
         assert double(x=x) is x
@@ -200,8 +200,8 @@ def test_what_is_written_may_be_given_by_name(monkeypatch):
 
 
 def test_what_may_not_be_written_is_an_error_as_ever(monkeypatch):
-    monkeypatch.setattr(_traced, "FUNCTIONS", {})
-    double = _traced.traced(lambda x: x.mul_(2), writes=True)
+    monkeypatch.setattr(traced, "FUNCTIONS", {})
+    double = traced.traced(lambda x: x.mul_(2), writes=True)
     x = ones(2)
     for _ in range(OFTEN):
         double(x)
@@ -213,8 +213,8 @@ def test_what_may_not_be_written_is_an_error_as_ever(monkeypatch):
 
 
 def test_a_write_that_overlaps_what_is_read_is_no_program(monkeypatch):
-    monkeypatch.setattr(_traced, "FUNCTIONS", {})
-    add = _traced.traced(lambda x, y: x.add_(y), writes=True)
+    monkeypatch.setattr(traced, "FUNCTIONS", {})
+    add = traced.traced(lambda x, y: x.add_(y), writes=True)
     line = ac.arange(6.0)
     for _ in range(OFTEN):
         add(ones(3), ones(3))
@@ -271,7 +271,7 @@ def test_programs_are_bounded(declared):
 
 
 def test_every_function_is_called_here():
-    assert set(CALLS) == set(_traced.FUNCTIONS)
+    assert set(CALLS) == set(traced.FUNCTIONS)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from tests.core.test_traced import OFTEN
 
 import autocalc as ac
-from autocalc._dispatch._plugins import registry
-from autocalc._ops import _short_calls
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._ops._operator import short_calls
 from autocalc._program._short_recorder import LEAST
 from autocalc._program._steps import Make, Run
 
@@ -37,7 +37,7 @@ def random(*shape: int, seed: int = 0) -> ac.Tensor:
 def recorded(function, *tensors):
     """Return the steps of a function's short program."""
     inputs = tuple([x._array for x in tensors])
-    _, call = _short_calls.record(function, tensors, {}, inputs)
+    _, call = short_calls.record(function, tensors, {}, inputs)
     assert call is not None
     return call.steps.steps
 
@@ -136,7 +136,7 @@ def test_a_chain_gives_the_bits_of_its_kernels(name, threads, definitions):
 def overwriting(function, *tensors):
     """Return the steps of a function that writes its first argument."""
     inputs = tuple([x._array for x in tensors])
-    _, call = _short_calls.record_write(function, tensors, {}, inputs)
+    _, call = short_calls.record_write(function, tensors, {}, inputs)
     assert call is not None
     return call.steps.steps
 

@@ -8,13 +8,13 @@ import pytest
 from tests.core.test_traced import OFTEN
 
 import autocalc as ac
-from autocalc._dispatch import _eager as eager
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._select import Decomposed, decomposed
-from autocalc._dispatch._state import PROCESS
+from autocalc._dispatch.engine import eager
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.select import Decomposed, decomposed
+from autocalc._dispatch.selection.state import PROCESS
 from autocalc._kernels.samples import Make
 from autocalc._kernels.table import TABLE
-from autocalc._ops import _traced_composites
+from autocalc._ops._operator import traced_composites
 
 pytestmark = pytest.mark.skipif(eager.calls is None, reason="calls are Python's")
 
@@ -59,7 +59,7 @@ def described(results):
 @pytest.mark.parametrize("name", COMPOSITES)
 def test_a_program_does_what_the_decomposition_does(name):
     spec, rng = TABLE[name], np.random.default_rng(0)
-    compute = _traced_composites.composite(spec)
+    compute = traced_composites.composite(spec)
     wanted = sum(1 << i for i in range(len(spec.outputs)))
     for sample in small(spec):
         for _ in range(OFTEN + 6):
@@ -86,7 +86,7 @@ def test_outputs_that_are_not_wanted_are_absent():
     spec = next(s for s in TABLE.values() if s.name in COMPOSITES and _optional(s))
     sample = small(spec)[0]
     mandatory = sum(1 << i for i, o in enumerate(spec.outputs) if not o.optional)
-    compute = _traced_composites.composite(spec)
+    compute = traced_composites.composite(spec)
     for _ in range(OFTEN):
         found = compute(sample.inputs, sample.attributes, mandatory)
         kept = [x is not None for x in found]

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from autocalc._dispatch._trial import _judged
+from autocalc._dispatch.plugins.trial import _judged
 
 RUNNING = {"running": "while relu (float32) on 'n=3' ran"}
 PASSED = {"passed": {"calls": 3, "kernels": 1, "wrong": {}}, "running": "when its p"}

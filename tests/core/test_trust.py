@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch import _records, _trial, _trust
-from autocalc._dispatch._plugins import Plugin, Registry
-from autocalc._dispatch._records import Record, code_files
+from autocalc._dispatch.plugins import records, trial, trust
+from autocalc._dispatch.plugins.discovery import Plugin, Registry
+from autocalc._dispatch.plugins.records import Record, code_files
 from autocalc.errors import PluginError, PluginWarning
 from autocalc.plugin import KernelSet, hookimpl
 
@@ -54,14 +54,14 @@ def tested(tmp_path, monkeypatch, environment):
             return Record(**fields), []
 
     found = Tested()
-    monkeypatch.setattr(_trial, "run_trial", found)
-    monkeypatch.setattr(_records, "_kept", {})
+    monkeypatch.setattr(trial, "run_trial", found)
+    monkeypatch.setattr(records, "_kept", {})
     return found
 
 
 def examined(name="mine", again=False):
-    _records._kept.clear()  # as another process has it
-    return _trust.examined(name, "some 1.0", "some_kernels._plugin", again=again)
+    records._kept.clear()  # as another process has it
+    return trust.examined(name, "some 1.0", "some_kernels._plugin", again=again)
 
 
 def test_the_code_of_a_package(package):
@@ -86,8 +86,8 @@ def test_once(package, tested):
 def test_times_are_looked_at_before_contents(package, tested, monkeypatch):
     examined()
     hashes = []
-    plain = _records._hash
-    monkeypatch.setattr(_records, "_hash", lambda p: hashes.append(p) or plain(p))
+    plain = records._hash
+    monkeypatch.setattr(records, "_hash", lambda p: hashes.append(p) or plain(p))
     examined()
     assert hashes == []
     os.utime(package / "_plugin.py", (1, 1))
@@ -113,7 +113,7 @@ def test_other_files_are_tested_again(package, tested, change):
 
 def test_another_cpu_is_another_test(package, tested, monkeypatch):
     examined()
-    monkeypatch.setattr(_records, "cpu_features", lambda: frozenset({"sse2"}))
+    monkeypatch.setattr(records, "cpu_features", lambda: frozenset({"sse2"}))
     examined()
     examined()
     assert tested == ["mine", "mine"]
@@ -125,21 +125,21 @@ def test_a_cache_that_cannot_be_written(package, tested, tmp_path, environment, 
     assert examined().verdict == "passed"
     assert "the self-test of mine cannot be recorded" in caplog.text
     assert "let AUTOCALC_CACHE_DIR name a folder that can be written to" in caplog.text
-    _trust.examined("mine", "some 1.0", "some_kernels._plugin")  # in this process
+    trust.examined("mine", "some 1.0", "some_kernels._plugin")  # in this process
     assert tested == ["mine"]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": 0}', '{"format": 1}'])
 def test_a_record_that_cannot_be_read(package, tested, text):
     examined()
-    ((path, _),) = _records.all_records()
+    ((path, _),) = records.all_records()
     path.write_text(text)
     assert examined().verdict == "passed"
     assert tested == ["mine", "mine"]
 
 
 def test_trust(package, tested, environment):
-    with _trust.trusting():
+    with trust.trusting():
         assert examined().verdict == "trusted"
     assert examined().verdict == "passed"
     environment(AUTOCALC_GUARD="off")
@@ -148,16 +148,16 @@ def test_trust(package, tested, environment):
 
 
 def test_own_packages():
-    assert _trust.is_own("autocalc-kernels-simd")
-    assert _trust.is_own("Autocalc_Kernels.BLAS")
-    assert not _trust.is_own("autocalc-kernels-example")
+    assert trust.is_own("autocalc-kernels-simd")
+    assert trust.is_own("Autocalc_Kernels.BLAS")
+    assert not trust.is_own("autocalc-kernels-example")
 
 
 def test_forgetting(package, tested):
     examined()
     examined("other")
-    assert _records.forget("mine") == 1
-    assert _records.forget("mine") == 0
+    assert records.forget("mine") == 1
+    assert records.forget("mine") == 0
     examined("other")
     examined()
     assert tested == ["mine", "other", "mine"]
@@ -165,7 +165,7 @@ def test_forgetting(package, tested):
 
 def test_untested_is_not_recorded(package, tested):
     tested.outcome = Record("", "", "untested", "its self-test could not start: no")
-    assert "no. AUTOCALC_GUARD=off trusts it untested" in _trust.refusal_reason(
+    assert "no. AUTOCALC_GUARD=off trusts it untested" in trust.refusal_reason(
         examined()
     )
     examined()
@@ -174,7 +174,7 @@ def test_untested_is_not_recorded(package, tested):
 
 def test_a_program_without_an_interpreter(monkeypatch):
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    record, _ = _trial.run_trial("mine", "some 1.0")
+    record, _ = trial.run_trial("mine", "some 1.0")
     assert record.verdict == "untested"
     assert "this program has no Python interpreter to start" in record.reason
 
@@ -271,7 +271,7 @@ def test_the_command_lifts_a_quarantine(package, tested):
 
 def test_a_record_is_readable(package, tested):
     examined()
-    ((path, record),) = _records.all_records()
+    ((path, record),) = records.all_records()
     content = json.loads(path.read_text())
     assert content["verdict"] == "passed"
     assert [file[0] for file in content["files"]] == [f.path for f in record.files]

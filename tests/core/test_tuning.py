@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch import _tuning as tuning
-from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch.selection import tuning
+from autocalc._dispatch.selection.call import KernelCall
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.table import TABLE
 from autocalc.plugin import KernelImpl, KernelSet

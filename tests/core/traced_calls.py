@@ -6,18 +6,14 @@ from __future__ import annotations
 import numpy as np
 
 import autocalc as ac
-from autocalc._ops import (
-    _inplace,
-    distance,
-    distributions,
-    exponential,
-    extrema,
-    margin_losses,
-    rectifiers,
-    regression_losses,
-    scans,
-    vector_norms,
-)
+from autocalc._ops.activations import rectifiers
+from autocalc._ops.elementwise import exponential
+from autocalc._ops.in_place import _inplace
+from autocalc._ops.losses import margin_losses, regression_losses
+from autocalc._ops.matrices import distance, vector_norms
+from autocalc._ops.random import distributions
+from autocalc._ops.reductions import extrema
+from autocalc._ops.sequences import scans
 
 F = ac.nn.functional
 

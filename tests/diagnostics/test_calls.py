@@ -8,8 +8,8 @@ import dataclasses
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._select import Decomposed
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.select import Decomposed
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.table import PRIMITIVES, TABLE
 from autocalc.diagnostics import _calls, find_nonfinite, summary
@@ -102,7 +102,7 @@ def test_an_error_in_the_block_ends_the_looking():
     with pytest.raises(ZeroDivisionError), find_nonfinite():
         raise ZeroDivisionError
     assert Decomposed.compute is _calls._compute
-    assert ac._dispatch._state.current().selection.wrap is None
+    assert ac._dispatch.selection.state.current().selection.wrap is None
     assert seen_in(lambda: ac.ones(2).exp())[-1] == "exp"
 
 

@@ -142,4 +142,4 @@ def test_a_model_is_as_before_when_nobody_looks_any_more():
         net(ac.randn(4, 6))
     assert all(not m._hooks.forward for m in net.modules())
     assert not ac.is_anomaly_enabled()
-    assert ac._dispatch._state.current().selection.wrap is None
+    assert ac._dispatch.selection.state.current().selection.wrap is None

@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch import _cpu, _plugins
+from autocalc._dispatch.machine import cpu as _cpu
+from autocalc._dispatch.plugins import discovery
 from autocalc._doctor import _cpu as checks
 
 CPUS = "sys/devices/system/cpu"
@@ -37,7 +38,7 @@ def test_the_cpu_has_a_name_and_features(machine, environment):
 def test_what_is_hidden_is_a_warning(machine, environment, install):
     feature = min(_cpu.detected_features())
     environment(AUTOCALC_CPU_FEATURES=f"-{feature}")
-    _plugins.registry().named_features.add(feature)
+    discovery.registry().named_features.add(feature)
     *_, hidden = checks.features(machine())
     assert hidden.level == "warning"
     assert hidden.text == f"AUTOCALC_CPU_FEATURES hides {feature}"

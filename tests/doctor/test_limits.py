@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from autocalc._dispatch import _thread_budget as thread_budget
+from autocalc._dispatch.machine import thread_budget
 from autocalc._doctor import _limits as checks
 
 GIB = 1 << 30

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch import _thread_budget
+from autocalc._dispatch.machine import thread_budget
 from autocalc._doctor import _speed as checks
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.table import TABLE
@@ -65,8 +65,8 @@ def test_threads_in_each_others_way_are_told(machine, two, monkeypatch, together
 
     monkeypatch.setattr(checks, "speed", speed)
     monkeypatch.setattr(checks, "get_num_threads", lambda: 2)
-    monkeypatch.setattr(_thread_budget, "usable_cores", lambda: 2)
-    monkeypatch.setattr(_thread_budget, "_budget", None)
+    monkeypatch.setattr(thread_budget, "usable_cores", lambda: 2)
+    monkeypatch.setattr(thread_budget, "_budget", None)
     first, *others = checks.gemm(machine())
     assert "on 2 threads: " in first.text
     texts = [(f.level, f.text) for f in others]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.mirror_device import LIBRARY, MIRROR
 
-from autocalc._dispatch._plugins import registry
+from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.adapter import adapt, quietly
 from autocalc._kernels.kernel_set import KernelImpl
 from autocalc._kernels.table import TABLE

@@ -12,9 +12,9 @@ import pytest
 
 import autocalc as ac
 from autocalc import _config
-from autocalc._dispatch import _tuning as tuning
-from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._cpu import detected_features
+from autocalc._dispatch.machine.cpu import detected_features
+from autocalc._dispatch.selection import tuning
+from autocalc._dispatch.selection.call import KernelCall
 from autocalc._kernels.table import TABLE
 
 SHAPE = (96, 96)

@@ -87,7 +87,7 @@ def test_it_gives_the_same_bits_for_any_thread_count(install, python):
     program = """
 import json
 import numpy as np
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch.selection.arrays import arrays
 import autocalc as ac
 
 x = np.random.default_rng(0).normal(size=(1000, 77)).astype("f4")

@@ -93,7 +93,7 @@ FAULTS = {
 
 USE = """
 import json, warnings
-from autocalc._dispatch import _trial
+from autocalc._dispatch.plugins import trial as _trial
 _trial.LIMIT = 2.0
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -204,7 +204,7 @@ def test_the_command_says_it_without_another_test(faulty):
 GOOD = RELU.format(fault="pass")
 COUNT = USE.replace(
     "import json, warnings\n",
-    "import json, warnings\nfrom autocalc._dispatch import _trial\n"
+    "import json, warnings\nfrom autocalc._dispatch.plugins import trial as _trial\n"
     "plain, tests = _trial.run_trial, []\n"
     "def counted(*args):\n    tests.append(args)\n    return plain(*args)\n"
     "_trial.run_trial = counted\n",

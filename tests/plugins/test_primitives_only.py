@@ -92,7 +92,7 @@ def test_every_composite_runs_on_primitives_alone(install, python):
 import json
 import numpy as np
 import autocalc as ac
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch.selection.arrays import arrays
 from autocalc._kernels.samples import Make
 from autocalc._kernels.table import PRIMITIVES, TABLE
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch import _tuning as tuning
+from autocalc._dispatch.selection import tuning
 from autocalc.profiler import _peaks
 from autocalc.profiler._peaks import Peaks
 

@@ -14,7 +14,7 @@ import pytest
 from tests.profiler.made_up import ADD, GEMM, ran
 
 import autocalc as ac
-from autocalc._dispatch import _plugins
+from autocalc._dispatch.plugins import discovery
 from autocalc.plugin import KernelSet, PoolTimes, hookimpl
 from autocalc.profiler._account import Account
 from autocalc.profiler._rows import rows_of
@@ -129,8 +129,8 @@ def clock(monkeypatch):
         return {"gemm": gemm, "add": lambda out, a, b: np.add(a, b, out)}
 
     made = KernelSet("mine", "mine", load, rank=999, pool_clock=lambda: clock)
-    packages = [*_plugins._entry_points(), Package(made)]
-    monkeypatch.setattr(_plugins, "_entry_points", lambda: packages)
+    packages = [*discovery._entry_points(), Package(made)]
+    monkeypatch.setattr(discovery, "_entry_points", lambda: packages)
     ac.kernels.reload()
     yield clock
     monkeypatch.undo()

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch._thread_budget import chosen_budget
-from autocalc._dispatch._threads import apply_budget
+from autocalc._dispatch.machine.thread_budget import chosen_budget
+from autocalc._dispatch.plugins.threads import apply_budget
 from autocalc.nn import functional as F
 
 _native = pytest.importorskip("autocalc._native")

@@ -10,7 +10,7 @@ import pytest
 from tests.simd.products import FLOAT32, check, gemm_sample, normal
 
 import autocalc as ac
-from autocalc._dispatch._arrays import arrays as k
+from autocalc._dispatch.selection.arrays import arrays as k
 from autocalc._kernels.spec import Sample
 from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance._oracle import expected as expected_of

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch._plugins import registry
+from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc.nn import functional as F
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Functions that are called in another way where they are given float16 or bfloat16:
-// `rounded_once` of core's `_ops/_halves.py`.
+// `rounded_once` of core's `_ops/_operator/halves.py`.
 #include "eager/calls.hpp"
 
 namespace autocalc::python::eager {

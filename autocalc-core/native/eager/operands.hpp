@@ -62,7 +62,7 @@ bool overlap(const Array* a, const Array* b);
 // The same of a dtype: floats as above; of int64 any integer that fits.
 Ref number_of(PyObject* number, PyArray_Descr* dtype);
 
-// What a rule needs, and for which gradients: `Saves` of core's `_ops/_rule.py`.
+// What a rule needs, and for which gradients: `Saves` of core's `_ops/_operator/rules.py`.
 class Saves {
   public:
     // Reads ``saver.places`` and ``saver.first_input``; None saves nothing. False with

@@ -65,7 +65,7 @@ PyObject* related(PyObject* x, PyObject* base, Ref array, Ref edge, Ref chain) {
     return track(base, view.get()) ? view.release() : nullptr;
 }
 
-// `view_of` of core's `_ops/_view_tracker.py`.
+// `view_of` of core's `_ops/_operator/view_tracker.py`.
 PyObject* new_view(PyObject* x, PyObject* array, PyObject* op, PyObject* attributes) {
     PyObject *base, *before;
     family_of(x, &base, &before);

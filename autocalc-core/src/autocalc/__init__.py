@@ -10,103 +10,13 @@ from typing import Any as _Any
 
 from autocalc import _aliases, _late, _methods, autograd, kernels, linalg, memory
 from autocalc._absent import absence as _absence
-from autocalc._dispatch._thread_budget import get_num_threads
-from autocalc._dispatch._threads import serial, set_num_threads
+from autocalc._dispatch.machine.thread_budget import get_num_threads
+from autocalc._dispatch.plugins.threads import serial, set_num_threads
 from autocalc._interop import _einops_import
 from autocalc._io.files import load, save
-from autocalc._ops.activations import sigmoid
-from autocalc._ops.arithmetic import (
-    abs,
-    add,
-    div,
-    float_power,
-    floor_divide,
-    fmod,
-    mul,
-    neg,
-    positive,
-    pow,
-    reciprocal,
-    remainder,
-    rsub,
-    sign,
-    square,
-    sub,
-)
-from autocalc._ops.arithmetic import abs as absolute
-from autocalc._ops.arithmetic import div as divide
-from autocalc._ops.arithmetic import div_op as true_divide
-from autocalc._ops.arithmetic import mul as multiply
-from autocalc._ops.arithmetic import neg as negative
-from autocalc._ops.arithmetic import sign as sgn
-from autocalc._ops.arithmetic import sub as subtract
-from autocalc._ops.asarray import asarray
-from autocalc._ops.bitwise import (
-    bitwise_and,
-    bitwise_left_shift,
-    bitwise_not,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-)
-from autocalc._ops.broadcasting import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    broadcast_shapes,
-    broadcast_tensors,
-    broadcast_to,
-    expand,
-    expand_as,
-)
-from autocalc._ops.callback import callback
-from autocalc._ops.cholesky_systems import cholesky_inverse, cholesky_solve
-from autocalc._ops.clamping import (
-    clamp,
-    clamp_max,
-    clamp_min,
-    fmax,
-    fmin,
-    maximum,
-    minimum,
-    nan_to_num,
-)
-from autocalc._ops.clamping import clamp as clip
-from autocalc._ops.comparison import (
-    copysign,
-    eq,
-    ge,
-    gt,
-    heaviside,
-    isclose,
-    isfinite,
-    isinf,
-    isnan,
-    isneginf,
-    isposinf,
-    le,
-    lt,
-    ne,
-    signbit,
-)
-from autocalc._ops.comparison import ge as greater_equal
-from autocalc._ops.comparison import gt as greater
-from autocalc._ops.comparison import le as less_equal
-from autocalc._ops.comparison import lt as less
-from autocalc._ops.comparison import ne as not_equal
-from autocalc._ops.conversion import can_cast, detach, result_type
-from autocalc._ops.count_draws import binomial, poisson
-from autocalc._ops.covariance import corrcoef, cov
-from autocalc._ops.creation import (
-    as_tensor,
-    from_dlpack,
-    from_numpy,
-    frombuffer,
-    scalar_tensor,
-    tensor,
-)
-from autocalc._ops.determinants import det, logdet, slogdet
-from autocalc._ops.diagonal import (
+from autocalc._ops.activations.rectifiers import relu_op as relu
+from autocalc._ops.activations.smooth import sigmoid
+from autocalc._ops.arranging.diagonal import (
     diag,
     diag_embed,
     diagflat,
@@ -117,51 +27,7 @@ from autocalc._ops.diagonal import (
     triu,
     triu_indices,
 )
-from autocalc._ops.distance import cdist, dist, pdist
-from autocalc._ops.distributions import bernoulli, multinomial, normal
-from autocalc._ops.divisors import gcd, lcm
-from autocalc._ops.einsum import einsum, tensordot
-from autocalc._ops.exponential import (
-    erf,
-    erfc,
-    exp,
-    exp2,
-    expm1,
-    log,
-    log1p,
-    log2,
-    log10,
-    logaddexp,
-    logaddexp2,
-    logit,
-    rsqrt,
-    sqrt,
-    xlogy,
-)
-from autocalc._ops.extrema import amax, amin, aminmax, argmax, argmin, max, min
-from autocalc._ops.filled import empty, eye, full, ones, zeros
-from autocalc._ops.flat_indices import unravel_index
-from autocalc._ops.gamma_functions import (
-    digamma,
-    igamma,
-    igammac,
-    lgamma,
-    mvlgamma,
-    polygamma,
-)
-from autocalc._ops.histograms import histogram, histogramdd
-from autocalc._ops.indexing import gather, index_select, take, take_along_dim
-from autocalc._ops.inspection import _assert as _assert
-from autocalc._ops.inspection import (
-    is_complex,
-    is_floating_point,
-    is_nonzero,
-    is_same_size,
-    is_signed,
-    is_tensor,
-    numel,
-)
-from autocalc._ops.joining import (
+from autocalc._ops.arranging.joining import (
     block_diag,
     cat,
     column_stack,
@@ -170,79 +36,10 @@ from autocalc._ops.joining import (
     stack,
     vstack,
 )
-from autocalc._ops.joining import cat as concat
-from autocalc._ops.joining import cat as concatenate
-from autocalc._ops.joining import vstack as row_stack
-from autocalc._ops.linear_systems import chain_matmul, inverse, matrix_power
-from autocalc._ops.logical import (
-    allclose,
-    equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-)
-from autocalc._ops.made_like import empty_like, full_like, ones_like, zeros_like
-from autocalc._ops.masking import (
-    argwhere,
-    masked_fill,
-    masked_scatter,
-    masked_select,
-    nonzero,
-    where,
-)
-from autocalc._ops.matmul import bmm, matmul, mm
-from autocalc._ops.matrix_exponential import matrix_exp
-from autocalc._ops.mode import mode
-from autocalc._ops.named_views import (
-    adjoint,
-    ravel,
-    reshape_as,
-    swapaxes,
-    unflatten,
-    view_as,
-)
-from autocalc._ops.nan_reductions import nanmean, nansum
-from autocalc._ops.neighbours import cumulative_trapezoid, gradient, vander
-from autocalc._ops.next_numbers import nextafter
-from autocalc._ops.platform import (
-    get_default_device,
-    get_float32_matmul_precision,
-    get_num_interop_threads,
-    set_default_device,
-    set_default_tensor_type,
-    set_float32_matmul_precision,
-    set_num_interop_threads,
-)
-from autocalc._ops.powers_of_two import frexp, ldexp
-from autocalc._ops.products import (
-    addbmm,
-    addmm,
-    addmv,
-    addr,
-    baddbmm,
-    cross,
-    dot,
-    inner,
-    kron,
-    mv,
-    outer,
-    vdot,
-)
-from autocalc._ops.products import outer as ger
-from autocalc._ops.pseudo_inverses import pinverse
-from autocalc._ops.putting import index_put, put
-from autocalc._ops.random_draws import (
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
-    randperm,
-)
-from autocalc._ops.ranges import arange, linspace, logspace
-from autocalc._ops.rearranging import (
+from autocalc._ops.arranging.joining import cat as concat
+from autocalc._ops.arranging.joining import cat as concatenate
+from autocalc._ops.arranging.joining import vstack as row_stack
+from autocalc._ops.arranging.rearranging import (
     cartesian_prod,
     combinations,
     flip,
@@ -255,124 +52,7 @@ from autocalc._ops.rearranging import (
     rot90,
     tile,
 )
-from autocalc._ops.rectifiers import relu_op as relu
-from autocalc._ops.reduction import (
-    all,
-    any,
-    count_nonzero,
-    mean,
-    prod,
-    sum,
-    sum_to_size,
-)
-from autocalc._ops.rng_state import get_rng_state, initial_seed, seed, set_rng_state
-from autocalc._ops.rounding import ceil, floor, frac, round, trunc
-from autocalc._ops.rounding import trunc as fix
-from autocalc._ops.scans import (
-    cummax,
-    cummin,
-    cumprod,
-    cumsum,
-    diff,
-    logcumsumexp,
-    trapezoid,
-    trapz,
-)
-from autocalc._ops.scatter_reduction import index_reduce, scatter_reduce
-from autocalc._ops.scattering import (
-    fill,
-    index_add,
-    index_copy,
-    index_fill,
-    scatter,
-    scatter_add,
-)
-from autocalc._ops.searching import (
-    bucketize,
-    isin,
-    searchsorted,
-    unique,
-    unique_consecutive,
-)
-from autocalc._ops.softmax import log_softmax, logsumexp, softmax
-from autocalc._ops.sorting import (
-    argsort,
-    kthvalue,
-    median,
-    msort,
-    nanmedian,
-    sort,
-    topk,
-)
-from autocalc._ops.special_functions import erfinv, i0
-from autocalc._ops.splitting import (
-    chunk,
-    dsplit,
-    hsplit,
-    narrow,
-    select,
-    split,
-    split_with_sizes,
-    tensor_split,
-    unbind,
-    vsplit,
-)
-from autocalc._ops.statistics import bincount, histc, nanquantile, quantile
-from autocalc._ops.striding import as_strided
-from autocalc._ops.trigonometric import (
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    cos,
-    cosh,
-    deg2rad,
-    hypot,
-    rad2deg,
-    sin,
-    sinc,
-    sinh,
-    tan,
-    tanh,
-)
-from autocalc._ops.trigonometric import acos as arccos
-from autocalc._ops.trigonometric import acosh as arccosh
-from autocalc._ops.trigonometric import asin as arcsin
-from autocalc._ops.trigonometric import asinh as arcsinh
-from autocalc._ops.trigonometric import atan as arctan
-from autocalc._ops.trigonometric import atan2 as arctan2
-from autocalc._ops.trigonometric import atanh as arctanh
-from autocalc._ops.typed_tensors import (
-    BFloat16Tensor,
-    BoolTensor,
-    ByteTensor,
-    CharTensor,
-    DoubleTensor,
-    FloatTensor,
-    HalfTensor,
-    IntTensor,
-    LongTensor,
-    ShortTensor,
-)
-from autocalc._ops.variance import std, std_mean, var, var_mean
-from autocalc._ops.vector_norms import norm, renorm
-from autocalc._ops.view import (
-    clone,
-    flatten,
-    movedim,
-    permute,
-    reshape,
-    squeeze,
-    t,
-    transpose,
-    unsqueeze,
-)
-from autocalc._ops.view import movedim as moveaxis
-from autocalc._ops.view import transpose as swapdims
-from autocalc._ops.view_copies import (
+from autocalc._ops.arranging.view_copies import (
     alias_copy,
     as_strided_copy,
     detach_copy,
@@ -391,21 +71,358 @@ from autocalc._ops.view_copies import (
     unsqueeze_copy,
     view_copy,
 )
-from autocalc._ops.view_scatter import (
+from autocalc._ops.arranging.view_scatter import (
     as_strided_scatter,
     diagonal_scatter,
     select_scatter,
     slice_copy,
     slice_scatter,
 )
-from autocalc._ops.weighted import addcdiv, addcmul, lerp
-from autocalc._ops.window_functions import (
+from autocalc._ops.callback import callback
+from autocalc._ops.creation.asarray import asarray
+from autocalc._ops.creation.constants import empty, eye, full, ones, zeros
+from autocalc._ops.creation.from_data import (
+    as_tensor,
+    from_dlpack,
+    from_numpy,
+    frombuffer,
+    scalar_tensor,
+    tensor,
+)
+from autocalc._ops.creation.like import empty_like, full_like, ones_like, zeros_like
+from autocalc._ops.creation.platform import (
+    get_default_device,
+    get_float32_matmul_precision,
+    get_num_interop_threads,
+    set_default_device,
+    set_default_tensor_type,
+    set_float32_matmul_precision,
+    set_num_interop_threads,
+)
+from autocalc._ops.creation.ranges import arange, linspace, logspace
+from autocalc._ops.creation.typed_tensors import (
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)
+from autocalc._ops.creation.window_functions import (
     bartlett_window,
     blackman_window,
     hamming_window,
     hann_window,
     kaiser_window,
 )
+from autocalc._ops.elementwise.arithmetic import (
+    abs,
+    add,
+    div,
+    float_power,
+    floor_divide,
+    fmod,
+    mul,
+    neg,
+    positive,
+    pow,
+    reciprocal,
+    remainder,
+    rsub,
+    sign,
+    square,
+    sub,
+)
+from autocalc._ops.elementwise.arithmetic import abs as absolute
+from autocalc._ops.elementwise.arithmetic import div as divide
+from autocalc._ops.elementwise.arithmetic import div_op as true_divide
+from autocalc._ops.elementwise.arithmetic import mul as multiply
+from autocalc._ops.elementwise.arithmetic import neg as negative
+from autocalc._ops.elementwise.arithmetic import sign as sgn
+from autocalc._ops.elementwise.arithmetic import sub as subtract
+from autocalc._ops.elementwise.bitwise import (
+    bitwise_and,
+    bitwise_left_shift,
+    bitwise_not,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+)
+from autocalc._ops.elementwise.clamping import (
+    clamp,
+    clamp_max,
+    clamp_min,
+    fmax,
+    fmin,
+    maximum,
+    minimum,
+    nan_to_num,
+)
+from autocalc._ops.elementwise.clamping import clamp as clip
+from autocalc._ops.elementwise.comparison import (
+    copysign,
+    eq,
+    ge,
+    gt,
+    heaviside,
+    isclose,
+    isfinite,
+    isinf,
+    isnan,
+    isneginf,
+    isposinf,
+    le,
+    lt,
+    ne,
+    signbit,
+)
+from autocalc._ops.elementwise.comparison import ge as greater_equal
+from autocalc._ops.elementwise.comparison import gt as greater
+from autocalc._ops.elementwise.comparison import le as less_equal
+from autocalc._ops.elementwise.comparison import lt as less
+from autocalc._ops.elementwise.comparison import ne as not_equal
+from autocalc._ops.elementwise.divisors import gcd, lcm
+from autocalc._ops.elementwise.exponential import (
+    erf,
+    erfc,
+    exp,
+    exp2,
+    expm1,
+    log,
+    log1p,
+    log2,
+    log10,
+    logaddexp,
+    logaddexp2,
+    logit,
+    rsqrt,
+    sqrt,
+    xlogy,
+)
+from autocalc._ops.elementwise.gamma_functions import (
+    digamma,
+    igamma,
+    igammac,
+    lgamma,
+    mvlgamma,
+    polygamma,
+)
+from autocalc._ops.elementwise.lerp import addcdiv, addcmul, lerp
+from autocalc._ops.elementwise.nextafter import nextafter
+from autocalc._ops.elementwise.powers_of_two import frexp, ldexp
+from autocalc._ops.elementwise.rounding import ceil, floor, frac, round, trunc
+from autocalc._ops.elementwise.rounding import trunc as fix
+from autocalc._ops.elementwise.special_functions import erfinv, i0
+from autocalc._ops.elementwise.trigonometric import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cos,
+    cosh,
+    deg2rad,
+    hypot,
+    rad2deg,
+    sin,
+    sinc,
+    sinh,
+    tan,
+    tanh,
+)
+from autocalc._ops.elementwise.trigonometric import acos as arccos
+from autocalc._ops.elementwise.trigonometric import acosh as arccosh
+from autocalc._ops.elementwise.trigonometric import asin as arcsin
+from autocalc._ops.elementwise.trigonometric import asinh as arcsinh
+from autocalc._ops.elementwise.trigonometric import atan as arctan
+from autocalc._ops.elementwise.trigonometric import atan2 as arctan2
+from autocalc._ops.elementwise.trigonometric import atanh as arctanh
+from autocalc._ops.in_place.index_put import index_put, put
+from autocalc._ops.indexing.flat_indices import unravel_index
+from autocalc._ops.indexing.indexing import gather, index_select, take, take_along_dim
+from autocalc._ops.indexing.masking import (
+    argwhere,
+    masked_fill,
+    masked_scatter,
+    masked_select,
+    nonzero,
+    where,
+)
+from autocalc._ops.indexing.scattering import (
+    fill,
+    index_add,
+    index_copy,
+    index_fill,
+    scatter,
+    scatter_add,
+)
+from autocalc._ops.matrices.cholesky_systems import cholesky_inverse, cholesky_solve
+from autocalc._ops.matrices.determinants import det, logdet, slogdet
+from autocalc._ops.matrices.distance import cdist, dist, pdist
+from autocalc._ops.matrices.einsum import einsum, tensordot
+from autocalc._ops.matrices.linear_systems import chain_matmul, inverse, matrix_power
+from autocalc._ops.matrices.matmul import bmm, matmul, mm
+from autocalc._ops.matrices.matrix_exponential import matrix_exp
+from autocalc._ops.matrices.products import (
+    addbmm,
+    addmm,
+    addmv,
+    addr,
+    baddbmm,
+    cross,
+    dot,
+    inner,
+    kron,
+    mv,
+    outer,
+    vdot,
+)
+from autocalc._ops.matrices.products import outer as ger
+from autocalc._ops.matrices.pseudo_inverses import pinverse
+from autocalc._ops.matrices.vector_norms import norm, renorm
+from autocalc._ops.random.count_draws import binomial, poisson
+from autocalc._ops.random.distributions import bernoulli, multinomial, normal
+from autocalc._ops.random.random_draws import (
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+)
+from autocalc._ops.random.rng_state import (
+    get_rng_state,
+    initial_seed,
+    seed,
+    set_rng_state,
+)
+from autocalc._ops.reductions.extrema import (
+    amax,
+    amin,
+    aminmax,
+    argmax,
+    argmin,
+    max,
+    min,
+)
+from autocalc._ops.reductions.logical import (
+    allclose,
+    equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+)
+from autocalc._ops.reductions.nan_reductions import nanmean, nansum
+from autocalc._ops.reductions.reduction import (
+    all,
+    any,
+    count_nonzero,
+    mean,
+    prod,
+    sum,
+    sum_to_size,
+)
+from autocalc._ops.reductions.softmax import log_softmax, logsumexp, softmax
+from autocalc._ops.reductions.variance import std, std_mean, var, var_mean
+from autocalc._ops.sequences.mode import mode
+from autocalc._ops.sequences.numerical_derivatives import (
+    cumulative_trapezoid,
+    gradient,
+    vander,
+)
+from autocalc._ops.sequences.scans import (
+    cummax,
+    cummin,
+    cumprod,
+    cumsum,
+    diff,
+    logcumsumexp,
+    trapezoid,
+    trapz,
+)
+from autocalc._ops.sequences.scatter_reduction import index_reduce, scatter_reduce
+from autocalc._ops.sequences.searching import (
+    bucketize,
+    isin,
+    searchsorted,
+    unique,
+    unique_consecutive,
+)
+from autocalc._ops.sequences.sorting import (
+    argsort,
+    kthvalue,
+    median,
+    msort,
+    nanmedian,
+    sort,
+    topk,
+)
+from autocalc._ops.statistics.covariance import corrcoef, cov
+from autocalc._ops.statistics.histograms import histogram, histogramdd
+from autocalc._ops.statistics.quantiles import bincount, histc, nanquantile, quantile
+from autocalc._ops.views.broadcasting import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_shapes,
+    broadcast_tensors,
+    broadcast_to,
+    expand,
+    expand_as,
+)
+from autocalc._ops.views.conversion import can_cast, detach, result_type
+from autocalc._ops.views.inspection import _assert as _assert
+from autocalc._ops.views.inspection import (
+    is_complex,
+    is_floating_point,
+    is_nonzero,
+    is_same_size,
+    is_signed,
+    is_tensor,
+    numel,
+)
+from autocalc._ops.views.named_views import (
+    adjoint,
+    ravel,
+    reshape_as,
+    swapaxes,
+    unflatten,
+    view_as,
+)
+from autocalc._ops.views.splitting import (
+    chunk,
+    dsplit,
+    hsplit,
+    narrow,
+    select,
+    split,
+    split_with_sizes,
+    tensor_split,
+    unbind,
+    vsplit,
+)
+from autocalc._ops.views.striding import as_strided
+from autocalc._ops.views.view import (
+    clone,
+    flatten,
+    movedim,
+    permute,
+    reshape,
+    squeeze,
+    t,
+    transpose,
+    unsqueeze,
+)
+from autocalc._ops.views.view import movedim as moveaxis
+from autocalc._ops.views.view import transpose as swapdims
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device as device
 from autocalc._tensor.dtypes import (

@@ -54,7 +54,7 @@ TABLE: dict[str, str] = {
     "nn.modules.batchnorm": """
         nn: BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d
             LazyBatchNorm3d SyncBatchNorm
-        nn._batch_norm: _BatchNorm
+        nn._layers.norms.batch_norm: _BatchNorm
     """,
     "nn.modules.channelshuffle": "nn: ChannelShuffle",
     "nn.modules.container": """
@@ -64,7 +64,7 @@ TABLE: dict[str, str] = {
         nn: Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d
             LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d
             LazyConvTranspose3d
-        nn._conv: ConvBase=_ConvNd
+        nn._layers.convolutions.conv: ConvBase=_ConvNd
     """,
     "nn.modules.distance": "nn: CosineSimilarity PairwiseDistance",
     "nn.modules.dropout": """
@@ -75,7 +75,7 @@ TABLE: dict[str, str] = {
     "nn.modules.instancenorm": """
         nn: InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d
             LazyInstanceNorm2d LazyInstanceNorm3d
-        nn._batch_norm: _InstanceNorm
+        nn._layers.norms.batch_norm: _InstanceNorm
     """,
     "nn.modules.linear": "nn: Bilinear Identity LazyLinear Linear",
     "nn.modules.loss": """
@@ -84,7 +84,7 @@ TABLE: dict[str, str] = {
             LinearCrossEntropyLoss MarginRankingLoss MSELoss MultiLabelMarginLoss
             MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss PoissonNLLLoss SmoothL1Loss
             SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss
-        nn._loss: _Loss _WeightedLoss
+        nn._layers.losses.loss: _Loss _WeightedLoss
     """,
     "nn.modules.module": "nn: Module",
     "nn.modules.normalization": "nn: GroupNorm LayerNorm LocalResponseNorm RMSNorm",

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from autocalc._dispatch import _device
+from autocalc._dispatch.device import device
 
 if _TYPE_CHECKING:
     from autocalc._tensor.device import Device
@@ -25,12 +25,12 @@ __all__ = ["current_accelerator", "device_count", "is_available", "synchronize"]
 
 def is_available() -> bool:
     """Return whether there is another device than the CPU."""
-    return len(_device.places()) > 1
+    return len(device.places()) > 1
 
 
 def device_count() -> int:
     """Return how many accelerators can be used."""
-    library = _device.accelerator()
+    library = device.accelerator()
     return 0 if library is None else library.count()
 
 
@@ -38,12 +38,12 @@ def current_accelerator(check_available: bool = False) -> Device | None:
     """Return the device, or None where there is no accelerator."""
     from autocalc._tensor.device import Device
 
-    others = _device.places()[1:]
+    others = device.places()[1:]
     return Device(others[0]) if others else None
 
 
 def synchronize() -> None:
     """Wait until the accelerator has done all work."""
-    library = _device.accelerator()
+    library = device.accelerator()
     if library is not None:
         library.synchronize()

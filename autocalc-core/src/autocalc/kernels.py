@@ -11,7 +11,8 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from autocalc._dispatch._choice import (
+from autocalc._dispatch.plugins.fallbacks import Fall, falls
+from autocalc._dispatch.selection.choice import (
     are_deterministic_algorithms_enabled,
     available,
     count,
@@ -19,13 +20,12 @@ from autocalc._dispatch._choice import (
     use,
     use_deterministic_algorithms,
 )
-from autocalc._dispatch._falls import Fall, falls
 
 if TYPE_CHECKING:
     from autocalc._compile._explained import explain
-    from autocalc._dispatch._explain import Explanation, Report, show
-    from autocalc._dispatch._explain_calls import CallsExplanation, KernelUse
-    from autocalc._dispatch._lock import Lock, LockedSet, lock, use_lock
+    from autocalc._dispatch.explain.explain import Explanation, Report, show
+    from autocalc._dispatch.explain.explain_calls import CallsExplanation, KernelUse
+    from autocalc._dispatch.locks.lock import Lock, LockedSet, lock, use_lock
 
 __all__ = [
     "CallsExplanation",
@@ -50,9 +50,9 @@ __all__ = [
 
 #: Imported when they are first used: the answers' classes take 5 ms to make.
 _LATE = {
-    "autocalc._dispatch._explain": ("Explanation", "Report", "show"),
-    "autocalc._dispatch._explain_calls": ("CallsExplanation", "KernelUse"),
-    "autocalc._dispatch._lock": ("Lock", "LockedSet", "lock", "use_lock"),
+    "autocalc._dispatch.explain.explain": ("Explanation", "Report", "show"),
+    "autocalc._dispatch.explain.explain_calls": ("CallsExplanation", "KernelUse"),
+    "autocalc._dispatch.locks.lock": ("Lock", "LockedSet", "lock", "use_lock"),
     "autocalc._compile._explained": ("explain",),
 }
 

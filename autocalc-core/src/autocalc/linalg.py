@@ -9,23 +9,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._aliases import lookup as _lookup
-from autocalc._ops.checked_factors import cholesky_ex, inv_ex, solve_ex
-from autocalc._ops.determinants import det, slogdet
-from autocalc._ops.factorizations import cholesky, eigh, eigvalsh, qr, svd, svdvals
-from autocalc._ops.linalg_vectors import cond, cross, vander, vecdot
-from autocalc._ops.linalg_vectors import diagonal_of as diagonal
-from autocalc._ops.linear_systems import inv, matrix_power, multi_dot, solve
-from autocalc._ops.matmul import matmul
-from autocalc._ops.matrix_exponential import matrix_exp
-from autocalc._ops.matrix_systems import (
+from autocalc._ops.matrices.determinants import det, slogdet
+from autocalc._ops.matrices.ex_forms import cholesky_ex, inv_ex, solve_ex
+from autocalc._ops.matrices.factorizations import (
+    cholesky,
+    eigh,
+    eigvalsh,
+    qr,
+    svd,
+    svdvals,
+)
+from autocalc._ops.matrices.linalg_vectors import cond, cross, vander, vecdot
+from autocalc._ops.matrices.linalg_vectors import diagonal_of as diagonal
+from autocalc._ops.matrices.linear_systems import inv, matrix_power, multi_dot, solve
+from autocalc._ops.matrices.matmul import matmul
+from autocalc._ops.matrices.matrix_exponential import matrix_exp
+from autocalc._ops.matrices.matrix_systems import (
     householder_product,
     solve_triangular,
     tensorinv,
     tensorsolve,
 )
-from autocalc._ops.pseudo_inverses import lstsq, matrix_rank, pinv
-from autocalc._ops.vector_norms import linalg_norm as norm
-from autocalc._ops.vector_norms import matrix_norm, vector_norm
+from autocalc._ops.matrices.pseudo_inverses import lstsq, matrix_rank, pinv
+from autocalc._ops.matrices.vector_norms import linalg_norm as norm
+from autocalc._ops.matrices.vector_norms import matrix_norm, vector_norm
 from autocalc.errors import LinAlgError
 
 __all__ = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from autocalc._dispatch._select import allocator
-from autocalc._dispatch._state import current
+from autocalc._dispatch.selection.select import allocator
+from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import live_node_count
 
 if _TYPE_CHECKING:

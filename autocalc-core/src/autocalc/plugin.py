@@ -26,8 +26,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autocalc._dispatch._cpu import cpu_features
-from autocalc._dispatch._precision import float32_matmul_precision
+from autocalc._dispatch.machine.cpu import cpu_features
+from autocalc._dispatch.plugins.precision import float32_matmul_precision
 from autocalc._kernels.device_library import DeviceLibrary
 from autocalc._kernels.hooks import hookimpl
 from autocalc._kernels.kernel_set import (

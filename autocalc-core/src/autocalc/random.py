@@ -10,7 +10,7 @@ Examples
 
 from __future__ import annotations
 
-from autocalc._ops.rng_state import (
+from autocalc._ops.random.rng_state import (
     fork_rng,
     get_rng_state,
     initial_seed,

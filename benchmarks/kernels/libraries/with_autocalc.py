@@ -12,7 +12,7 @@ from benchmarks.kernels.cases import PYTORCH_NAMES, Row
 from benchmarks.worker import Run
 
 import autocalc as ac
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch.selection.arrays import arrays
 
 F = ac.nn.functional
 

@@ -2,7 +2,7 @@
 """What a replay does around its kernels: whose memory they use, what they leave.
 
 The class here is the definition.  The native engine may bring one that does the same in
-C, for executors that it knows (`_dispatch/_eager.py`).
+C, for executors that it knows (`_dispatch/engine/eager.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autocalc._dispatch._eager import accelerated
+from autocalc._dispatch.engine.eager import accelerated
 from autocalc._graph._node import Leaf
 from autocalc._kernels.kernel_set import Executor
 from autocalc._kernels.spec import Array, DType, Shape

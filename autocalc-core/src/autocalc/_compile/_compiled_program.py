@@ -24,8 +24,8 @@ from autocalc._compile._signature import Call
 from autocalc._compile._table import MemoryReport, Segment, program_table, segments
 from autocalc._compile._together import Together
 from autocalc._compile._trace import Constant, Owned, Trace
-from autocalc._dispatch._select import allocator
-from autocalc._dispatch._state import current
+from autocalc._dispatch.selection.select import allocator
+from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Leaf
 from autocalc._program._form import Instruction
 from autocalc._program._plan import plan

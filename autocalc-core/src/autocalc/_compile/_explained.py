@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from typing import Any, overload
 
 from autocalc._compile._function import Compiled
-from autocalc._dispatch._explain import Explanation, explain_kernel
-from autocalc._dispatch._explain_calls import (
+from autocalc._dispatch.explain.explain import Explanation, explain_kernel
+from autocalc._dispatch.explain.explain_calls import (
     CallsExplanation,
     KernelUse,
     explain_calls,
     use_of,
 )
-from autocalc._dispatch._plugins import registry
+from autocalc._dispatch.plugins.discovery import registry
 from autocalc._graph._grad_mode import no_grad
 from autocalc._program._form import Instruction
 from autocalc._program._kernel_choice import key_of

@@ -20,7 +20,7 @@ from autocalc._compile._signature import Call
 from autocalc._compile._trace import Trace, finish, leaves_with_gradients
 from autocalc._compile._tracked import untracked
 from autocalc._compile._watch import Watch
-from autocalc._dispatch._state import current, recorder
+from autocalc._dispatch.selection.state import current, recorder
 from autocalc._graph import _lines
 from autocalc._program._work import work_of
 from autocalc.errors import CompileError, CompileWarning

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from autocalc._compile._affine import Affine, DifferError, affines, at, fitted, moves
 from autocalc._compile._agreement import Links, Numbers, link
 from autocalc._compile._trace import Argument, Constant, Owned, Trace
-from autocalc._dispatch._addresses import span
+from autocalc._dispatch.device.addresses import span
 from autocalc._program._form import Instruction, views_of
 from autocalc._program._views import View
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from autocalc._compile._affine import Affine, at, moves
 from autocalc._compile._motion import Motion, Range, most_bytes
-from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._eager import accelerated
+from autocalc._dispatch.engine.eager import accelerated
+from autocalc._dispatch.selection.call import KernelCall
 from autocalc._kernels.spec import Array
 from autocalc._program._form import Instruction, views_of
 from autocalc._program._views import Operand, View

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from autocalc._compile._origins import Origins
-from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._callers import Line, users_line
-from autocalc._dispatch._eager import pause
-from autocalc._dispatch._state import current, enter, leave, recordings
+from autocalc._dispatch.engine.eager import pause
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.state import current, enter, leave, recordings
 from autocalc._ops.callback import Callback
 from autocalc._program._form import Instruction
 from autocalc._program._recorder import Recorder

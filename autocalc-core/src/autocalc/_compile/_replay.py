@@ -29,7 +29,7 @@ from autocalc._compile._trace import (
     Same,
     Trace,
 )
-from autocalc._dispatch._engine import executor as native_executor
+from autocalc._dispatch.engine.native import executor as native_executor
 from autocalc._graph._node import Leaf
 from autocalc._program._executor import (
     Placement,

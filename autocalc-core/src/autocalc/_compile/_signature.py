@@ -8,8 +8,8 @@ from typing import Any
 
 from autocalc._compile._followed import Followed
 from autocalc._compile._structure import flatten
-from autocalc._dispatch._addresses import address
-from autocalc._dispatch._state import current
+from autocalc._dispatch.device.addresses import address
+from autocalc._dispatch.selection.state import current
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import get_default_dtype
 

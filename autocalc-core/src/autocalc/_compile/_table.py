@@ -8,8 +8,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from autocalc._dispatch._select import allocator
-from autocalc._dispatch._state import current
+from autocalc._dispatch.selection.select import allocator
+from autocalc._dispatch.selection.state import current
 from autocalc._program._form import Instruction, Program
 from autocalc._program._plan import Plan, occupancy
 from autocalc._program._views import Operand, View

@@ -18,11 +18,11 @@ from autocalc._compile._signature import Call
 from autocalc._compile._structure import flatten
 from autocalc._compile._tracked import Span
 from autocalc._compile._watch import Watch
-from autocalc._dispatch._addresses import address
 from autocalc._dispatch._callers import Line
+from autocalc._dispatch.device.addresses import address
 from autocalc._graph._frozen import frozen_objects
 from autocalc._graph._node import Leaf, leaves
-from autocalc._ops._view_tracker import base_of
+from autocalc._ops._operator.view_tracker import base_of
 from autocalc._program._form import Instruction
 from autocalc._program._memory import Memory, Slot
 from autocalc._program._views import View, owner_of

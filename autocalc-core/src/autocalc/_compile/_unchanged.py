@@ -11,7 +11,7 @@ from collections.abc import Callable
 from operator import is_
 from typing import Any
 
-from autocalc._dispatch._eager import accelerated
+from autocalc._dispatch.engine.eager import accelerated
 
 #: An object, the name of one of its `__slots__`, and what it held.
 Attribute = tuple[Any, str, Any]

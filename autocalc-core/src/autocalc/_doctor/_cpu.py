@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from autocalc._dispatch._cpu import cpu_features, cpu_name, detected_features
-from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._thread_budget import get_num_threads
+from autocalc._dispatch.machine.cpu import cpu_features, cpu_name, detected_features
+from autocalc._dispatch.machine.thread_budget import get_num_threads
+from autocalc._dispatch.plugins.discovery import registry
 from autocalc._doctor._finding import Finding
 from autocalc._doctor._machine import Machine, numbers
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._state import current
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.state import current
 from autocalc._doctor._finding import Finding
 from autocalc._doctor._machine import Machine
 from autocalc._kernels.spec import Array

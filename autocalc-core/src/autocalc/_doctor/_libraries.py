@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from autocalc._config import of_library
-from autocalc._dispatch._cpu import detected_features
-from autocalc._dispatch._plugins import registry
+from autocalc._dispatch.machine.cpu import detected_features
+from autocalc._dispatch.plugins.discovery import registry
 from autocalc._doctor._finding import Finding
 from autocalc._doctor._machine import Machine
 

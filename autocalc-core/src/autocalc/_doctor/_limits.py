@@ -7,9 +7,9 @@ import math
 import os
 from collections.abc import Iterator
 
-from autocalc._dispatch._cgroup import cpu_quota, memory_left, memory_limit
-from autocalc._dispatch._cpu import affine_cores, usable_cores
-from autocalc._dispatch._thread_budget import get_num_threads, over
+from autocalc._dispatch.machine.cgroup import cpu_quota, memory_left, memory_limit
+from autocalc._dispatch.machine.cpu import affine_cores, usable_cores
+from autocalc._dispatch.machine.thread_budget import get_num_threads, over
 from autocalc._doctor._finding import Finding
 from autocalc._doctor._machine import Machine
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
-from autocalc._dispatch._state import current, enter, leave
+from autocalc._dispatch.selection.state import current, enter, leave
 from autocalc._doctor._finding import Finding
 from autocalc._doctor._watch import Copies, Watch
 from autocalc._graph._node import Node, Output, live_node_count, next_serial
-from autocalc._ops.random_draws import randn_like
+from autocalc._ops.random.random_draws import randn_like
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import default_generator
 from autocalc.errors import ArgumentError

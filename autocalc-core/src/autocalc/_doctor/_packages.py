@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autocalc._config import settings
-from autocalc._dispatch import _eager as eager
-from autocalc._dispatch import _engine as engine
-from autocalc._dispatch import _tuning as tuning
-from autocalc._dispatch._plugins import registry
+from autocalc._dispatch.engine import eager, native
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.selection import tuning
 from autocalc._doctor._finding import Finding
 from autocalc._doctor._machine import Machine
 
@@ -50,7 +49,7 @@ def operators(_machine: Machine) -> Iterator[Finding]:
     told = eager.describe()
     if eager.calls is not None:
         yield Finding("ok", "operators", told)
-    elif engine.native is not None:
+    elif native.native is not None:
         yield Finding("note", "operators", told, "Unset AUTOCALC_EAGER.")
     else:
         remedy = (

@@ -9,11 +9,11 @@ from time import perf_counter
 
 import numpy as np
 
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._state import current, enter, leave
-from autocalc._dispatch._thread_budget import get_num_threads
-from autocalc._dispatch._threads import serial
+from autocalc._dispatch.machine.thread_budget import get_num_threads
+from autocalc._dispatch.plugins.threads import serial
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.state import current, enter, leave
 from autocalc._doctor._finding import Finding
 from autocalc._doctor._machine import Machine
 from autocalc._kernels.spec import Array

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autocalc._dispatch._callers import users_line
-from autocalc._dispatch._select import Entry, Selection
+from autocalc._dispatch.selection.select import Entry, Selection
 from autocalc._kernels.spec import Array, KernelSpec
 from autocalc.nn import Module, ReLU, ReLU6
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from autocalc._dispatch._state import current, enter, leave
+from autocalc._dispatch.selection.state import current, enter, leave
 from autocalc.errors import ArgumentError
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._widened import FLOAT32, HALVES
+from autocalc._dispatch.selection.upcast import FLOAT32, HALVES
 from autocalc._graph._node import Node, Partial
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._callers import users_line
-from autocalc._dispatch._eager import pause
+from autocalc._dispatch.engine.eager import pause
 from autocalc._graph._node import Node, Version
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from autocalc._dispatch._eager import bind
+from autocalc._dispatch.engine.eager import bind
 
 if TYPE_CHECKING:
     from autocalc._kernels.spec import DType, Shape

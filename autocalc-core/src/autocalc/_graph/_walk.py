@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from autocalc._dispatch._callers import marks
-from autocalc._dispatch._widened import HALVES
+from autocalc._dispatch.selection.upcast import HALVES
 from autocalc._graph._halves import rule_in_float32
 from autocalc._graph._lines import written_at
 from autocalc._graph._node import FREED, Edge, Leaf, Node, Output, Partial

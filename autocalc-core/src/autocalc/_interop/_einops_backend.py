@@ -8,10 +8,10 @@ from typing import Any
 
 from einops._backends import AbstractBackend
 
-from autocalc._ops.creation import from_numpy
-from autocalc._ops.einsum import einsum
-from autocalc._ops.joining import cat, stack
-from autocalc._ops.ranges import arange
+from autocalc._ops.arranging.joining import cat, stack
+from autocalc._ops.creation.from_data import from_numpy
+from autocalc._ops.creation.ranges import arange
+from autocalc._ops.matrices.einsum import einsum
 from autocalc._tensor import Tensor
 
 

@@ -9,8 +9,8 @@ from einops.layers import RearrangeMixin, ReduceMixin
 from einops.layers._einmix import _EinmixMixin
 
 from autocalc import nn
-from autocalc._ops.einsum import einsum
-from autocalc._ops.filled import empty
+from autocalc._ops.creation.constants import empty
+from autocalc._ops.matrices.einsum import einsum
 from autocalc._tensor import Tensor
 
 __all__ = ["EinMix", "Rearrange", "Reduce"]

@@ -14,8 +14,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from autocalc._dispatch._lock import METADATA_KEY
-from autocalc._dispatch._lock import lock as kernel_lock
+from autocalc._dispatch.locks.lock import METADATA_KEY
+from autocalc._dispatch.locks.lock import lock as kernel_lock
 from autocalc._io import digest
 from autocalc._io.paths import PathFile
 from autocalc._io.streams import Stream

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from autocalc._dispatch._state import refuse_reading
-from autocalc._ops.creation import from_numpy
+from autocalc._dispatch.selection.state import refuse_reading
+from autocalc._ops.creation.from_data import from_numpy
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device, host_array
 from autocalc._tensor.state_dict import StateDict

@@ -2,7 +2,7 @@
 """The methods of `Tensor`, attached when all operators exist.
 
 Imports operators and `autograd`.  Most methods are operators themselves, declared by
-them (`_ops/_method.py`); the classes here have those that are no functions.
+them (`_ops/_operator/method.py`); the classes here have those that are no functions.
 `_tensor/interface.py` has the types of all; ``make interface`` writes it.
 """
 
@@ -12,21 +12,21 @@ from typing import Any
 
 from autocalc._absent import refusals
 from autocalc._methods import conversions, creation, gradients, properties
-from autocalc._ops import (
+from autocalc._ops._operator.method import IN_PLACE, METHODS
+from autocalc._ops.activations import thresholds
+from autocalc._ops.in_place import (
     _inplace_indices,
     _inplace_limits,
     _inplace_shapes,
-    _reductions_in_place,
-    thresholds,
-    windows,
+    _reductions,
 )
-from autocalc._ops._inplace import in_place
-from autocalc._ops._method import IN_PLACE, METHODS
+from autocalc._ops.in_place._inplace import in_place
+from autocalc._ops.views import windows
 from autocalc._tensor import Tensor
 
 #: Modules that declare methods and that no public function needs.
 DECLARING = (
-    *(_inplace_indices, _inplace_limits, _inplace_shapes, _reductions_in_place),
+    *(_inplace_indices, _inplace_limits, _inplace_shapes, _reductions),
     *(thresholds, windows),
 )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops import typed_tensors as typed
-from autocalc._ops._arguments import check_tensor
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops.creation import typed_tensors as typed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device, numbered

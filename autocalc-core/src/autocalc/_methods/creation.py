@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops import creation
-from autocalc._ops._traced import traced
-from autocalc._ops.filled import filled
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.creation import constants, from_data
+from autocalc._ops.creation.constants import filled
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import short
 from autocalc._tensor.device import Device, near
@@ -25,14 +25,14 @@ class Creation:
         """Return the array of ``Tensor(*data)``: of data, or of undefined values."""
         kind = dtype or dtypes.get_default_dtype()
         if data and all(type(one) is int for one in data):
-            return creation.empty(*data, dtype=kind)._array
+            return constants.empty(*data, dtype=kind)._array
         if len(data) > 1:
             message = (
                 f"Tensor: got {len(data)} arguments, not all of them integers; give "
                 f"sizes (Tensor(2, 3)), or data alone (Tensor([2.0, 3.0]))."
             )
             raise ArgumentError(message)
-        return creation.array_from(data[0] if data else (), kind)
+        return from_data.array_from(data[0] if data else (), kind)
 
     @traced(light=True)
     def new_zeros(
@@ -80,7 +80,7 @@ class Creation:
         >>> ac.ones(2, dtype=ac.int8).new_empty(2, 3).dtype
         autocalc.int8
         """
-        return creation.empty(
+        return constants.empty(
             *sizes,
             size=size,
             dtype=self.dtype if dtype is None else dtype,
@@ -106,7 +106,7 @@ class Creation:
         >>> ac.ones(2, dtype=ac.int8).new_full((3,), 7)
         tensor([7, 7, 7], dtype=autocalc.int8)
         """
-        return creation.full(
+        return constants.full(
             size,
             fill_value,
             dtype=self.dtype if dtype is None else dtype,
@@ -128,7 +128,7 @@ class Creation:
         there = near(self, device)
         sizes = data[0] if len(data) == 1 and data[0].__class__ is Size else data
         if all(type(one) is int for one in sizes):
-            return creation.empty(
+            return constants.empty(
                 tuple(sizes) if data else 0, dtype=self.dtype, device=there
             )
         if len(data) > 1 or isinstance(data[0], (str, float, bool)):
@@ -143,7 +143,7 @@ class Creation:
                 f"they must be of one dtype."
             )
             raise DTypeError(message)
-        return creation.tensor(data[0], dtype=self.dtype, device=there)
+        return from_data.tensor(data[0], dtype=self.dtype, device=there)
 
     def new_tensor(
         self: Tensor,
@@ -162,9 +162,9 @@ class Creation:
         tensor([1., 2.], dtype=autocalc.float64)
         """
         kind = self.dtype if dtype is None else dtype
-        return creation.tensor(
+        return from_data.tensor(
             data, dtype=kind, device=near(self, device), requires_grad=requires_grad
         )
 
     def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
-        return creation.to_numpy(self.numpy(), dtype, copy)
+        return from_data.to_numpy(self.numpy(), dtype, copy)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc import autograd
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._eager import accelerate
+from autocalc._dispatch.engine.eager import accelerate
+from autocalc._dispatch.selection.arrays import arrays
 from autocalc._tensor import Tensor
 from autocalc.autograd import _gradients
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from autocalc._dispatch._device import DeviceArray, accelerator
-from autocalc._ops import _view_tracker as view_tracker
-from autocalc._ops import arithmetic, view
-from autocalc._ops._arguments import check_tensor
-from autocalc._ops._traced import traced
+from autocalc._dispatch.device.device import DeviceArray, accelerator
+from autocalc._ops._operator import view_tracker
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.elementwise import arithmetic
+from autocalc._ops.views import view
 from autocalc._tensor import Tensor, make
 
 

@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autocalc._dispatch._state import current
+from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node
 from autocalc._kernels.table import TABLE
-from autocalc._ops._rule import Op, Saves
+from autocalc._ops._operator.rules import Op, Saves
 from autocalc._tensor import Tensor, make
 
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._kernels.spec import DType, KernelSpec, Shape
 from autocalc._kernels.table import TABLE
-from autocalc._ops import arithmetic, broadcasting, joining, slicing, view
-from autocalc._ops._cast import astype, move
-from autocalc._ops._op import OPERATORS
+from autocalc._ops._operator.cast import astype, move
+from autocalc._ops._operator.factories import OPERATORS
+from autocalc._ops.arranging import joining
+from autocalc._ops.elementwise import arithmetic
+from autocalc._ops.views import broadcasting, slicing, view
 from autocalc._tensor import Tensor, dtypes, make
 
 

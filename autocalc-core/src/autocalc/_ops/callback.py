@@ -10,12 +10,12 @@ from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 from weakref import ref
 
-from autocalc._dispatch._addresses import address
-from autocalc._dispatch._state import current, enter, leave, recorder
+from autocalc._dispatch.device.addresses import address
+from autocalc._dispatch.selection.state import current, enter, leave, recorder
 from autocalc._graph._node import Leaf
-from autocalc._ops._coerce import check_tensor
-from autocalc._ops._view_tracker import base_of
-from autocalc._ops._writing import repeats
+from autocalc._ops._operator.coerce import check_tensor
+from autocalc._ops._operator.view_tracker import base_of
+from autocalc._ops.views._writing import repeats
 from autocalc._program._form import UserCall
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import sequence

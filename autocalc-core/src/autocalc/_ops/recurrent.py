@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from autocalc._ops import joining, matmul, view
-from autocalc._ops._halves import rounded_once
-from autocalc._ops._op import multi, nary
+from autocalc._ops._operator.factories import multi, nary
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops.arranging import joining
+from autocalc._ops.matrices import matmul
+from autocalc._ops.views import view
 from autocalc._tensor import Tensor
 
 # Inputs x, w_ih, w_hh, b_ih, b_hh, h0, and c0 of an LSTM; see the kernels' specs.

@@ -18,8 +18,8 @@ from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from autocalc._dispatch._addresses import repeating_strides
-from autocalc._dispatch._plugins import fuser_of
+from autocalc._dispatch.device.addresses import repeating_strides
+from autocalc._dispatch.plugins.discovery import fuser_of
 from autocalc._kernels.kernel_set import Chain, ChainStep, Fuse, FusedKernel
 from autocalc._kernels.spec import Budget, KernelSpec, Meta, Work
 from autocalc._kernels.table import TABLE

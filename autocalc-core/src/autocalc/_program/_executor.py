@@ -3,7 +3,8 @@
 
 A compiled program has its arrays from the beginning: every call is bound to them once
 (`PythonExecutor`).  A short program makes them as it runs (`_short_executor.py`).
-Core's engine has executors that do the same in less time (`_dispatch/_engine.py`).
+Core's engine has executors that do the same in less time
+(`_dispatch/engine/native.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from autocalc._dispatch._addresses import address
+from autocalc._dispatch.device.addresses import address
 from autocalc._kernels.kernel_set import ExecutorCall
 from autocalc._kernels.spec import Array
 from autocalc._program._form import Instruction, views_of

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autocalc._dispatch._state import current
+from autocalc._dispatch.selection.state import current
 from autocalc._kernels.spec import Array
 from autocalc._program._form import Instruction, Program, views_of
 from autocalc._program._views import Operand, View, view_at

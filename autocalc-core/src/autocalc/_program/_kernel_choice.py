@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._call import dispatch_key
-from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._select import Decomposed
-from autocalc._dispatch._state import current
-from autocalc._dispatch._widened import HALVES
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.selection.call import dispatch_key
+from autocalc._dispatch.selection.select import Decomposed
+from autocalc._dispatch.selection.state import current
+from autocalc._dispatch.selection.upcast import HALVES
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.spec import KernelSpec, Meta
 from autocalc._program._form import Instruction, views_of

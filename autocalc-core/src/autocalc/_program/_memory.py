@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from sys import getrefcount
 from typing import Any
 
-from autocalc._dispatch._addresses import address, span
+from autocalc._dispatch.device.addresses import address, span
 from autocalc._kernels.spec import Array, DType, Shape
 from autocalc._program._views import Operand, View, base_of, owner_of
 

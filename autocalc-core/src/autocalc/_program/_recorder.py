@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from autocalc._dispatch._callers import Line
-from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._select import Entry, Selection
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.selection.select import Entry, Selection
 from autocalc._kernels.spec import Array, DType, KernelSpec, Shape
 from autocalc._program._form import Instruction
 from autocalc._program._memory import Memory

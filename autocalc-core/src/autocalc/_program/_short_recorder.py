@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autocalc._dispatch._select import Entry
+from autocalc._dispatch.selection.select import Entry
 from autocalc._kernels.spec import Array, DType, Shape
 from autocalc._program import _copies, _elementwise_fusion
 from autocalc._program._form import Instruction, Program, Source

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autocalc._dispatch._addresses import span
+from autocalc._dispatch.device.addresses import span
 from autocalc._kernels.spec import Array, DType, Shape
 
 

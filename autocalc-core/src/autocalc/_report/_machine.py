@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._explain import show
+from autocalc._dispatch.explain.explain import show
 from autocalc._version import __version__
 
 

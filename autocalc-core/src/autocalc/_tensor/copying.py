@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._device import DeviceArray, dtype_on
+from autocalc._dispatch.device.device import DeviceArray, dtype_on
 from autocalc._graph._node import Leaf, Version
 from autocalc._tensor import dtypes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._device import (
+from autocalc._dispatch.device.device import (
     DeviceArray,
     DeviceDType,
     dtype_on,

@@ -11,8 +11,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from autocalc._dispatch._device import host_dtype
-from autocalc._dispatch._eager import bind
+from autocalc._dispatch.device.device import host_dtype
+from autocalc._dispatch.engine.eager import bind
 from autocalc._tensor.checks import short
 from autocalc.errors import DTypeError
 

@@ -18,8 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._eager import accelerate, bind
-from autocalc._dispatch._state import on_host, recorder, recordings, refuse_reading
+from autocalc._dispatch.engine.eager import accelerate, bind
+from autocalc._dispatch.selection.state import (
+    on_host,
+    recorder,
+    recordings,
+    refuse_reading,
+)
 from autocalc.errors import ArgumentError, DTypeError
 
 _INT64 = np.dtype(np.int64)

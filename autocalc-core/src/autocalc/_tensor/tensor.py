@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from autocalc._absent import groups_by_name
-from autocalc._dispatch._addresses import address
-from autocalc._dispatch._device import DeviceArray
-from autocalc._dispatch._eager import accelerate, accelerated, bind
-from autocalc._dispatch._layout import fits_channels_last
-from autocalc._dispatch._state import recordings, refuse_reading
-from autocalc._dispatch._widened import FLOAT_KINDS
+from autocalc._dispatch.device.addresses import address
+from autocalc._dispatch.device.device import DeviceArray
+from autocalc._dispatch.engine.eager import accelerate, accelerated, bind
+from autocalc._dispatch.selection.layout import fits_channels_last
+from autocalc._dispatch.selection.state import recordings, refuse_reading
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._graph._node import Leaf, Node, Output, Version
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import FLAG, as_int, check_flag
@@ -57,7 +57,7 @@ class Tensor(Methods):
     # `_array` is the device's array; `_edge` leads to what made it (a Node or Output),
     # or is the Leaf of a tensor that requires a gradient; `_version` counts writes to
     # the storage and is made when it is first shared; `_view` relates a view to its
-    # base, see `_ops/_view_tracker.py`.
+    # base, see `_ops/_operator/view_tracker.py`.
     __slots__ = ("__weakref__", "_array", "_edge", "_version", "_view")
 
     #: NumPy scalars and arrays leave ``number * tensor`` to the tensor.

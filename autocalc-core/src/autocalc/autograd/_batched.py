@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autocalc._ops.joining import stack
+from autocalc._ops.arranging.joining import stack
 from autocalc._tensor import Tensor
 from autocalc.errors import GradError
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from autocalc._dispatch._state import current
+from autocalc._dispatch.selection.state import current
 from autocalc._graph._grad_mode import enable_grad
 from autocalc._graph._node import Leaf, Node, Output, next_serial
-from autocalc._ops.view import reshape_view
+from autocalc._ops.views.view import reshape_view
 from autocalc._tensor import Tensor, make
 from autocalc._tensor import checks as _checks
 from autocalc._tensor.generator import default_generator

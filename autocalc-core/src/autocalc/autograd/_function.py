@@ -7,9 +7,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from autocalc._dispatch._state import current, enter, leave
+from autocalc._dispatch.selection.state import current, enter, leave
 from autocalc._graph._node import Node, Output
-from autocalc._ops._view_tracker import base_of, mark_opaque
+from autocalc._ops._operator.view_tracker import base_of, mark_opaque
 from autocalc._tensor import Tensor, make
 from autocalc.errors import GradError, ShapeError
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._ops.joining import stack
+from autocalc._ops.arranging.joining import stack
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number, require, short
 from autocalc._tensor.generator import Generator
@@ -532,7 +532,7 @@ def _values(x: Tensor) -> Array:
 
 def _like(x: Tensor | None, values: Array) -> Tensor:
     """Return a leaf with these values, in the memory layout of `x`."""
-    from autocalc._ops.creation import from_numpy
+    from autocalc._ops.creation.from_data import from_numpy
 
     if x is None:
         return from_numpy(values)
@@ -543,7 +543,7 @@ def _like(x: Tensor | None, values: Array) -> Tensor:
 
 def _random_like(y: Tensor, seed: int, *, gaps: bool = False) -> Tensor:
     """Return reproducible random values, away from 0, that require a gradient."""
-    from autocalc._ops.random_draws import rand
+    from autocalc._ops.random.random_draws import rand
 
     shape = (*y.shape, 2) if gaps else y.shape
     values = rand(shape, dtype=y.dtype, generator=Generator().manual_seed(seed))

@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeAlias
 
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._eager import accelerated
-from autocalc._dispatch._state import enter, leave
-from autocalc._dispatch._widened import FLOAT_KINDS
+from autocalc._dispatch.engine.eager import accelerated
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.state import enter, leave
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._graph._anomaly import AnomalyWalk
 from autocalc._graph._halves import rule_in_float32
 from autocalc._graph._node import FREED, Leaf, Node, Output, Partial
 from autocalc._graph._walk import Walk, check_saved, reaching, target
 from autocalc._kernels.table import TABLE
-from autocalc._ops import view
 from autocalc._ops._tensors import Tensors as TensorKernels
+from autocalc._ops.views import view
 from autocalc._tensor import Retain, Tensor, make, node_and_slot
 from autocalc._tensor.checks import (
     FLAG,

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from autocalc._graph._grad_mode import enable_grad
-from autocalc._ops.filled import eye, zeros
-from autocalc._ops.joining import stack
-from autocalc._ops.made_like import ones_like, zeros_like
-from autocalc._ops.view import clone, reshape
+from autocalc._ops.arranging.joining import stack
+from autocalc._ops.creation.constants import eye, zeros
+from autocalc._ops.creation.like import ones_like, zeros_like
+from autocalc._ops.views.view import clone, reshape
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
 from autocalc._tensor.checks import require

@@ -12,7 +12,7 @@ False
 
 from __future__ import annotations
 
-from autocalc._ops import platform as _platform
+from autocalc._ops.creation import platform as _platform
 from autocalc._tensor.checks import check_flag
 
 __all__ = [

@@ -12,9 +12,9 @@ from typing import Any
 import click
 
 from autocalc import distributed
-from autocalc._ops.creation import tensor
-from autocalc._ops.filled import zeros
-from autocalc._ops.random_draws import randint
+from autocalc._ops.creation.constants import zeros
+from autocalc._ops.creation.from_data import tensor
+from autocalc._ops.random.random_draws import randint
 from autocalc._tensor.dtypes import float64
 from autocalc.cli._common import choose_machine, machine_options
 from autocalc.cli._cost_model import Link, Step

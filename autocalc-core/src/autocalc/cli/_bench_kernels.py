@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 
 import click
 
-from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._select import find_set
-from autocalc._dispatch._thread_budget import get_num_threads
+from autocalc._dispatch.machine.thread_budget import get_num_threads
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.selection.select import find_set
 from autocalc.cli._common import choose_machine
 from autocalc.cli._progress import Rows
 from autocalc.cli._timing import Call, rows_of, seconds_of

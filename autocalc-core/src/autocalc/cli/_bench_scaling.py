@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from autocalc._dispatch._cpu import cpu_name, usable_cores
+from autocalc._dispatch.machine.cpu import cpu_name, usable_cores
 from autocalc.cli._common import FILE
 from autocalc.cli._plot import has_matplotlib
 from autocalc.cli._progress import say

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._state import current
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.state import current
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import DType, KernelSpec, Sample
 from autocalc._kernels.table import TABLE

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import click
 
 from autocalc import kernels
-from autocalc._dispatch._thread_budget import chosen_budget, warn_if_over
-from autocalc._dispatch._threads import apply_budget
+from autocalc._dispatch.machine.thread_budget import chosen_budget, warn_if_over
+from autocalc._dispatch.plugins.threads import apply_budget
 from autocalc.distributed._group import are_several
 from autocalc.errors import ConfigError
 

@@ -13,7 +13,7 @@ import click
 
 from autocalc import kernels
 from autocalc._kernels.table import TABLE
-from autocalc._ops.filled import zeros
+from autocalc._ops.creation.constants import zeros
 from autocalc._tensor import dtypes
 from autocalc.cli._chosen import ordinary_sample
 from autocalc.errors import AutocalcError

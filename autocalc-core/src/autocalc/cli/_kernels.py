@@ -12,7 +12,7 @@ import click
 
 from autocalc import kernels
 from autocalc._config import VARIABLES
-from autocalc._dispatch._explain import Report
+from autocalc._dispatch.explain.explain import Report
 from autocalc.cli._chosen import chosen
 
 
@@ -49,7 +49,7 @@ def kernels_command(as_json: bool, verbose: bool, forget: str | None) -> None:
 
 def _forgotten(name: str) -> str:
     """Drop the records of a set and say what follows."""
-    from autocalc._dispatch import _records as records
+    from autocalc._dispatch.plugins import records
 
     if records.forget(name):
         return f"The self-test of {name} is forgotten: its next use tests it once more."

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._trust import is_own
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.plugins.trust import is_own
 from autocalc._kernels.kernel_set import KERNEL_API_VERSION
 from autocalc._version import __version__
 from autocalc.cli._common import check_folder

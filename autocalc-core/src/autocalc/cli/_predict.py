@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import click
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops.creation import tensor
-from autocalc._ops.softmax import softmax
+from autocalc._ops.creation.from_data import tensor
+from autocalc._ops.reductions.softmax import softmax
 from autocalc._tensor import Tensor
 from autocalc.cli import _checkpoint as checkpoint
 from autocalc.cli._pictures import draw, read_picture

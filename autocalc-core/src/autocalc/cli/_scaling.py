@@ -23,11 +23,11 @@ from statistics import median
 from time import perf_counter
 from typing import NamedTuple
 
-from autocalc._dispatch import _engine as engine
-from autocalc._dispatch._select import first_of
-from autocalc._dispatch._state import current
-from autocalc._dispatch._thread_budget import chosen_budget
-from autocalc._dispatch._threads import apply_budget
+from autocalc._dispatch.engine import native
+from autocalc._dispatch.machine.thread_budget import chosen_budget
+from autocalc._dispatch.plugins.threads import apply_budget
+from autocalc._dispatch.selection.select import first_of
+from autocalc._dispatch.selection.state import current
 from autocalc._kernels.kernel_set import JobRecorder
 
 Work = Callable[[], object]
@@ -106,7 +106,7 @@ def _seconds(work: Work, repeats: int) -> float:
 
 def job_recorder() -> JobRecorder | None:
     """Return what records the jobs of the kernels in use, if they have a pool."""
-    clock = first_of(current().selection, "pool_clock") or engine.clock
+    clock = first_of(current().selection, "pool_clock") or native.clock
     return clock if isinstance(clock, JobRecorder) else None
 
 

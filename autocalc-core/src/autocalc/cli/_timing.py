@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._select import Candidate
-from autocalc._dispatch._state import current, enter, leave
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.select import Candidate
+from autocalc._dispatch.selection.state import current, enter, leave
 from autocalc._kernels.benchmarks import ROWS, Row, arguments
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.table import TABLE

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from autocalc._dispatch import _tuning as tuning
-from autocalc._dispatch._choice import reload
-from autocalc._dispatch._precision import matmul_precision
-from autocalc._dispatch._thread_budget import get_num_threads
+from autocalc._dispatch.machine.thread_budget import get_num_threads
+from autocalc._dispatch.plugins.precision import matmul_precision
+from autocalc._dispatch.selection import tuning
+from autocalc._dispatch.selection.choice import reload
 from autocalc._kernels.benchmarks import Row
 from autocalc._kernels.table import TABLE
 from autocalc.cli._common import choose_machine

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from autocalc._absent import absence as _absence
-from autocalc._dispatch import _device
+from autocalc._dispatch.device import device as _device
 from autocalc._tensor.device import Device as _Device
 from autocalc._tensor.device import numbered as _numbered
 from autocalc.errors import ArgumentError as _ArgumentError

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._ops.creation import from_numpy
-from autocalc._ops.joining import stack as stack_tensors
+from autocalc._ops.arranging.joining import stack as stack_tensors
+from autocalc._ops.creation.from_data import from_numpy
 from autocalc._tensor import Tensor
 from autocalc.data._arrays import as_array, needs_gradient
 from autocalc.errors import ArgumentError, DTypeError, ShapeError

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import accumulate
 from typing import Any
 
-from autocalc._ops.creation import from_numpy
+from autocalc._ops.creation.from_data import from_numpy
 from autocalc._tensor import Tensor
 from autocalc.data._arrays import Array, Indices, as_array, needs_gradient
 from autocalc.data._collate import default_collate, stack

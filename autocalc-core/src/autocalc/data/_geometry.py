@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch.selection.arrays import arrays
 from autocalc._tensor.checks import check_flags, require
 from autocalc._tensor.generator import default_generator
 from autocalc.data._arrays import Array, Indices

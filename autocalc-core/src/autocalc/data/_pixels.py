@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._ops.creation import from_numpy
+from autocalc._ops.creation.from_data import from_numpy
 from autocalc._tensor import Tensor
 from autocalc.data._arrays import Array, fresh, scaled
 from autocalc.data._overrides import overrides

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autocalc._dispatch._threads import set_num_threads
+from autocalc._dispatch.plugins.threads import set_num_threads
 from autocalc._graph._grad_mode import is_grad_enabled, set_grad_enabled
 from autocalc.data._shared import Packed, SharedFile, pack, unpack
 from autocalc.data._worker import Job, Task, Worker

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autocalc._dispatch._arrays import arrays
-from autocalc._ops.creation import from_numpy
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._ops.creation.from_data import from_numpy
 from autocalc._tensor import Tensor
 from autocalc.errors import GradError
 

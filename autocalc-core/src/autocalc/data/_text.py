@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._ops.creation import from_numpy
-from autocalc._ops.indexing import index_select
-from autocalc._ops.random_draws import randint
-from autocalc._ops.ranges import arange
+from autocalc._ops.creation.from_data import from_numpy
+from autocalc._ops.creation.ranges import arange
+from autocalc._ops.indexing.indexing import index_select
+from autocalc._ops.random.random_draws import randint
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator
 from autocalc.data._arrays import Indices

@@ -8,7 +8,7 @@ import threading
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
-from autocalc._dispatch._thread_budget import get_num_threads
+from autocalc._dispatch.machine.thread_budget import get_num_threads
 from autocalc.data._worker import Job, Task, Worker
 from autocalc.data._worker_pool import WorkerPool
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from autocalc._ops.creation import from_numpy
+from autocalc._ops.creation.from_data import from_numpy
 from autocalc._tensor import Tensor
 from autocalc.data._arrays import Array, as_array, scaled
 from autocalc.data._collate import default_collate

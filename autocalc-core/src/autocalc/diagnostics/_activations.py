@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from autocalc._dispatch._callers import Line, caller, users_line
-from autocalc._dispatch._widened import FLOAT_KINDS
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._tensor import Tensor
 from autocalc.diagnostics._arguments import check_model, check_share
 from autocalc.diagnostics._blocks import Block

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from autocalc._dispatch._callers import layer_of
-from autocalc._dispatch._select import Decomposed, Entry
-from autocalc._dispatch._state import current, enter, leave, recorder
+from autocalc._dispatch.selection.select import Decomposed, Entry
+from autocalc._dispatch.selection.state import current, enter, leave, recorder
 from autocalc._kernels.spec import KernelSpec
 from autocalc.autograd._anomaly import mode
 from autocalc.diagnostics._layers import Layers

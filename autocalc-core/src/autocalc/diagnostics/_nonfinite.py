@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autocalc._dispatch._callers import Line, caller
-from autocalc._dispatch._widened import FLOAT_KINDS
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._tensor.checks import check_flag
 from autocalc.diagnostics._blocks import Block
 from autocalc.diagnostics._calls import Seen

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from autocalc._dispatch._callers import running_modules
-from autocalc._dispatch._widened import wide_meta
+from autocalc._dispatch.selection.upcast import wide_meta
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.spec import meta_of
-from autocalc._ops.filled import ones
+from autocalc._ops.creation.constants import ones
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, sequence, short
 from autocalc.diagnostics._activations import first_tensor

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._ops._writing import repeats
+from autocalc._ops.views._writing import repeats
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_type
 from autocalc._tensor.dtypes import DType, bfloat16, bool_, float16, float32

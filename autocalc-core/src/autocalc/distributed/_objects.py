@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._state import refuse_reading
+from autocalc._dispatch.selection.state import refuse_reading
 from autocalc._tensor.checks import check_type
 from autocalc.distributed import _buffers
 from autocalc.distributed._agreement import check_same

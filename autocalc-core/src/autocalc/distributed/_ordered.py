@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._choice import are_deterministic_algorithms_enabled
-from autocalc._ops.filled import empty
+from autocalc._dispatch.selection.choice import are_deterministic_algorithms_enabled
+from autocalc._ops.creation.constants import empty
 from autocalc._tensor import Tensor
 from autocalc.distributed import _buffers, _mpi
 from autocalc.distributed._process_group import Channel, ProcessGroup

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._cpu import usable_cores
-from autocalc._dispatch._thread_budget import chosen_budget, environments_budget
-from autocalc._dispatch._threads import apply_budget
+from autocalc._dispatch.machine.cpu import usable_cores
+from autocalc._dispatch.machine.thread_budget import chosen_budget, environments_budget
+from autocalc._dispatch.plugins.threads import apply_budget
 from autocalc.distributed import _mpi
 from autocalc.distributed._reduce_op import ReduceOp
 

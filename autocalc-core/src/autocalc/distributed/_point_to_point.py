@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._state import refuse_reading
+from autocalc._dispatch.selection.state import refuse_reading
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int
 from autocalc.distributed import _buffers, _mpi

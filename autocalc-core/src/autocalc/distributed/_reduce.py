@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._ops.filled import empty
-from autocalc._ops.joining import cat
+from autocalc._ops.arranging.joining import cat
+from autocalc._ops.creation.constants import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import sequence
 from autocalc.distributed import _mpi, _ordered

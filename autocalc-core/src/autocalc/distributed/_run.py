@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from autocalc._dispatch._state import recorder
+from autocalc._dispatch.selection.state import recorder
 from autocalc._ops.callback import callback
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from datetime import timedelta
 from typing import Any
 
-from autocalc._dispatch._state import enter, leave
+from autocalc._dispatch.selection.state import enter, leave
 from autocalc._tensor.checks import number
 from autocalc.distributed import _mpi
 from autocalc.distributed._process_group import ProcessGroup

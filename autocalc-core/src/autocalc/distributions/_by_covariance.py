@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops.factorizations import cholesky
-from autocalc._ops.linear_systems import inv
+from autocalc._ops.matrices.factorizations import cholesky
+from autocalc._ops.matrices.linear_systems import inv
 from autocalc.distributions import constraints
 from autocalc.distributions._distribution import Distribution, broadcast_values
 from autocalc.errors import ArgumentError

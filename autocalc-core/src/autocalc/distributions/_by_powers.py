@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from autocalc._ops.masking import where
+from autocalc._ops.indexing.masking import where
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
 from autocalc.distributions._by_quantiles import _EULER, _ByQuantiles

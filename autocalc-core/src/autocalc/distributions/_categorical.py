@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from autocalc._ops import distributions as draws
-from autocalc._ops.embedding import one_hot
-from autocalc._ops.filled import eye
-from autocalc._ops.ranges import arange
+from autocalc._ops.creation.constants import eye
+from autocalc._ops.creation.ranges import arange
+from autocalc._ops.embedding.rows import one_hot
+from autocalc._ops.random import distributions as draws
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag
 from autocalc.distributions import constraints

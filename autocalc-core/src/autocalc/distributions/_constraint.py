@@ -7,7 +7,7 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any, NoReturn
 
-from autocalc._ops._arguments import check_tensor
+from autocalc._ops._operator.arguments import check_tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int, check_flag, check_type, sequence, short
 from autocalc.errors import ArgumentError, DTypeError, ShapeError

@@ -8,9 +8,9 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._ops._arguments import check_tensor
-from autocalc._ops.joining import cat as cat_of
-from autocalc._ops.joining import stack as stack_of
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops.arranging.joining import cat as cat_of
+from autocalc._ops.arranging.joining import stack as stack_of
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int, integers, require, sequence
 from autocalc.distributions._constraint import Constraint, check_constraint

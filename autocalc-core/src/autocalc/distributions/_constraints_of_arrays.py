@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops.diagonal import diag_embed
-from autocalc._ops.factorizations import eigvalsh
-from autocalc._ops.filled import full
-from autocalc._ops.made_like import ones_like
-from autocalc._ops.masking import where
+from autocalc._ops.arranging.diagonal import diag_embed
+from autocalc._ops.creation.constants import full
+from autocalc._ops.creation.like import ones_like
+from autocalc._ops.indexing.masking import where
+from autocalc._ops.matrices.factorizations import eigvalsh
 from autocalc._tensor import dtypes
 from autocalc._tensor.limits import finfo
 from autocalc.distributions._constraint import Constraint, check_bound

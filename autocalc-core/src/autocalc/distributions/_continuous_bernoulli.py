@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops.masking import where
+from autocalc._ops.indexing.masking import where
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number, sequence
 from autocalc.distributions import constraints

@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops.masking import where
-from autocalc._ops.ranges import arange
+from autocalc._ops.creation.ranges import arange
+from autocalc._ops.indexing.masking import where
 from autocalc._tensor.checks import check_flag
 from autocalc._tensor.limits import finfo
 

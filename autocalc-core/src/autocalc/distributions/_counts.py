@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from autocalc._ops.clamping import minimum
-from autocalc._ops.count_draws import arrivals, successes
-from autocalc._ops.masking import where
+from autocalc._ops.elementwise.clamping import minimum
+from autocalc._ops.indexing.masking import where
+from autocalc._ops.random.count_draws import arrivals, successes
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
 from autocalc.distributions import constraints

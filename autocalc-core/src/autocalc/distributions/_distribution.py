@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NoReturn, TypeAlias
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops._arguments import check_tensor
-from autocalc._ops.broadcasting import broadcast_tensors
-from autocalc._ops.creation import tensor
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops.creation.from_data import tensor
+from autocalc._ops.views.broadcasting import broadcast_tensors
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag, check_flags, integers, short
 from autocalc.distributions.constraints import Constraint, is_dependent

@@ -6,10 +6,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops.broadcasting import broadcast_tensors, broadcast_to
-from autocalc._ops.linear_systems import solve
-from autocalc._ops.made_like import full_like, ones_like
-from autocalc._ops.masking import where
+from autocalc._ops.creation.like import full_like, ones_like
+from autocalc._ops.indexing.masking import where
+from autocalc._ops.matrices.linear_systems import solve
+from autocalc._ops.views.broadcasting import broadcast_tensors, broadcast_to
 from autocalc.distributions._by_powers import Pareto
 from autocalc.distributions._by_quantiles import (
     Cauchy,

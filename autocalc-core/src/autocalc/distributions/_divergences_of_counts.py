@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops.clamping import minimum
+from autocalc._ops.elementwise.clamping import minimum
 from autocalc.distributions._counts import Binomial, Poisson, log_choose
 from autocalc.distributions._divergences import _infinite, _unless
 from autocalc.distributions._special import xlogx

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops.broadcasting import broadcast_to
-from autocalc._ops.diagonal import diag_embed
-from autocalc._ops.joining import cat
-from autocalc._ops.linear_systems import solve
+from autocalc._ops.arranging.diagonal import diag_embed
+from autocalc._ops.arranging.joining import cat
+from autocalc._ops.matrices.linear_systems import solve
+from autocalc._ops.views.broadcasting import broadcast_to
 from autocalc.distributions._low_rank_normal import LowRankMultivariateNormal
 from autocalc.distributions._multivariate_normal import MultivariateNormal
 from autocalc.distributions._wishart import (

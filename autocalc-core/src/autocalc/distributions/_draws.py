@@ -12,10 +12,10 @@ import math
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops.count_draws import positive_unit
-from autocalc._ops.made_like import full_like
-from autocalc._ops.masking import where
-from autocalc._ops.random_draws import randn
+from autocalc._ops.creation.like import full_like
+from autocalc._ops.indexing.masking import where
+from autocalc._ops.random.count_draws import positive_unit
+from autocalc._ops.random.random_draws import randn
 from autocalc._tensor.limits import finfo
 from autocalc.autograd import Function, once_differentiable
 from autocalc.distributions._special import digamma

@@ -6,10 +6,10 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from autocalc._ops.activations import softplus
-from autocalc._ops.made_like import full_like
-from autocalc._ops.masking import where
-from autocalc._ops.random_draws import randn
+from autocalc._ops.activations.smooth import softplus
+from autocalc._ops.creation.like import full_like
+from autocalc._ops.indexing.masking import where
+from autocalc._ops.random.random_draws import randn
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
 from autocalc.distributions._counted import finite

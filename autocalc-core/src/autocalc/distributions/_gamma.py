@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from autocalc._ops.joining import stack
-from autocalc._ops.special_functions import xlog1py
+from autocalc._ops.arranging.joining import stack
+from autocalc._ops.elementwise.special_functions import xlog1py
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
 from autocalc.distributions._distribution import (
@@ -327,7 +327,7 @@ class Dirichlet(ExponentialFamily):
 
 
 def _one_hot(places: Any, like: Any) -> Any:
-    from autocalc._ops.ranges import arange
+    from autocalc._ops.creation.ranges import arange
 
     kinds = arange(like.shape[-1])
     return (places.unsqueeze(-1) == kinds).to(like.dtype)

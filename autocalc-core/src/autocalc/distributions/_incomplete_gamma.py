@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops.broadcasting import broadcast_tensors
-from autocalc._ops.gamma_functions import igamma, igammac, lgamma
-from autocalc._ops.masking import where
+from autocalc._ops.elementwise.gamma_functions import igamma, igammac, lgamma
+from autocalc._ops.indexing.masking import where
+from autocalc._ops.views.broadcasting import broadcast_tensors
 from autocalc.autograd import Function, once_differentiable
 from autocalc.distributions._draws import slope
 

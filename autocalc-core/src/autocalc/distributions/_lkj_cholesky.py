@@ -7,10 +7,10 @@ import math
 from typing import Any, ClassVar
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops.diagonal import diag_embed
-from autocalc._ops.joining import cat
-from autocalc._ops.random_draws import randn
-from autocalc._ops.ranges import arange
+from autocalc._ops.arranging.diagonal import diag_embed
+from autocalc._ops.arranging.joining import cat
+from autocalc._ops.creation.ranges import arange
+from autocalc._ops.random.random_draws import randn
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int, require
 from autocalc._tensor.limits import finfo

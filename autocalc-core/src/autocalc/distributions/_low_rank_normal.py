@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops.broadcasting import broadcast_to
-from autocalc._ops.diagonal import diag_embed
-from autocalc._ops.factorizations import cholesky
-from autocalc._ops.filled import eye
-from autocalc._ops.linear_systems import solve
-from autocalc._ops.random_draws import randn
+from autocalc._ops.arranging.diagonal import diag_embed
+from autocalc._ops.creation.constants import eye
+from autocalc._ops.matrices.factorizations import cholesky
+from autocalc._ops.matrices.linear_systems import solve
+from autocalc._ops.random.random_draws import randn
+from autocalc._ops.views.broadcasting import broadcast_to
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
 from autocalc.distributions._distribution import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops.made_like import ones_like, zeros_like
+from autocalc._ops.creation.like import ones_like, zeros_like
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int
 from autocalc.distributions import constraints

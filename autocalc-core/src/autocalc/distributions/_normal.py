@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from autocalc._ops.masking import where
-from autocalc._ops.random_draws import randn
+from autocalc._ops.indexing.masking import where
+from autocalc._ops.random.random_draws import randn
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
 from autocalc.distributions._distribution import Constraints, Distribution

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops.binary_losses import logistic_loss_op
-from autocalc._ops.creation import tensor
-from autocalc._ops.made_like import ones_like
-from autocalc._ops.masking import where
-from autocalc._ops.random_draws import rand
+from autocalc._ops.creation.from_data import tensor
+from autocalc._ops.creation.like import ones_like
+from autocalc._ops.indexing.masking import where
+from autocalc._ops.losses.binary_losses import logistic_loss_op
+from autocalc._ops.random.random_draws import rand
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
 from autocalc.distributions._categorical import Categorical, OneHotCategorical

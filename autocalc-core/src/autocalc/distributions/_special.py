@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops.gamma_functions import digamma, lgamma
-from autocalc._ops.masking import where
-from autocalc._ops.special_functions import erfinv
+from autocalc._ops.elementwise.gamma_functions import digamma, lgamma
+from autocalc._ops.elementwise.special_functions import erfinv
+from autocalc._ops.indexing.masking import where
 
 __all__ = ["digamma", "erfinv", "lbeta", "lgamma", "xlogx"]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 from typing import Any, NoReturn
 
-from autocalc._ops._arguments import check_tensor
+from autocalc._ops._operator.arguments import check_tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import (
     as_int,

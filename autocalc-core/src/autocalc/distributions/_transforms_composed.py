@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._ops.made_like import zeros_like
+from autocalc._ops.creation.like import zeros_like
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int
 from autocalc.distributions import constraints

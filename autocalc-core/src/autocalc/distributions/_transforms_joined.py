@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._ops._arguments import check_tensor
-from autocalc._ops.joining import cat, stack
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops.arranging.joining import cat, stack
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int, short
 from autocalc.distributions import constraints

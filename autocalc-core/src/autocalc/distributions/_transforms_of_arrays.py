@@ -6,14 +6,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops.activations import logsigmoid, softplus
-from autocalc._ops.creation import tensor
-from autocalc._ops.diagonal import diag_embed
-from autocalc._ops.factorizations import cholesky
-from autocalc._ops.filled import eye
-from autocalc._ops.joining import cat
-from autocalc._ops.made_like import ones_like
-from autocalc._ops.ranges import arange
+from autocalc._ops.activations.smooth import logsigmoid, softplus
+from autocalc._ops.arranging.diagonal import diag_embed
+from autocalc._ops.arranging.joining import cat
+from autocalc._ops.creation.constants import eye
+from autocalc._ops.creation.from_data import tensor
+from autocalc._ops.creation.like import ones_like
+from autocalc._ops.creation.ranges import arange
+from autocalc._ops.matrices.factorizations import cholesky
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers
 from autocalc._tensor.limits import finfo

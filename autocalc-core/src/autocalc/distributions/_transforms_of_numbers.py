@@ -7,9 +7,9 @@ import math
 from typing import Any
 
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops.activations import softplus
-from autocalc._ops.broadcasting import broadcast_tensors
-from autocalc._ops.made_like import full_like
+from autocalc._ops.activations.smooth import softplus
+from autocalc._ops.creation.like import full_like
+from autocalc._ops.views.broadcasting import broadcast_tensors
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int, number, short
 from autocalc._tensor.limits import finfo

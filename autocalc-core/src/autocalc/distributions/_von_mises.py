@@ -7,10 +7,10 @@ import math
 from typing import Any, ClassVar
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops.count_draws import positive_unit, until_taken
-from autocalc._ops.made_like import full_like
-from autocalc._ops.random_draws import rand
-from autocalc._ops.special_functions import i0e, i1e
+from autocalc._ops.creation.like import full_like
+from autocalc._ops.elementwise.special_functions import i0e, i1e
+from autocalc._ops.random.count_draws import positive_unit, until_taken
+from autocalc._ops.random.random_draws import rand
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import float64
 from autocalc.distributions import constraints

@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops._checks import check_shape
-from autocalc._ops.broadcasting import broadcast_to
-from autocalc._ops.creation import tensor
-from autocalc._ops.determinants import slogdet
-from autocalc._ops.diagonal import diag_embed
-from autocalc._ops.linear_systems import solve
-from autocalc._ops.made_like import full_like
-from autocalc._ops.masking import where as choose
-from autocalc._ops.random_draws import randn
-from autocalc._ops.ranges import arange
+from autocalc._ops._operator.checks import check_shape
+from autocalc._ops.arranging.diagonal import diag_embed
+from autocalc._ops.creation.from_data import tensor
+from autocalc._ops.creation.like import full_like
+from autocalc._ops.creation.ranges import arange
+from autocalc._ops.indexing.masking import where as choose
+from autocalc._ops.matrices.determinants import slogdet
+from autocalc._ops.matrices.linear_systems import solve
+from autocalc._ops.random.random_draws import randn
+from autocalc._ops.views.broadcasting import broadcast_to
 from autocalc._tensor import Tensor
 from autocalc._tensor.limits import finfo
 from autocalc.distributions import constraints

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from autocalc._ops import distributions as draws
-from autocalc._ops._coerce import coerce
-from autocalc._ops.activations import softplus
-from autocalc._ops.binary_losses import logistic_loss_op
-from autocalc._ops.made_like import ones_like
-from autocalc._ops.masking import where
-from autocalc._ops.random_draws import rand
-from autocalc._ops.special_functions import xlog1py
+from autocalc._ops._operator.coerce import coerce
+from autocalc._ops.activations.smooth import softplus
+from autocalc._ops.creation.like import ones_like
+from autocalc._ops.elementwise.special_functions import xlog1py
+from autocalc._ops.indexing.masking import where
+from autocalc._ops.losses.binary_losses import logistic_loss_op
+from autocalc._ops.random import distributions as draws
+from autocalc._ops.random.random_draws import rand
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
 from autocalc.distributions._counted import (

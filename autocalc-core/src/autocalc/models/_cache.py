@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._ops.filled import zeros
+from autocalc._ops.creation.constants import zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import GradError, ShapeError

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from autocalc import nn
-from autocalc._ops.ranges import arange
+from autocalc._ops.creation.ranges import arange
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import require
 from autocalc._tensor.device import place_of_tensor

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops.indexing import gather
-from autocalc._ops.joining import cat
-from autocalc._ops.random_draws import rand
-from autocalc._ops.scans import cumsum
-from autocalc._ops.softmax import softmax
-from autocalc._ops.sorting import sort, topk
+from autocalc._ops.arranging.joining import cat
+from autocalc._ops.indexing.indexing import gather
+from autocalc._ops.random.random_draws import rand
+from autocalc._ops.reductions.softmax import softmax
+from autocalc._ops.sequences.scans import cumsum
+from autocalc._ops.sequences.sorting import sort, topk
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import require
 from autocalc._tensor.device import place_of_tensor

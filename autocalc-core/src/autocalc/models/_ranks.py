@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc import distributed, nn
-from autocalc._ops.creation import tensor
+from autocalc._ops.creation.from_data import tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import float64
 from autocalc._tensor.generator import manual_seed

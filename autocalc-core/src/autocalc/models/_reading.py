@@ -16,9 +16,9 @@ from operator import is_
 from typing import Any
 
 from autocalc import nn
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._state import current
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.state import current
 from autocalc._kernels.table import TABLE
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.dtypes import int64

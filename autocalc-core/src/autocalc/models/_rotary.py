@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from autocalc import nn
-from autocalc._ops.ranges import arange
-from autocalc._ops.rotary import rotary_embedding
+from autocalc._ops.attention.rotary import rotary_embedding
+from autocalc._ops.creation.ranges import arange
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from autocalc import nn
 from autocalc._compile import compile
-from autocalc._dispatch._choice import count
+from autocalc._dispatch.selection.choice import count
 from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator, default_generator, manual_seed

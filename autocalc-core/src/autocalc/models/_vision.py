@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autocalc import nn
-from autocalc._ops.filled import empty
+from autocalc._ops.creation.constants import empty
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.models._decoder import Attention, Block, GELUFeedForward

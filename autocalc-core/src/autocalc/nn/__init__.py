@@ -12,7 +12,10 @@ from autocalc.nn import (
     parameter,
     utils,
 )
-from autocalc.nn._activation import (
+from autocalc.nn._distributed.data_parallel import DataParallel
+from autocalc.nn._distributed.sync_batch_norm import SyncBatchNorm
+from autocalc.nn._functional.linear_cross_entropy import LinearCrossEntropyOptions
+from autocalc.nn._layers.activations.activation import (
     GELU,
     GLU,
     LogSigmoid,
@@ -28,7 +31,7 @@ from autocalc.nn._activation import (
     Tanh,
     Tanhshrink,
 )
-from autocalc.nn._activation_pieces import (
+from autocalc.nn._layers.activations.piecewise import (
     CELU,
     ELU,
     SELU,
@@ -41,105 +44,40 @@ from autocalc.nn._activation_pieces import (
     ReLU6,
     RReLU,
 )
-from autocalc.nn._adaptive_softmax import (
+from autocalc.nn._layers.activations.thresholds import (
+    Hardshrink,
+    Softshrink,
+    Threshold,
+)
+from autocalc.nn._layers.adaptive_softmax import (
     AdaptiveLogSoftmaxWithLoss,
 )
-from autocalc.nn._attention import MultiheadAttention
-from autocalc.nn._batch_norm import (
-    BatchNorm1d,
-    BatchNorm2d,
-    BatchNorm3d,
-    InstanceNorm1d,
-    InstanceNorm2d,
-    InstanceNorm3d,
+from autocalc.nn._layers.attention.multihead import MultiheadAttention
+from autocalc.nn._layers.attention.transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerEncoder,
 )
-from autocalc.nn._bilinear import (
+from autocalc.nn._layers.attention.transformer_layers import (
+    TransformerDecoderLayer,
+    TransformerEncoderLayer,
+)
+from autocalc.nn._layers.bilinear import (
     Bilinear,
 )
-from autocalc.nn._buffer import Buffer
-from autocalc.nn._container import (
+from autocalc.nn._layers.containers.container import (
     ModuleList,
     Sequential,
 )
-from autocalc.nn._container_named import ModuleDict
-from autocalc.nn._conv import Conv1d, Conv2d, Conv3d
-from autocalc.nn._conv_transpose import (
+from autocalc.nn._layers.containers.named import ModuleDict
+from autocalc.nn._layers.containers.parameters import ParameterDict, ParameterList
+from autocalc.nn._layers.convolutions.conv import Conv1d, Conv2d, Conv3d
+from autocalc.nn._layers.convolutions.conv_transpose import (
     ConvTranspose1d,
     ConvTranspose2d,
     ConvTranspose3d,
 )
-from autocalc.nn._ctc_loss import (
-    CTCLoss,
-)
-from autocalc.nn._dropout import (
-    AlphaDropout,
-    Dropout,
-    Dropout1d,
-    Dropout2d,
-    Dropout3d,
-    FeatureAlphaDropout,
-)
-from autocalc.nn._embedding import (
-    Embedding,
-    EmbeddingBag,
-)
-from autocalc.nn._flatten import Flatten, Unflatten
-from autocalc.nn._fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
-from autocalc.nn._group_norm import (
-    GroupNorm,
-)
-from autocalc.nn._lazy import LazyLinear
-from autocalc.nn._lazy_conv import (
-    LazyConv1d,
-    LazyConv2d,
-    LazyConv3d,
-    LazyConvTranspose1d,
-    LazyConvTranspose2d,
-    LazyConvTranspose3d,
-)
-from autocalc.nn._lazy_norm import (
-    LazyBatchNorm1d,
-    LazyBatchNorm2d,
-    LazyBatchNorm3d,
-    LazyInstanceNorm1d,
-    LazyInstanceNorm2d,
-    LazyInstanceNorm3d,
-)
-from autocalc.nn._likelihood_losses import (
-    GaussianNLLLoss,
-    PoissonNLLLoss,
-)
-from autocalc.nn._linear import (
-    Identity,
-    Linear,
-)
-from autocalc.nn._linear_cross_entropy import LinearCrossEntropyOptions
-from autocalc.nn._linear_cross_entropy_loss import LinearCrossEntropyLoss
-from autocalc.nn._loss import (
-    BCELoss,
-    BCEWithLogitsLoss,
-    CrossEntropyLoss,
-    KLDivLoss,
-    NLLLoss,
-)
-from autocalc.nn._margin_losses import (
-    HingeEmbeddingLoss,
-    MarginRankingLoss,
-    MultiLabelMarginLoss,
-    MultiLabelSoftMarginLoss,
-    MultiMarginLoss,
-    SoftMarginLoss,
-    TripletMarginWithDistanceLoss,
-)
-from autocalc.nn._module import (
-    Module,
-)
-from autocalc.nn._norm import (
-    LayerNorm,
-    LocalResponseNorm,
-    RMSNorm,
-)
-from autocalc.nn._padding import (
+from autocalc.nn._layers.convolutions.padding import (
     CircularPad1d,
     CircularPad2d,
     CircularPad3d,
@@ -156,10 +94,95 @@ from autocalc.nn._padding import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from autocalc.nn._parallel import DataParallel
-from autocalc.nn._parameter import Parameter
-from autocalc.nn._parameter_containers import ParameterDict, ParameterList
-from autocalc.nn._pooling import (
+from autocalc.nn._layers.dropout import (
+    AlphaDropout,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    FeatureAlphaDropout,
+)
+from autocalc.nn._layers.embedding import (
+    Embedding,
+    EmbeddingBag,
+)
+from autocalc.nn._layers.flatten import Flatten, Unflatten
+from autocalc.nn._layers.lazy.conv import (
+    LazyConv1d,
+    LazyConv2d,
+    LazyConv3d,
+    LazyConvTranspose1d,
+    LazyConvTranspose2d,
+    LazyConvTranspose3d,
+)
+from autocalc.nn._layers.lazy.linear import LazyLinear
+from autocalc.nn._layers.lazy.norms import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    LazyInstanceNorm1d,
+    LazyInstanceNorm2d,
+    LazyInstanceNorm3d,
+)
+from autocalc.nn._layers.linear import (
+    Identity,
+    Linear,
+)
+from autocalc.nn._layers.losses.ctc import (
+    CTCLoss,
+)
+from autocalc.nn._layers.losses.likelihood import (
+    GaussianNLLLoss,
+    PoissonNLLLoss,
+)
+from autocalc.nn._layers.losses.linear_cross_entropy import LinearCrossEntropyLoss
+from autocalc.nn._layers.losses.loss import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    KLDivLoss,
+    NLLLoss,
+)
+from autocalc.nn._layers.losses.margin import (
+    HingeEmbeddingLoss,
+    MarginRankingLoss,
+    MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
+    SoftMarginLoss,
+    TripletMarginWithDistanceLoss,
+)
+from autocalc.nn._layers.losses.regression import (
+    CosineEmbeddingLoss,
+    CosineSimilarity,
+    HuberLoss,
+    L1Loss,
+    MSELoss,
+    PairwiseDistance,
+    SmoothL1Loss,
+    TripletMarginLoss,
+)
+from autocalc.nn._layers.norms.batch_norm import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+)
+from autocalc.nn._layers.norms.group_norm import (
+    GroupNorm,
+)
+from autocalc.nn._layers.norms.layer_norm import (
+    LayerNorm,
+    LocalResponseNorm,
+    RMSNorm,
+)
+from autocalc.nn._layers.pooling.fractional import (
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
+)
+from autocalc.nn._layers.pooling.pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
     AdaptiveAvgPool3d,
@@ -173,7 +196,7 @@ from autocalc.nn._pooling import (
     MaxPool2d,
     MaxPool3d,
 )
-from autocalc.nn._pooling_variants import (
+from autocalc.nn._layers.pooling.variants import (
     LPPool1d,
     LPPool2d,
     LPPool3d,
@@ -181,31 +204,21 @@ from autocalc.nn._pooling_variants import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
-from autocalc.nn._recurrent import (
-    GRU,
-    LSTM,
-    RNN,
-)
-from autocalc.nn._recurrent_base import (
+from autocalc.nn._layers.recurrent.base import (
     RNNBase,
 )
-from autocalc.nn._recurrent_cells import (
+from autocalc.nn._layers.recurrent.cells import (
     GRUCell,
     LSTMCell,
     RNNCell,
     RNNCellBase,
 )
-from autocalc.nn._regression_losses import (
-    CosineEmbeddingLoss,
-    CosineSimilarity,
-    HuberLoss,
-    L1Loss,
-    MSELoss,
-    PairwiseDistance,
-    SmoothL1Loss,
-    TripletMarginLoss,
+from autocalc.nn._layers.recurrent.networks import (
+    GRU,
+    LSTM,
+    RNN,
 )
-from autocalc.nn._resizing import (
+from autocalc.nn._layers.resizing import (
     ChannelShuffle,
     Fold,
     PixelShuffle,
@@ -215,22 +228,12 @@ from autocalc.nn._resizing import (
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
 )
-from autocalc.nn._sync_batch_norm import SyncBatchNorm
-from autocalc.nn._thresholds import (
-    Hardshrink,
-    Softshrink,
-    Threshold,
+from autocalc.nn._module.buffer import Buffer
+from autocalc.nn._module.module import (
+    Module,
 )
-from autocalc.nn._transformer import (
-    Transformer,
-    TransformerDecoder,
-    TransformerEncoder,
-)
-from autocalc.nn._transformer_layers import (
-    TransformerDecoderLayer,
-    TransformerEncoderLayer,
-)
-from autocalc.nn._uninitialized import (
+from autocalc.nn._module.parameter import Parameter
+from autocalc.nn._module.uninitialized import (
     UninitializedBuffer,
     UninitializedParameter,
 )

@@ -7,10 +7,10 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._widened import computed_in
-from autocalc._ops._checks import check_float
-from autocalc._ops.creation import tensor
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.upcast import computed_in
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops.creation.from_data import tensor
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import FLAG, all_of, check_flag, check_flags, require
 from autocalc._tensor.dtypes import float64

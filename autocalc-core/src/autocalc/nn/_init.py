@@ -8,8 +8,8 @@ from contextvars import ContextVar
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops._arguments import check_tensor
-from autocalc._ops.filled import eye
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops.creation.constants import eye
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc._tensor.device import place_of_tensor

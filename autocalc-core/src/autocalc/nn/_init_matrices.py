@@ -6,10 +6,11 @@ from __future__ import annotations
 import math
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops import reduction, view
-from autocalc._ops._arguments import as_int, check_tensor
-from autocalc._ops.filled import empty, zeros
-from autocalc._ops.random_draws import randperm
+from autocalc._ops._operator.arguments import as_int, check_tensor
+from autocalc._ops.creation.constants import empty, zeros
+from autocalc._ops.random.random_draws import randperm
+from autocalc._ops.reductions import reduction
+from autocalc._ops.views import view
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc._tensor.device import place_of_tensor

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from autocalc._ops.resizing import interpolate
+from autocalc._ops.images.resizing import interpolate
 from autocalc._tensor import Tensor
 from autocalc.nn._clip import clip_grad_norm_
 

@@ -4,112 +4,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._aliases import lookup as _lookup
-from autocalc._ops.activations import (
-    gelu,
-    glu,
-    logsigmoid,
-    mish,
-    sigmoid,
-    silu,
-    softplus,
-    softsign,
-    tanhshrink,
-)
-from autocalc._ops.alpha_dropout import (
-    alpha_dropout,
-    feature_alpha_dropout,
-)
-from autocalc._ops.attention import scaled_dot_product_attention
-from autocalc._ops.avg_pooling import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool3d,
-)
-from autocalc._ops.batch_norm import batch_norm, batch_norm_relu
-from autocalc._ops.binary_losses import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-)
-from autocalc._ops.classification_losses import cross_entropy, nll_loss
-from autocalc._ops.conv import conv1d, conv2d, conv3d
-from autocalc._ops.conv_transpose import (
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
-)
-from autocalc._ops.ctc_loss import (
-    ctc_loss,
-)
-from autocalc._ops.distance import (
-    cosine_similarity,
-    normalize,
-    pairwise_distance,
-    pdist,
-)
-from autocalc._ops.dropout import (
-    dropout,
-    dropout1d,
-    dropout2d,
-    dropout3d,
-)
-from autocalc._ops.embedding import embedding, one_hot
-from autocalc._ops.embedding_bag import embedding_bag
-from autocalc._ops.fractional_pooling import (
-    fractional_max_pool2d,
-    fractional_max_pool3d,
-)
-from autocalc._ops.grid_sampling import (
-    affine_grid,
-    grid_sample,
-)
-from autocalc._ops.group_norm import group_norm, instance_norm
-from autocalc._ops.grouped_products import grouped_mm
-from autocalc._ops.layer_norm import layer_norm, rms_norm
-from autocalc._ops.likelihood_losses import (
-    gaussian_nll_loss,
-    kl_div,
-    poisson_nll_loss,
-)
-from autocalc._ops.local_response_norm import (
-    local_response_norm,
-)
-from autocalc._ops.margin_losses import (
-    hinge_embedding_loss,
-    margin_ranking_loss,
-    multi_margin_loss,
-    soft_margin_loss,
-)
-from autocalc._ops.matmul import bilinear, linear
-from autocalc._ops.max_pooling import (
-    adaptive_max_pool1d,
-    adaptive_max_pool2d,
-    adaptive_max_pool3d,
-    max_pool1d,
-    max_pool2d,
-    max_pool3d,
-)
-from autocalc._ops.multilabel_losses import (
-    multilabel_margin_loss,
-    multilabel_soft_margin_loss,
-)
-from autocalc._ops.padding import pad
-from autocalc._ops.pooling_variants import (
-    lp_pool1d,
-    lp_pool2d,
-    lp_pool3d,
-    max_unpool1d,
-    max_unpool2d,
-    max_unpool3d,
-)
-from autocalc._ops.random_activations import (
-    gumbel_softmax,
-    rrelu,
-    rrelu_,
-)
-from autocalc._ops.rectifiers import (
+from autocalc._ops.activations.rectifiers import (
     celu,
     elu,
     hardsigmoid,
@@ -122,42 +17,147 @@ from autocalc._ops.rectifiers import (
     relu_,
     selu,
 )
-from autocalc._ops.rectifiers_in_place import (
+from autocalc._ops.activations.smooth import (
+    gelu,
+    glu,
+    logsigmoid,
+    mish,
+    sigmoid,
+    silu,
+    softplus,
+    softsign,
+    tanhshrink,
+)
+from autocalc._ops.activations.thresholds import (
+    hardshrink,
+    softshrink,
+    threshold,
+    threshold_,
+)
+from autocalc._ops.attention.dot_product import scaled_dot_product_attention
+from autocalc._ops.attention.rotary import rotary_embedding
+from autocalc._ops.convolutions.conv import conv1d, conv2d, conv3d
+from autocalc._ops.convolutions.conv_transpose import (
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
+from autocalc._ops.convolutions.padding import pad
+from autocalc._ops.convolutions.unfolding import fold, unfold
+from autocalc._ops.elementwise.trigonometric import tanh
+from autocalc._ops.embedding.bags import embedding_bag
+from autocalc._ops.embedding.rows import embedding, one_hot
+from autocalc._ops.images.grid_sampling import (
+    affine_grid,
+    grid_sample,
+)
+from autocalc._ops.images.resizing import (
+    channel_shuffle,
+    interpolate,
+    pixel_shuffle,
+    pixel_unshuffle,
+)
+from autocalc._ops.in_place._rectifiers import (
     celu_,
     elu_,
     hardtanh_,
     leaky_relu_,
     selu_,
 )
-from autocalc._ops.regression_losses import (
+from autocalc._ops.losses.binary_losses import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+)
+from autocalc._ops.losses.classification_losses import cross_entropy, nll_loss
+from autocalc._ops.losses.ctc_loss import (
+    ctc_loss,
+)
+from autocalc._ops.losses.likelihood_losses import (
+    gaussian_nll_loss,
+    kl_div,
+    poisson_nll_loss,
+)
+from autocalc._ops.losses.margin_losses import (
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    soft_margin_loss,
+)
+from autocalc._ops.losses.multilabel_losses import (
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+)
+from autocalc._ops.losses.regression_losses import (
     huber_loss,
     l1_loss,
     mse_loss,
     smooth_l1_loss,
 )
-from autocalc._ops.resizing import (
-    channel_shuffle,
-    interpolate,
-    pixel_shuffle,
-    pixel_unshuffle,
-)
-from autocalc._ops.rotary import rotary_embedding
-from autocalc._ops.similarity_losses import (
+from autocalc._ops.losses.similarity_losses import (
     cosine_embedding_loss,
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
-from autocalc._ops.softmax import log_softmax, softmax, softmin
-from autocalc._ops.thresholds import (
-    hardshrink,
-    softshrink,
-    threshold,
-    threshold_,
+from autocalc._ops.matrices.distance import (
+    cosine_similarity,
+    normalize,
+    pairwise_distance,
+    pdist,
 )
-from autocalc._ops.trigonometric import tanh
-from autocalc._ops.unfolding import fold, unfold
-from autocalc.nn._linear_cross_entropy import linear_cross_entropy
-from autocalc.nn._multi_head_attention import multi_head_attention_forward
+from autocalc._ops.matrices.grouped_products import grouped_mm
+from autocalc._ops.matrices.matmul import bilinear, linear
+from autocalc._ops.norms.batch_norm import batch_norm, batch_norm_relu
+from autocalc._ops.norms.group_norm import group_norm, instance_norm
+from autocalc._ops.norms.layer_norm import layer_norm, rms_norm
+from autocalc._ops.norms.local_response_norm import (
+    local_response_norm,
+)
+from autocalc._ops.pooling.avg_pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+)
+from autocalc._ops.pooling.fractional_pooling import (
+    fractional_max_pool2d,
+    fractional_max_pool3d,
+)
+from autocalc._ops.pooling.max_pooling import (
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
+from autocalc._ops.pooling.pooling_variants import (
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)
+from autocalc._ops.random.alpha_dropout import (
+    alpha_dropout,
+    feature_alpha_dropout,
+)
+from autocalc._ops.random.dropout import (
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+)
+from autocalc._ops.random.random_activations import (
+    gumbel_softmax,
+    rrelu,
+    rrelu_,
+)
+from autocalc._ops.reductions.softmax import log_softmax, softmax, softmin
+from autocalc.nn._functional.linear_cross_entropy import linear_cross_entropy
+from autocalc.nn._functional.multi_head_attention import multi_head_attention_forward
 from autocalc.nn._old_names import upsample, upsample_bilinear, upsample_nearest
 
 __all__ = [

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """PyTorch's place for `Parameter`, `Buffer`, and those without a shape."""
 
-from autocalc.nn._buffer import Buffer
-from autocalc.nn._parameter import Parameter
-from autocalc.nn._uninitialized import (
+from autocalc.nn._module.buffer import Buffer
+from autocalc.nn._module.parameter import Parameter
+from autocalc.nn._module.uninitialized import (
     UninitializedBuffer,
     UninitializedParameter,
     is_lazy,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autocalc._ops.creation import from_numpy
+from autocalc._ops.creation.from_data import from_numpy
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
 from autocalc.errors import ArgumentError, OnnxError

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.spec import Array
-from autocalc._ops.creation import from_numpy
+from autocalc._ops.creation.from_data import from_numpy
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_type
 from autocalc.errors import ArgumentError, AutocalcError, DTypeError, OnnxError

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._structure import flatten, rebuild
 from autocalc._dispatch._callers import users_line
-from autocalc._dispatch._state import current, enter, leave
+from autocalc._dispatch.selection.state import current, enter, leave
 from autocalc._program._form import Instruction
 from autocalc._program._memory import Memory
 from autocalc._program._views import View

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._ops.clamping import maximum
+from autocalc._ops.elementwise.clamping import maximum
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches
 from autocalc.optim._optimizer import Group, Params, check_betas, refuse

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._state import on_host
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.state import on_host
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.dtypes import int64
 from autocalc.optim._optimizer import Batch, Group, Optimizer

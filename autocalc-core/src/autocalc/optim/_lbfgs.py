@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from autocalc._graph._grad_mode import enable_grad, no_grad
-from autocalc._ops.joining import cat
-from autocalc._ops.made_like import zeros_like
+from autocalc._ops.arranging.joining import cat
+from autocalc._ops.creation.like import zeros_like
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError

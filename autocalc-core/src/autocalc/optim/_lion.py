@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch.selection.arrays import arrays
 from autocalc._tensor.checks import check_switches
 from autocalc.optim._optimizer import Group, Optimizer, Params, check_betas
 

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops._checks import check_shape
+from autocalc._ops._operator.checks import check_shape
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag, check_switches
 from autocalc.optim._optimizer import Group, Optimizer, Params, is_number

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from numbers import Real
 from typing import Any, TypeAlias
 
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._device import host_dtype
-from autocalc._dispatch._state import on_host
-from autocalc._dispatch._widened import computed_in
+from autocalc._dispatch.device.device import host_dtype
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.state import on_host
+from autocalc._dispatch.selection.upcast import computed_in
 from autocalc._graph._grad_mode import enable_grad
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import all_of, check_switches, check_type, sequence

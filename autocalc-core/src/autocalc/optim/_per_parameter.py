@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops.made_like import full_like
+from autocalc._ops.creation.like import full_like
 from autocalc._tensor import Tensor
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Group

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch.selection.arrays import arrays
 from autocalc._tensor.checks import check_switches
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Group, Params, is_number, refuse

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._tensor.checks import check_switches
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError

@@ -11,8 +11,8 @@ from autocalc import distributed
 from autocalc._graph._grad_mode import enable_grad, no_grad
 from autocalc._io.files import load, save
 from autocalc._ops.callback import callback
-from autocalc._ops.creation import frombuffer, tensor
-from autocalc._ops.filled import empty
+from autocalc._ops.creation.constants import empty
+from autocalc._ops.creation.from_data import frombuffer, tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_switches, short
 from autocalc._tensor.dtypes import int64, uint8

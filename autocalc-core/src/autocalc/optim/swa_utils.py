@@ -9,15 +9,15 @@ from itertools import chain, islice
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops import _halves
-from autocalc._ops.creation import tensor as new_tensor
+from autocalc._ops._operator import halves
+from autocalc._ops.creation.from_data import tensor as new_tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError, DTypeError, ModuleError
 from autocalc.nn import Module
-from autocalc.nn._batch_norm import _BatchNorm
+from autocalc.nn._layers.norms.batch_norm import _BatchNorm
 from autocalc.optim._optimizer import is_number
 from autocalc.optim._schedulers._swa import SWALR
 
@@ -52,7 +52,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     """
     _check_decay("get_ema_avg_fn", decay)
 
-    @_halves.rounded_once(promotes=True)
+    @halves.rounded_once(promotes=True)
     def average(averaged: Tensor, current: Tensor, num_averaged: Any) -> Tensor:
         del num_averaged
         return averaged * decay + current * (1 - decay)
@@ -71,7 +71,7 @@ def get_swa_avg_fn() -> Average:
     tensor([5.])
     """
 
-    @_halves.rounded_once(promotes=True)
+    @halves.rounded_once(promotes=True)
     def average(averaged: Tensor, current: Tensor, num_averaged: Any) -> Tensor:
         return averaged + (current - averaged) / (int(num_averaged) + 1)
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from time import perf_counter_ns
 from typing import Any
 
-from autocalc._dispatch import _engine as engine
-from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._select import Selection
+from autocalc._dispatch.engine import native
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.selection.select import Selection
 from autocalc._kernels.kernel_set import PoolClock, PoolTimes
 
 
@@ -46,7 +46,7 @@ class Clocks:
             make = kernel_set.pool_clock
             if make is not None and registry().kernels(kernel_set.name):
                 return self._clock(make)
-        return None if engine.clock is None else self._clock(engine_clock)
+        return None if native.clock is None else self._clock(engine_clock)
 
     def measure(self, on: bool) -> None:
         """Measure from now on, or no longer."""
@@ -70,8 +70,8 @@ class Clocks:
 
 def engine_clock() -> PoolClock:
     """Return the clock of core's engine, which is there."""
-    assert engine.clock is not None
-    return engine.clock
+    assert native.clock is not None
+    return native.clock
 
 
 def summed(many: dict[str, int], one: Mapping[str, int]) -> dict[str, int]:

@@ -18,10 +18,10 @@ from weakref import WeakKeyDictionary
 from autocalc._compile._function import Compiled
 from autocalc._compile._replay import Replay
 from autocalc._dispatch._callers import Site
-from autocalc._dispatch._select import Selection
-from autocalc._dispatch._state import current, enter, leave, recorder
+from autocalc._dispatch.selection.select import Selection
+from autocalc._dispatch.selection.state import current, enter, leave, recorder
 from autocalc._graph._node import Node
-from autocalc._ops._rule import OPS, Op
+from autocalc._ops._operator.rules import OPS, Op
 from autocalc.nn import Module
 from autocalc.optim import Optimizer
 from autocalc.profiler._programs import Programs

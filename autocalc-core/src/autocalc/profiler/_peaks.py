@@ -17,19 +17,19 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from autocalc._config import cache_folder, logger
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._cpu import cpu_name
-from autocalc._dispatch._kept_files import (
+from autocalc._dispatch.machine.cpu import cpu_name
+from autocalc._dispatch.machine.kept_files import (
     WRONG_CONTENT,
     UnusableFileError,
     read_json,
     write_json,
 )
-from autocalc._dispatch._thread_budget import get_num_threads
-from autocalc._dispatch._tuning import packages
+from autocalc._dispatch.machine.thread_budget import get_num_threads
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.tuning import packages
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops.filled import full
-from autocalc._ops.matmul import matmul
+from autocalc._ops.creation.constants import full
+from autocalc._ops.matrices.matmul import matmul
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import check_flag
 

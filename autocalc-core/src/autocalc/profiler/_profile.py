@@ -10,9 +10,9 @@ from time import perf_counter_ns
 from types import TracebackType
 from typing import Any
 
-from autocalc._dispatch._cpu import cpu_name
-from autocalc._dispatch._state import current, enter, leave, recorder
-from autocalc._dispatch._thread_budget import get_num_threads
+from autocalc._dispatch.machine.cpu import cpu_name
+from autocalc._dispatch.machine.thread_budget import get_num_threads
+from autocalc._dispatch.selection.state import current, enter, leave, recorder
 from autocalc._tensor.checks import as_int, check_type, require
 from autocalc.errors import ConfigError, DTypeError
 from autocalc.profiler._account import Account

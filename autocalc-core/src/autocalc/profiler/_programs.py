@@ -17,7 +17,7 @@ from autocalc._compile._bookkeeping import Bookkeeping
 from autocalc._compile._origins import Origin
 from autocalc._compile._replay import Replay
 from autocalc._dispatch._callers import FORWARD, Site
-from autocalc._dispatch._engine import executor as native_executor
+from autocalc._dispatch.engine.native import executor as native_executor
 from autocalc._kernels.kernel_set import ExecutorCall
 from autocalc._kernels.spec import Array
 from autocalc._program._executor import PythonExecutor

@@ -32,7 +32,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from autocalc._dispatch._callers import GRADIENT_SUM, Site, site_of
-from autocalc._dispatch._select import Entry, Selection
+from autocalc._dispatch.selection.select import Entry, Selection
 from autocalc._graph._node import next_serial
 from autocalc._kernels.kernel_set import PoolTimes
 from autocalc._kernels.spec import KernelSpec, Meta, Work, meta_of

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autocalc._dispatch._choice import available
-from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._select import find_set
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.selection.choice import available
+from autocalc._dispatch.selection.select import find_set
 from autocalc._kernels.table import TABLE
 from autocalc._tensor import dtypes as ac_dtypes
 from autocalc.errors import ArgumentError, ConfigError

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._arrays import constant
+from autocalc._dispatch.selection.arrays import constant
 from autocalc._kernels.adapter import call_of, store
 from autocalc._kernels.kernel_set import Function
 from autocalc._kernels.spec import Array, DType, KernelSpec, Meta, Shape

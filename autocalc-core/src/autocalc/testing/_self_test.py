@@ -27,14 +27,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autocalc import kernels, nn, optim
-from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._precision import matmul_precision
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.plugins.precision import matmul_precision
 from autocalc._kernels.kernel_set import KernelImpl
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import DType, KernelSpec, Sample
 from autocalc._kernels.table import TABLE
-from autocalc._ops.creation import tensor
-from autocalc._ops.filled import ones
+from autocalc._ops.creation.constants import ones
+from autocalc._ops.creation.from_data import tensor
 from autocalc.testing.conformance import _floating_point as floating_point
 from autocalc.testing.conformance._checks import PLACES, is_large
 from autocalc.testing.conformance._device import on_host

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autocalc._dispatch._plugins import registry
+from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.table import TABLE
 from autocalc._program._flow import Flow
 from autocalc._program._form import Instruction, Program

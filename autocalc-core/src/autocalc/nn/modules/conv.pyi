@@ -12,6 +12,6 @@ from autocalc.nn import LazyConv3d as LazyConv3d
 from autocalc.nn import LazyConvTranspose1d as LazyConvTranspose1d
 from autocalc.nn import LazyConvTranspose2d as LazyConvTranspose2d
 from autocalc.nn import LazyConvTranspose3d as LazyConvTranspose3d
-from autocalc.nn._conv import ConvBase as ConvBase
+from autocalc.nn._layers.convolutions.conv import ConvBase as ConvBase
 
 _ConvNd = ConvBase

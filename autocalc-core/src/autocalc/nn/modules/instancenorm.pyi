@@ -6,4 +6,4 @@ from autocalc.nn import InstanceNorm3d as InstanceNorm3d
 from autocalc.nn import LazyInstanceNorm1d as LazyInstanceNorm1d
 from autocalc.nn import LazyInstanceNorm2d as LazyInstanceNorm2d
 from autocalc.nn import LazyInstanceNorm3d as LazyInstanceNorm3d
-from autocalc.nn._batch_norm import _InstanceNorm as _InstanceNorm
+from autocalc.nn._layers.norms.batch_norm import _InstanceNorm as _InstanceNorm

@@ -22,5 +22,5 @@ from autocalc.nn import SmoothL1Loss as SmoothL1Loss
 from autocalc.nn import SoftMarginLoss as SoftMarginLoss
 from autocalc.nn import TripletMarginLoss as TripletMarginLoss
 from autocalc.nn import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
-from autocalc.nn._loss import _Loss as _Loss
-from autocalc.nn._loss import _WeightedLoss as _WeightedLoss
+from autocalc.nn._layers.losses.loss import _Loss as _Loss
+from autocalc.nn._layers.losses.loss import _WeightedLoss as _WeightedLoss

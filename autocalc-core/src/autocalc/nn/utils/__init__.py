@@ -10,19 +10,22 @@ from autocalc.nn._clip import (
     clip_grads_with_norm_,
     get_total_norm,
 )
-from autocalc.nn._fusing import (
+from autocalc.nn._old_names import clip_grad_norm
+from autocalc.nn.utils import parametrizations, parametrize, rnn
+from autocalc.nn.utils._flat_parameters import (
+    parameters_to_vector,
+    vector_to_parameters,
+)
+from autocalc.nn.utils._fusing import (
     conv_norm_relu,
     fuse_conv_bn_eval,
     fuse_conv_bn_weights,
     fuse_linear_bn_eval,
     fuse_linear_bn_weights,
 )
-from autocalc.nn._old_names import clip_grad_norm
-from autocalc.nn._skip_init import skip_init
-from autocalc.nn._spectral_norm import remove_spectral_norm, spectral_norm
-from autocalc.nn._vector import parameters_to_vector, vector_to_parameters
-from autocalc.nn._weight_norm import remove_weight_norm, weight_norm
-from autocalc.nn.utils import parametrizations, parametrize, rnn
+from autocalc.nn.utils._skip_init import skip_init
+from autocalc.nn.utils._spectral_norm import remove_spectral_norm, spectral_norm
+from autocalc.nn.utils._weight_norm import remove_weight_norm, weight_norm
 
 __all__ = [
     "clip_grad_norm",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Parameters computed from others whenever they are read."""
 
-from autocalc.nn._parametrize import (
+from autocalc.nn.utils._parametrize import (
     ParametrizationList,
     cached,
     is_parametrized,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sequences of different lengths: padded to one length, or packed without padding."""
 
-from autocalc.nn._packed import (
+from autocalc.nn._layers.recurrent.packed import (
     PackedSequence,
     pack_padded_sequence,
     pack_sequence,

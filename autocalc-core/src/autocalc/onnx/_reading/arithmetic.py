@@ -6,18 +6,18 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-from autocalc._ops import (
+from autocalc._ops.creation import constants
+from autocalc._ops.elementwise import (
     arithmetic,
     bitwise,
     clamping,
     comparison,
     exponential,
-    filled,
-    logical,
-    masking,
     rounding,
     trigonometric,
 )
+from autocalc._ops.indexing import masking
+from autocalc._ops.reductions import logical
 from autocalc._tensor import Tensor, dtypes
 from autocalc.nn import functional
 from autocalc.onnx._node import Node
@@ -95,7 +95,7 @@ def _(
     """Return the input: graphs are run for inference, where nothing is dropped."""
     if ratio is None or ratio[0] > 0:
         node.expect("training_mode", bool(training and training[0]), False)
-    return x, filled.ones(x.shape, dtype=dtypes.bool_)
+    return x, constants.ones(x.shape, dtype=dtypes.bool_)
 
 
 @reads("Pow")

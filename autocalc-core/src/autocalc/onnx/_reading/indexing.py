@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-from autocalc._ops import (
-    indexing,
-    masking,
-    putting,
-    ranges,
-    scatter_reduction,
-    scattering,
-)
+from autocalc._ops.creation import ranges
+from autocalc._ops.in_place import index_put
+from autocalc._ops.indexing import indexing, masking, scattering
+from autocalc._ops.sequences import scatter_reduction
 from autocalc._tensor import Tensor, dtypes
 from autocalc.nn import functional
 from autocalc.onnx._node import Node
@@ -67,7 +63,7 @@ def _(node: Node, x: Tensor, index: Tensor, new: Tensor) -> Tensor:
     sizes = x.shape[: index.shape[-1]]
     parts = [_indices(one, n) for one, n in zip(index.unbind(-1), sizes, strict=True)]
     added = node.get("reduction", "none") == "add"
-    return putting.index_put(x, tuple(parts), new, accumulate=added)
+    return index_put.index_put(x, tuple(parts), new, accumulate=added)
 
 
 @reads("OneHot", numbers=(1,))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._ops import einsum, matmul
+from autocalc._ops.matrices import einsum, matmul
 from autocalc._tensor import Tensor
 from autocalc.nn import functional
 from autocalc.onnx._node import Node

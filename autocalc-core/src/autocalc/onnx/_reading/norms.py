@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from autocalc._ops import exponential, reduction, variance
+from autocalc._ops.elementwise import exponential
+from autocalc._ops.reductions import reduction, variance
 from autocalc._tensor import Tensor, dtypes
 from autocalc.nn import functional
 from autocalc.onnx._node import Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from autocalc._ops import made_like
+from autocalc._ops.creation import like
 from autocalc._tensor import Tensor
 from autocalc.nn import functional
 from autocalc.onnx._node import Node
@@ -48,4 +48,4 @@ def _(node: Node, x: Tensor) -> Tensor:
 
     if padded:
         return windows(x)
-    return windows(x) / windows(made_like.ones_like(x))  # means of what is not padding
+    return windows(x) / windows(like.ones_like(x))  # means of what is not padding

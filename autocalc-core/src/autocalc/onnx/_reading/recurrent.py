@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._ops import filled, joining, splitting
+from autocalc._ops.arranging import joining
+from autocalc._ops.creation import constants
 from autocalc._ops.recurrent import Weights, layer
+from autocalc._ops.views import splitting
 from autocalc._tensor import Tensor
 from autocalc.onnx._node import Node
 from autocalc.onnx._table import reads
@@ -44,7 +46,7 @@ def _run(
     outs, ends = [], []
     for number, reverse in enumerate(turns):
         first = tuple(
-            filled.zeros(batch, hidden, dtype=x.dtype) if s is None else s[number]
+            constants.zeros(batch, hidden, dtype=x.dtype) if s is None else s[number]
             for s in states
         )
         pair = (None, None) if b is None else splitting.chunk(b[number], 2, 0)

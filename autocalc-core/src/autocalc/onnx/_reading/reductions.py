@@ -5,15 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops import (
-    exponential,
-    extrema,
-    rearranging,
-    reduction,
-    scans,
-    softmax,
-    sorting,
-)
+from autocalc._ops.arranging import rearranging
+from autocalc._ops.elementwise import exponential
+from autocalc._ops.reductions import extrema, reduction, softmax
+from autocalc._ops.sequences import scans, sorting
 from autocalc._tensor import Tensor
 from autocalc.onnx._node import Node
 from autocalc.onnx._table import READERS, Reader, reads

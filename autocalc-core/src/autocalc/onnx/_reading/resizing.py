@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._ops.resizing import resampled
+from autocalc._ops.images.resizing import resampled
 from autocalc._tensor import Tensor
 from autocalc.errors import OnnxError
 from autocalc.onnx._node import Node

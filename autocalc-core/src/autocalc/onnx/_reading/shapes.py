@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._ops import diagonal, filled, joining, ranges, rearranging, splitting
+from autocalc._ops.arranging import diagonal, joining, rearranging
+from autocalc._ops.creation import constants, ranges
+from autocalc._ops.views import splitting
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import OnnxError
 from autocalc.nn import functional
@@ -137,7 +139,7 @@ def _(
 def _(node: Node, sizes: list[int]) -> Tensor:
     given, helper = node.get("value"), package("onnx.load", "onnx.numpy_helper")
     value = np.zeros(1, np.float32) if given is None else helper.to_array(given)
-    return filled.full(sizes, value.item(), dtype=dtypes.of(value.dtype))
+    return constants.full(sizes, value.item(), dtype=dtypes.of(value.dtype))
 
 
 @reads("Range")

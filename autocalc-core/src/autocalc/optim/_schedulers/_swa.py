@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops._checks import check_sizes
+from autocalc._ops._operator.checks import check_sizes
 from autocalc._tensor.checks import require
 from autocalc.optim._optimizer import Optimizer, is_number
 from autocalc.optim._rates import rate_of

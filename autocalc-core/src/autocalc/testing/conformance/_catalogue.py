@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._dispatch._plugins import registry
+from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.spec import KernelSpec
 from autocalc.testing.conformance import _checks, _process
 from autocalc.testing.conformance._checks import Check

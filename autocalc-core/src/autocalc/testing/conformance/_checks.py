@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._choice import count, use
-from autocalc._dispatch._precision import matmul_precision
+from autocalc._dispatch.plugins.precision import matmul_precision
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.choice import count, use
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import DType, KernelSpec, Sample
 from autocalc.errors import KernelDataError

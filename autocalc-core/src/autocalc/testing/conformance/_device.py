@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._addresses import address
-from autocalc._dispatch._device import dtype_on, library_of
+from autocalc._dispatch.device.addresses import address
+from autocalc._dispatch.device.device import dtype_on, library_of
 from autocalc._kernels.kernel_set import KernelSet
 from autocalc._kernels.spec import Array, DType
 

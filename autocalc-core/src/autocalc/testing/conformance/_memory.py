@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._layout import empty_channels_last
+from autocalc._dispatch.selection.layout import empty_channels_last
 from autocalc._kernels.spec import Array, DType, Meta, Shape
 
 GUARD = 128  # bytes on either side: two of the widest vectors

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch import _engine as engine
+from autocalc._dispatch.engine import native as engine
 from autocalc._kernels.kernel_set import KernelImpl
 from autocalc._kernels.spec import Array, DType, KernelSpec, Sample
 from autocalc.testing.conformance import _floating_point as floating_point

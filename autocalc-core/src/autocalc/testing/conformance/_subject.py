@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autocalc._dispatch import _engine as engine
-from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._choice import available
-from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._select import find_set
-from autocalc._dispatch._thread_budget import get_num_threads
-from autocalc._dispatch._trust import trusting
+from autocalc._dispatch.engine import native
+from autocalc._dispatch.machine.thread_budget import get_num_threads
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.plugins.trust import trusting
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.choice import available
+from autocalc._dispatch.selection.select import find_set
 from autocalc._kernels.kernel_set import KernelImpl, KernelSet
 from autocalc._kernels.spec import DType, KernelSpec, Meta, Sample
 from autocalc.errors import ConfigError
@@ -108,7 +108,7 @@ class Subject:
     @property
     def has_threads(self) -> bool:
         """Whether the set has threads, or may get those of core's engine."""
-        return self.kernel_set.set_num_threads is not None or engine.native is not None
+        return self.kernel_set.set_num_threads is not None or native.native is not None
 
     @property
     def flushes(self) -> bool:
@@ -239,7 +239,7 @@ class Subject:
         own = self.kernel_set.set_num_threads
 
         def set_num_threads(count: int) -> None:
-            engine.set_num_threads(count)
+            native.set_num_threads(count)
             if own is not None:
                 own(count)
 

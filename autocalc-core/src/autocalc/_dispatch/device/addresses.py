@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Where arrays lie in memory."""
+
+from __future__ import annotations
+
+from autocalc._dispatch.device.device import DeviceArray
+from autocalc._kernels.spec import Array, Shape
+
+
+def address(array: Array) -> int:
+    """Return where the first element of `array` lies."""
+    if array.__class__ is DeviceArray:
+        return int(array.address)
+    return int(array.__array_interface__["data"][0])
+
+
+def span(array: Array) -> int:
+    """Return the bytes from the first to behind the last element."""
+    if not array.size:
+        return 0
+    steps = zip(array.shape, array.strides, strict=True)
+    return int(array.itemsize + sum((n - 1) * abs(s) for n, s in steps))
+
+
+def repeating_strides(
+    shape: Shape, strides: tuple[int, ...], to: Shape
+) -> tuple[int, ...]:
+    """Return the strides by which an array's elements repeat up to the shape `to`."""
+    missing = len(to) - len(shape)
+    given = zip(shape, strides, to[missing:], strict=True)
+    own = [0 if n == 1 and size != 1 else int(step) for n, step, size in given]
+    return (*(0,) * missing, *own)

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: MIT
+"""Arrays that lie on a device: what a tensor holds where it is not on the CPU.
+
+A `DeviceArray` is an array of the device's library with a dtype of its own, a
+`DeviceDType`: the dtype tells where an array lies.  Whatever is kept or made by dtype
+(decisions, results, constants) is so of the device by itself, and nothing on the way
+of CPU tensors asks for one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._kernels.adapter import adapt_on
+from autocalc._kernels.rules import check_ndim
+from autocalc._kernels.spec import KernelSpec, Meta
+from autocalc.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from autocalc._kernels.device_library import DeviceLibrary
+    from autocalc._kernels.spec import Array, DType, Shape
+
+
+class DeviceDType:
+    """The type of elements that lie on a device; there is one object for each."""
+
+    __slots__ = ("itemsize", "kind", "library", "name", "numpy", "place")
+
+    def __init__(self, place: str, library: DeviceLibrary, numpy: DType) -> None:
+        self.place = place
+        self.library = library
+        self.numpy = numpy
+        self.kind: str = numpy.kind
+        self.itemsize: int = numpy.itemsize
+        self.name: str = numpy.name
+
+    def __repr__(self) -> str:
+        return f"{self.name} on {self.place}"
+
+    def empty(self, shape: Shape) -> DeviceArray:
+        """Return a new array, its values undefined."""
+        return DeviceArray(self.library.empty(shape, self.numpy), self)
+
+    def copied(self, array: Array) -> DeviceArray:
+        """Return a copy of an array of NumPy with these elements."""
+        host = np.ascontiguousarray(array, self.numpy).reshape(array.shape)
+        return DeviceArray(self.library.from_host(host), self)
+
+    def of(self, dtype: DType) -> Any:
+        """Return the type of other elements on the same device."""
+        return dtype_on(self.place, host_dtype(dtype))
+
+
+@lru_cache(None)
+def dtype_on(place: str, dtype: DType) -> Any:
+    """Return the dtype of elements on a device, a `DeviceDType`."""
+    return DeviceDType(place, library_of(place), dtype)
+
+
+class DeviceArray:
+    """An array on a device, with what the engine asks of arrays of NumPy."""
+
+    __slots__ = ("__weakref__", "base", "dtype", "raw", "shape", "strides")
+
+    def __init__(
+        self, raw: Any, dtype: DeviceDType, base: DeviceArray | None = None
+    ) -> None:
+        self.raw = raw
+        self.dtype = dtype
+        #: The array whose memory this is a view of.
+        self.base = base
+        #: Kept, as libraries make a new tuple at each look.
+        self.shape: Shape = tuple(raw.shape)
+        self.strides: Shape = tuple(raw.strides)
+
+    def _view(self, raw: Any, dtype: DeviceDType | None = None) -> DeviceArray:
+        owner = self if self.base is None else self.base
+        return DeviceArray(raw, dtype or self.dtype, owner)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def flags(self) -> Flags:
+        return Flags(bool(self.raw.flags.c_contiguous))
+
+    @property
+    def address(self) -> int:
+        return self.dtype.library.address(self.raw)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> DeviceArray:
+        return self._view(self.raw[index])
+
+    def reshape(self, *shape: Any) -> DeviceArray:
+        """Return a view with another shape; strides must allow it."""
+        return self._view(self.raw.reshape(*shape))
+
+    def transpose(self, *axes: Any) -> DeviceArray:
+        """Return a view with the dimensions in another order."""
+        return self._view(self.raw.transpose(*axes))
+
+    def view(self, dtype: Any = None) -> DeviceArray:
+        """Return a view, which may take the bytes for other elements."""
+        if dtype is None:
+            return self._view(self.raw.view())
+        there = dtype if isinstance(dtype, DeviceDType) else self.dtype.of(dtype)
+        return self._view(self.raw.view(there.numpy), there)
+
+    def strided(self, shape: Shape, strides: Shape, offset: int = 0) -> DeviceArray:
+        """Return a view `offset` bytes behind the first element, strides in bytes."""
+        library = self.dtype.library
+        return self._view(library.strided(self.raw, shape, strides, offset))
+
+    def host(self) -> Any:
+        """Return a copy as an array of NumPy; waits for the device."""
+        return self.dtype.library.to_host(self.raw)
+
+    def item(self) -> Any:
+        """Return the one element as a Python number; waits for the device."""
+        return self.host().item()
+
+    def tolist(self) -> Any:
+        """Return the elements as nested lists; waits for the device."""
+        return self.host().tolist()
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    @property
+    def T(self) -> DeviceArray:
+        """The dimensions in reverse order: a view."""
+        return self.transpose()
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> DeviceArray:
+        """Return the diagonal of two dimensions as the last one: a view."""
+        rows, columns = self.shape[axis1], self.shape[axis2]
+        down, right = self.strides[axis1], self.strides[axis2]
+        length = min(rows + min(offset, 0), columns - max(offset, 0))
+        start = right * offset if offset > 0 else -down * offset
+        others = [d for d in range(self.ndim) if d not in {axis1, axis2}]
+        shape = (*[self.shape[d] for d in others], max(length, 0))
+        strides = (*[self.strides[d] for d in others], down + right)
+        return self.strided(shape, strides, start if length > 0 else 0)
+
+    def copy(self) -> DeviceArray:
+        """Return a copy in row-major order."""
+        out = self.dtype.empty(self.shape)
+        out.raw[...] = self.raw
+        return out
+
+
+class Flags(NamedTuple):
+    """How an array lies.  Arrays on devices are not marked as read-only."""
+
+    c_contiguous: bool
+    writeable: bool = True
+    f_contiguous: bool = False
+
+
+#: What tensors hold.
+ARRAYS = (np.ndarray, DeviceArray)
+
+
+def library_of(place: str, asked: str = "") -> DeviceLibrary:
+    """Return the array library of a device; `asked` is what errors call it.
+
+    Raises
+    ------
+    ArgumentError
+        If no kernel set that can run here serves it, with the reason.
+    """
+    found = registry()
+    refused = []
+    for kernel_set in found.sets.values():
+        if kernel_set.device != place or kernel_set.device_library is None:
+            continue
+        if found.kernels(kernel_set.name) is not None:
+            library: DeviceLibrary = _library(kernel_set.device_library)
+            return library
+        reason = found.reason(kernel_set.name).rstrip(".")
+        refused.append(f"{kernel_set.name}: {reason}")
+    why = "Other devices come with a kernel package that serves them."
+    if refused:
+        why = f"Refused: {'; '.join(refused)}."
+    message = (
+        f"device: {(asked or place)!r} is not available; there is "
+        f"{', '.join(map(repr, places()))}. {why}"
+    )
+    raise ArgumentError(message)
+
+
+@lru_cache(None)
+def _library(make: Callable[[], DeviceLibrary]) -> DeviceLibrary:
+    return make()
+
+
+def places() -> list[str]:
+    """Return the devices that tensors can be on, the CPU first."""
+    found = registry()
+    others = {
+        kernel_set.device
+        for kernel_set in found.sets.values()
+        if kernel_set.device != "cpu" and kernel_set.device_library is not None
+        if found.kernels(kernel_set.name) is not None
+    }
+    return ["cpu", *sorted(others)]
+
+
+def accelerator() -> DeviceLibrary | None:
+    """Return the library of the first device beside the CPU, or None."""
+    others = places()[1:]
+    return library_of(others[0]) if others else None
+
+
+def numpy_empty() -> Callable[[Shape, Any], Array]:
+    """Return what makes results where no kernel set has an allocator.
+
+    An allocator that is given a dtype with a method `empty` calls that.
+    """
+    if all(kernel_set.device == "cpu" for kernel_set in registry().sets.values()):
+        return _empty
+    return _empty_anywhere
+
+
+def _empty(shape: Shape, dtype: Any) -> Array:
+    try:
+        return np.empty(shape, dtype)
+    except ValueError:
+        check_ndim(len(shape))
+        raise
+
+
+def _empty_anywhere(shape: Shape, dtype: Any) -> Array:
+    if dtype.__class__ is DeviceDType:
+        return dtype.empty(shape)
+    return _empty(shape, dtype)
+
+
+def host_dtype(dtype: Any) -> Any:
+    """Return NumPy's dtype of elements, wherever they lie."""
+    return dtype.numpy if dtype.__class__ is DeviceDType else dtype
+
+
+def beside(a: Any, dtype: DType) -> Any:
+    """Return the dtype of elements that lie where `a` lies."""
+    here = a.dtype
+    return here.of(dtype) if here.__class__ is DeviceDType else dtype
+
+
+def place_of(where: str, *operands: Any) -> DeviceDType | None:
+    """Return a dtype of the device on which a call's operands lie; None for the CPU.
+
+    Operands are arrays, metas, lists of them, or None.  Numbers without dimensions may
+    lie on the CPU beside others.
+
+    Raises
+    ------
+    ArgumentError
+        If operands lie on several devices.
+    """
+    flat = [x for operand in operands for x in _each(operand)]
+    there = [x.dtype for x in flat if x.dtype.__class__ is DeviceDType]
+    if not there:
+        return None
+    names = {dtype.place for dtype in there}
+    if any(x.dtype.__class__ is not DeviceDType and x.shape != () for x in flat):
+        names.add("cpu")
+    if len(names) > 1:
+        message = (
+            f"{where}: the operands lie on {' and '.join(sorted(names))}; they must be "
+            f"on one device. Move them with .to(...)."
+        )
+        raise ArgumentError(message)
+    first: DeviceDType = there[0]
+    return first
+
+
+def _each(operand: Any) -> Sequence[Any]:
+    if operand is None:
+        return ()
+    if operand.__class__ is list or operand.__class__ is tuple:  # metas are others
+        return [x for x in operand if x is not None]
+    return (operand,)
+
+
+def host_meta(meta: Any) -> Any:
+    """Return a meta, or a list of them, with NumPy's dtypes, as rules know them."""
+    if isinstance(meta, Meta):
+        return Meta(meta.shape, host_dtype(meta.dtype))
+    return None if meta is None else tuple(map(host_meta, meta))
+
+
+def meta_on(place: DeviceDType, meta: Any) -> Any:
+    """Return a meta, or a list of them, with the dtypes of a device."""
+    if isinstance(meta, Meta):
+        return Meta(meta.shape, place.of(meta.dtype))
+    return None if meta is None else tuple(meta_on(place, one) for one in meta)
+
+
+# ---- kernels -------------------------------------------------------------------------
+
+
+def on_raw(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a device's kernel as one that takes `DeviceArray`s."""
+
+    def kernel(*operands: Any) -> None:
+        function(*map(raw, operands))
+
+    return kernel
+
+
+def raw(x: Any) -> Any:
+    """Return the array of the device's library; whatever else is given, itself."""
+    if x.__class__ is DeviceArray:
+        return x.raw
+    if x.__class__ is list or (x.__class__ is tuple and x and _holds_arrays(x)):
+        return [raw(one) for one in x]
+    return x
+
+
+def _holds_arrays(x: Any) -> bool:
+    return any(isinstance(one, ARRAYS) for one in x)
+
+
+@lru_cache(None)
+def reference_on(place: str, spec: KernelSpec) -> Callable[..., None]:
+    """Return a spec's reference as a kernel of a device, in its own namespace."""
+    return on_raw(adapt_on(spec, library_of(place).xp))
+
+
+def transfer(out: Any, a: Any) -> None:
+    """Copy between a device and the CPU, converted and broadcast: a kernel `copy`."""
+    if out.__class__ is DeviceArray:
+        here = a.host() if a.__class__ is DeviceArray else a
+        there = here.astype(out.dtype.numpy) if here.dtype != out.dtype.numpy else here
+        out.raw[...] = out.dtype.library.from_host(
+            np.ascontiguousarray(there).reshape(there.shape)
+        )
+    else:
+        np.copyto(out, a.host(), casting="unsafe")

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Calls in C beside the Python functions that define them, in the manner of PEP 399.
+
+Each factory of operators hands the finished Python function, the *definition*, and what
+it knows to core's engine (`_engine.py`)::
+
+    call = accelerated("rounded_once", function, wide)
+
+The engine gives an object that does the same in less time.  What it does not know, and
+every error, it leaves to the definition; without the engine `call` stays as it is.
+``AUTOCALC_EAGER=python`` leaves it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from autocalc._config import settings
+from autocalc._dispatch.engine import native
+
+CallT = TypeVar("CallT", bound=Callable[..., Any])
+
+
+def _calls() -> tuple[Any, str]:
+    """Return the engine's calls, or None and why they are not used."""
+    if settings().eager == "python":
+        return None, "switched off by AUTOCALC_EAGER=python"
+    if native.native is None:
+        return None, native.missing
+    return native.native.eager, ""
+
+
+#: The engine's calls by kind, or None; then `reason` says why.
+calls, reason = _calls()
+
+
+def accelerated(kind: str, definition: CallT, *known: Any) -> CallT:
+    """Return the engine's call of this kind, or the definition where there is none."""
+    if calls is None:
+        return definition
+    return getattr(calls, kind)(definition, *known)  # type: ignore[no-any-return]  # by name
+
+
+def accelerate(kind: str, *known: Any) -> Callable[[CallT], CallT]:
+    """Return a decorator that does what `accelerated` does."""
+    return lambda definition: accelerated(kind, definition, *known)
+
+
+def elementwise(
+    on: str,
+    count: int,
+    index: int,
+    *,
+    op: Any = None,
+    saves: Any = None,
+    numbers: tuple[bool, bool] = (False, False),
+    word: str | None = None,
+    dtype: Any = None,
+    like: int = 0,
+) -> Callable[[CallT], CallT]:
+    """Accelerate calls of elementwise kernel `index` with `count` operands.
+
+    They are ``"tensors"``, tensors ``"in place"``, ``"arrays"``, or two arrays, the
+    second of which is added ``"into"`` the first.  Nodes are those of `op`, with what
+    it `saves`.  A number may stand in the place of the first and of the last operand
+    (`numbers`).  The kernel's attribute is `word`; the result has `dtype`, or that of
+    the operand `like`.
+    """
+    known = (on, count, index, op, saves, *numbers, word, dtype, like)
+    return accelerate("elementwise", *known)
+
+
+def along(
+    op: Any,
+    *,
+    floats: bool = True,
+    most: int = 3,
+    in_tuple: bool = True,
+    needs_dim: bool = False,
+    after: tuple[Any, ...] = (),
+) -> Callable[[CallT], CallT]:
+    """Accelerate a function of one tensor over or along dimensions.
+
+    `most` of ``input, dim, keepdim`` are taken, and handed to `op` with the dimension,
+    `in_tuple` or alone; `after` follows.  Where it `floats`, other dtypes are left to
+    the definition.
+    """
+    return accelerate("along", op, floats, most, in_tuple, needs_dim, after)
+
+
+def bind(**objects: Any) -> None:
+    """Give the engine the classes and objects that its calls make or read."""
+    if calls is not None:
+        for name, value in objects.items():
+            calls.bind(name, value)
+
+
+#: Holds something while every call is to run its definition.
+paused: list[bool] = []
+
+
+def pause(pausing: bool) -> None:
+    """Let every call run its definition, or no longer."""
+    paused[:] = [True] * pausing
+    if calls is not None:
+        calls.pause(pausing)
+
+
+def describe() -> str:
+    """Return in one line whether calls are accelerated."""
+    return f"Python; {reason}" if calls is None else "accelerated by autocalc._native"

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Answers to the question which kernel runs, and why."""

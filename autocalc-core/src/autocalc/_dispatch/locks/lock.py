@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: MIT
+"""Locks: which kernels ran, in what versions, from which files, and the same again.
+
+A lock holds the decisions of a process: for each kind of call the kernel set that ran
+it.  Under a lock these calls run on the same sets or not at all; a package that is
+missing, of another version, or of other files is refused with all differences before
+anything runs.  What a lock does not know is decided as it was decided then: by the
+choices that the lock names, measured times and rank.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autocalc._dispatch.locks.lock_files import files_of
+from autocalc._dispatch.machine.cpu import cpu_name
+from autocalc._dispatch.machine.thread_budget import get_num_threads
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.selection.choice import Ordered
+from autocalc._dispatch.selection.select import find_set
+from autocalc._dispatch.selection.state import current
+from autocalc._kernels.kernel_set import DispatchKey
+from autocalc._version import __version__
+from autocalc.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: The number of the form; a lock of another one is refused.
+FORMAT = 1
+
+#: Under this key checkpoints carry a lock among their metadata.
+METADATA_KEY = "autocalc_kernels"
+
+#: A longer header is no safetensors header.
+_MOST_HEADER = 100_000_000
+
+_HOW_TO_MAKE = (
+    "`ac.kernels.lock(path)`, `ac.save(..., lock=True)` and `autocalc train ... "
+    "--save` write locks."
+)
+
+
+@dataclass(frozen=True)
+class LockedSet:
+    """A kernel set that ran: the package it came from, and its files' SHA-256.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.kernels.use("reference"):
+    ...     y = ac.ones(2, 2) @ ac.ones(2, 2)
+    ...     made = ac.kernels.lock()
+    >>> made.sets["reference"].package.split()[0]
+    'autocalc-core'
+    """
+
+    package: str
+    files: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Lock:
+    """Which kernels ran; print it.
+
+    Attributes
+    ----------
+    versions
+        Of ``autocalc-core`` and ``numpy``.
+    cpu, threads
+        Where it was made.  They are not compared: which sets can run says enough.
+    choices, only
+        What `use` or ``AUTOCALC_KERNELS`` chose.
+    sets
+        The kernel sets that ran, by name.
+    decisions
+        Each kind of call, as `text_of` has it, and the set that ran it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.kernels.use("reference"):
+    ...     y = ac.ones(2, 2) @ ac.ones(2, 2)
+    ...     made = ac.kernels.lock()
+    >>> list(made.sets), made.versions["autocalc-core"] == ac.__version__
+    (['reference'], True)
+    """
+
+    versions: dict[str, str]
+    cpu: str
+    threads: int
+    choices: tuple[str, ...]
+    only: bool
+    sets: dict[str, LockedSet]
+    decisions: dict[str, str]
+
+    def __str__(self) -> str:
+        version = self.versions["autocalc-core"]
+        lines = [
+            f"{len(self.decisions)} kinds of calls on {self.cpu}, AutoCalc {version}:"
+        ]
+        for name, one in self.sets.items():
+            count = sum(chosen == name for chosen in self.decisions.values())
+            lines.append(f"  {name}: {count}, {one.package}, {len(one.files)} files")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<lock of {len(self.decisions)} decisions>"
+
+    def json(self) -> str:
+        """Return the lock as JSON text."""
+        calls = [[*json.loads(text), name] for text, name in self.decisions.items()]
+        content = {
+            "autocalc_lock": FORMAT,
+            "versions": self.versions,
+            "cpu": self.cpu,
+            "threads": self.threads,
+            "choices": list(self.choices),
+            "only": self.only,
+            "sets": {
+                name: {"package": one.package, "files": one.files}
+                for name, one in self.sets.items()
+            },
+            "decisions": calls,
+        }
+        head = json.dumps({**content, "decisions": None}, indent=1)
+        body = ",\n".join(f"  {json.dumps(call)}" for call in calls)
+        return head.replace('"decisions": null', f'"decisions": [\n{body}\n ]') + "\n"
+
+
+def text_of(key: DispatchKey) -> str:
+    """Return a call's key as a text that is the same in every process."""
+    dtypes = [None if dtype is None else dtype.name for dtype in key.dtypes]
+    rest = key.attributes, key.accumulate, key.shapes, key.strides
+    return json.dumps([key.kernel, dtypes, *map(_plain, rest)])
+
+
+def _plain(value: Any) -> Any:
+    """Return a part of a key as JSON has it."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)  # JSON has no infinity
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
+
+
+# ---- making --------------------------------------------------------------------------
+
+
+def lock(path: str | os.PathLike[str] | None = None) -> Lock:
+    """Return which kernel set ran each kind of call so far, with versions and hashes.
+
+    What `use` chose counts: in its ``with`` block the block's decisions, outside those
+    of the process.  The latest 16,384 decisions are kept.
+
+    Parameters
+    ----------
+    path : str or path, optional
+        A file to write the lock to, as JSON.
+
+    Returns
+    -------
+    Lock
+        To print, or for `use_lock`.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.kernels.use("reference"):
+    ...     y = ac.ones(2, 2) @ ac.ones(2, 2)
+    ...     made = ac.kernels.lock()
+    >>> set(made.decisions.values())
+    {'reference'}
+    """
+    selection = current().selection
+    decided = {text_of(key): name for key, name in selection.decided.items()}
+    found = registry()
+    made = Lock(
+        _versions(),
+        cpu_name(),
+        get_num_threads(),
+        selection.choices,
+        selection.only,
+        {
+            name: LockedSet(found.origins[name], files_of(found.sets[name]))
+            for name in sorted(set(decided.values()))
+        },
+        dict(sorted(decided.items())),
+    )
+    if path is not None:
+        _write(_path("lock", path), made.json())
+    return made
+
+
+def _versions() -> dict[str, str]:
+    return {"autocalc-core": __version__, "numpy": np.__version__}
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        message = f"lock: {path} cannot be written: {error.strerror or error}."
+        raise ConfigError(message) from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _path(where: str, path: Any) -> Path:
+    from pathlib import Path
+
+    if not isinstance(path, (str, os.PathLike)):
+        kind = type(path).__name__
+        message = f"{where}: got a {kind}; give the path of a file. {_HOW_TO_MAKE}"
+        raise ConfigError(message)
+    return Path(path)
+
+
+# ---- reading -------------------------------------------------------------------------
+
+
+def read(path: Path) -> Lock:
+    """Return the lock in a JSON file, or that of a checkpoint.
+
+    Raises
+    ------
+    ConfigError
+        If there is none.
+    """
+    try:
+        text = _text(path)
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or error
+        message = f"use_lock: {path} cannot be read: {reason}. {_HOW_TO_MAKE}"
+        raise ConfigError(message) from error
+    if text is None:
+        message = f"use_lock: the checkpoint {path} carries no lock. {_HOW_TO_MAKE}"
+        raise ConfigError(message)
+    return _parsed(path, text)
+
+
+def _text(path: Path) -> str | None:
+    """Return the JSON of a lock; None where a checkpoint has none."""
+    if path.is_fifo():  # whose end may never come
+        message = "it is a pipe"
+        raise OSError(message)
+    with path.open("rb") as file:
+        head = file.read(9)
+        size = struct.unpack("<Q", head[:8])[0] if len(head) == 9 else _MOST_HEADER
+        if head[8:] != b"{" or size >= _MOST_HEADER:
+            return (head + file.read()).decode("utf-8")
+        header = json.loads(head[8:] + file.read(size - 1))
+    text = header.get("__metadata__", {}).get(METADATA_KEY)
+    return None if text is None else str(text)
+
+
+def _parsed(path: Path, text: str) -> Lock:
+    try:
+        content = json.loads(text)
+        form = content["autocalc_lock"]
+        if form == FORMAT:
+            return _lock_of(content)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
+            ValueError) as error:  # fmt: skip
+        message = f"use_lock: {path} holds no lock ({error!r}). {_HOW_TO_MAKE}"
+        raise ConfigError(message) from error
+    message = (
+        f"use_lock: {path} is of format {form}; this AutoCalc reads format {FORMAT}. "
+        f"Use the AutoCalc that wrote it, or make the lock anew."
+    )
+    raise ConfigError(message)
+
+
+def _lock_of(content: dict[str, Any]) -> Lock:
+    return Lock(
+        {str(name): str(version) for name, version in content["versions"].items()},
+        str(content["cpu"]),
+        int(content["threads"]),
+        tuple(map(str, content["choices"])),
+        bool(content["only"]),
+        {
+            str(name): LockedSet(str(one["package"]), dict(one["files"]))
+            for name, one in content["sets"].items()
+        },
+        {json.dumps(call[:-1]): str(call[-1]) for call in content["decisions"]},
+    )
+
+
+# ---- using ---------------------------------------------------------------------------
+
+
+def differences(lock: Lock) -> list[str]:
+    """Return what is not here as the lock says; nothing if calls can run as then."""
+    here, then = _versions(), lock.versions
+    compared = ["autocalc-core", *["numpy"] * ("reference" in lock.sets)]
+    found = [
+        f"{name} was {then.get(name)} and is {here[name]}"
+        for name in compared
+        if then.get(name) != here[name]
+    ]
+    for name, one in lock.sets.items():
+        found += _differences_of(name, one)
+    found += filter(None, map(_impossible, lock.choices))
+    unknown = set(lock.decisions.values()) - set(lock.sets)
+    return found + [f"{name} runs calls and is not described" for name in unknown]
+
+
+def _impossible(choice: str) -> str:
+    """Return why a choice cannot be made here, "" if it can."""
+    try:
+        find_set(registry(), choice)
+    except ConfigError as error:
+        return f"its choice cannot be made: {str(error).rstrip('.')}"
+    return ""
+
+
+def _differences_of(name: str, then: LockedSet) -> Iterable[str]:
+    found = registry()
+    if name not in found.sets or found.kernels(name) is None:
+        reason = found.reason(name) or "no installed package has it"
+        return [f"{name} ({then.package}) cannot be used: {reason}"]
+    package = found.origins[name]
+    if package != then.package:
+        return [f"{name} was of {then.package} and is of {package}"]
+    here = files_of(found.sets[name])
+    changed = sorted(
+        file for file in {*here, *then.files} if here.get(file) != then.files.get(file)
+    )
+    return [f"{name} ({package}) has other files: {', '.join(changed)}"] * bool(changed)
+
+
+class use_lock(Ordered):
+    """Run the calls that a lock knows on the same kernels again, or refuse.
+
+    As `use`, it holds in a ``with`` block, or from here on in the process.  Calls that
+    the lock does not know are decided by the choices that it names, by measured times
+    and rank.  `use` sets a lock aside.
+
+    Parameters
+    ----------
+    source : Lock, str or path
+        What `lock` returned or wrote; or a checkpoint that carries a lock, as those of
+        ``ac.save(..., lock=True)`` and of ``autocalc train`` do.
+
+    Raises
+    ------
+    ConfigError
+        If there is no lock, or a kernel set is missing here, of another version or of
+        other files: all differences are listed.
+
+    Notes
+    -----
+    A call raises `KernelError` where the set that the lock names refuses it, because
+    deterministic algorithms are asked for say.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.kernels.use("reference"):
+    ...     y = ac.ones(2) * 3
+    ...     made = ac.kernels.lock()
+    >>> with ac.kernels.use_lock(made), ac.kernels.count() as calls:
+    ...     y = ac.ones(2) * 3
+    >>> calls["mul", "reference"]
+    1
+    """
+
+    def __init__(self, source: Lock | str | os.PathLike[str]) -> None:
+        what = source
+        if not isinstance(source, Lock):
+            path = _path("use_lock", source)
+            source, what = read(path), path
+        found = differences(source)
+        if found:
+            name = "the lock" if isinstance(what, Lock) else f"{what}"
+            message = (
+                f"use_lock: {name} does not hold here: {'; '.join(found)}. Install "
+                f"what it names, or make a lock anew."
+            )
+            raise ConfigError(message)
+        self.lock = source
+        super().__init__(source.choices, source.only, _Names(source))
+
+
+class _Names:
+    """Says which set a lock names for a call."""
+
+    __slots__ = ("_decisions",)
+
+    def __init__(self, lock: Lock) -> None:
+        self._decisions = lock.decisions
+
+    def __call__(self, key: DispatchKey) -> str | None:
+        return self._decisions.get(text_of(key))

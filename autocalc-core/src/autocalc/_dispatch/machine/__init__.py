@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The CPU, its cores, and files kept for this machine."""

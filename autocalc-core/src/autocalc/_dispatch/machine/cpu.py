@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""What this CPU can do, and how many of its cores may be used."""
+
+from __future__ import annotations
+
+import functools
+import os
+
+from autocalc._config import settings, warn_about_unknown
+from autocalc._dispatch.machine.cgroup import cpu_quota
+
+
+@functools.lru_cache(maxsize=1)
+def detected_features() -> frozenset[str]:
+    """Return the features that the CPU and the operating system offer."""
+    import archspec.cpu  # imported late: it reads a large JSON table
+
+    host = archspec.cpu.host()
+    family = str(host.family)
+    always = _ALWAYS.get(family, frozenset())
+    return frozenset(host.features) | _reported(family) | always
+
+
+def _reported(family: str) -> frozenset[str]:
+    """Return what the system itself reports, of the features that archspec names.
+
+    `host` stops at the newest microarchitecture of which nothing is missing: where a
+    virtual machine hides one feature (``waitpkg``), a Sapphire Rapids is an Ice Lake,
+    without AMX.
+    """
+    from archspec.cpu import TARGETS
+    from archspec.cpu.detect import detected_info
+
+    of_family = [t.features for t in TARGETS.values() if str(t.family) == family]
+    return frozenset(detected_info().features).intersection(set().union(*of_family))
+
+
+#: What every CPU of a family has, also one that archspec has not met: its generic
+#: entries, such as ``armv8.2a``, list no features.
+_ALWAYS = {"aarch64": frozenset({"fp", "asimd"})}
+
+
+def cpu_features() -> frozenset[str]:
+    """Return the features that kernels may use, by ``archspec``'s names.
+
+    These are the detected ones less those hidden by ``AUTOCALC_CPU_FEATURES``.
+    Hiding one hides what cannot exist without it: ``-avx2`` hides AVX-512 as well.
+
+    Examples
+    --------
+    >>> from autocalc.plugin import cpu_features
+    >>> isinstance(cpu_features(), frozenset)
+    True
+    """
+    hidden = settings().hidden_features
+    if hidden:
+        _check_names(hidden)
+    return without(detected_features(), hidden)
+
+
+@functools.lru_cache(maxsize=1)
+def _check_names(hidden: frozenset[str]) -> None:
+    """Warn of hidden features that no CPU has."""
+    from archspec.cpu import TARGETS
+
+    known = detected_features().union(*(t.features for t in TARGETS.values()))
+    warn_about_unknown("AUTOCALC_CPU_FEATURES", hidden, known, "CPU feature")
+
+
+#: Each feature and what it is built on; hiding the right side hides the left.
+_BUILT_ON = {"avx512": "avx2", "fma": "avx", "f16c": "avx", "avx2": "avx"}
+
+
+def without(features: frozenset[str], hidden: frozenset[str]) -> frozenset[str]:
+    """Return `features` less `hidden` and all that is built on them."""
+    gone = set(hidden)
+    if "avx512f" in gone:
+        gone |= {name for name in features if name.startswith("avx512")}
+    for _ in _BUILT_ON:
+        for name in features - gone:
+            base = _BUILT_ON.get("avx512" if name.startswith("avx512") else name)
+            if base in gone:
+                gone.add(name)
+    return frozenset(features - gone)
+
+
+@functools.lru_cache(maxsize=1)
+def cpu_name() -> str:
+    """Return the microarchitecture's name, such as ``zen5``."""
+    import archspec.cpu
+
+    return str(archspec.cpu.host().name)
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use: affinity and cgroup quota."""
+    return max(1, int(min(affine_cores(), cpu_quota())))
+
+
+def affine_cores() -> int:
+    """Return how many cores the system lets this process run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def limited_by() -> str:
+    """Return what bounds `usable_cores`, as words behind "the 2 cores"."""
+    affine, quota = affine_cores(), cpu_quota()
+    if quota < affine:
+        return f"that its cgroup's quota of {quota:g} allows"
+    if affine < (os.cpu_count() or 1):
+        return f"of {os.cpu_count()} that its CPU affinity leaves it"
+    return "of this machine"

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Kernel packages: finding, checking and trusting them."""

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MIT
+"""Calls whose operands have more dimensions than the C form of kernels has.
+
+::
+
+    add(out, a, b) of shape (2,) * 12, all contiguous    runs as    add of shape (4096,)
+
+A kernel that was made of the C form leaves such a call to what stands in its `beyond`.
+Neighbouring dimensions along which all operands walk on evenly are joined, and the
+kernel runs.  Where too many are left, or the kernel tells dimensions apart in another
+way, the reference runs: it has NumPy's limit alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autocalc._config import settings
+from autocalc._dispatch.plugins import fallbacks
+from autocalc._kernels.adapter import adapt
+from autocalc._kernels.kernel_set import MAX_DIMS, DispatchKey, KernelImpl
+from autocalc._kernels.spec import Array, KernelSpec, Shape
+from autocalc.errors import KernelError
+
+#: Kernels that are no elementwise ones, but take each element alone, or the elements
+#: in their order: of contiguous operands they take one line as well.
+LINES = frozenset({
+    "adadelta", "adagrad", "adamw", "amsgrad", "axpy", "dropout", "dropout_backward",
+    "fill", "grad_norm", "lion", "normal", "random_bits", "rmsprop", "scale", "sgd",
+    "uniform",
+})  # fmt: skip
+
+#: Kernels of the last dimension, for which all others are rows.
+ROWS = frozenset({
+    "add_layer_norm", "add_rms_norm", "layer_norm", "layer_norm_backward", "rms_norm",
+    "rms_norm_backward",
+})  # fmt: skip
+
+
+def allow(spec: KernelSpec, name: str, impl: KernelImpl) -> None:
+    """Let a kernel of the set `name` be called with any number of dimensions."""
+    if hasattr(impl.function, "beyond"):
+        impl.function.beyond = _beyond(spec, name)
+
+
+def _beyond(spec: KernelSpec, name: str) -> Callable[..., None]:
+    reference = adapt(spec)
+
+    def run(kernel: Callable[..., None], *operands: Any) -> None:
+        fewer = joined(spec, operands)
+        if fewer is not None:
+            kernel(*fewer)
+            return
+        _note(spec, name, operands)
+        reference(*operands)
+
+    return run
+
+
+def _note(spec: KernelSpec, name: str, operands: Sequence[Any]) -> None:
+    """Note a call that falls to the reference, or refuse it, where that is asked."""
+    if not (settings().strict or settings().lists_falls):
+        return
+    arrays = operands[: len(spec.outputs) + len(spec.inputs)]
+    firsts = [x[0] if isinstance(x, (list, tuple)) and x else x for x in arrays]
+    dtypes = tuple([getattr(x, "dtype", None) for x in firsts])
+    reason = f"{name}: takes at most {MAX_DIMS} dimensions"
+    fallbacks.note(DispatchKey(spec.name, dtypes), [reason], settings().lists_falls)
+    if not settings().lists_falls:
+        message = (
+            f"{spec.name}: AUTOCALC_STRICT is set and only the reference takes this "
+            f"call. Refused by {reason}."
+        )
+        raise KernelError(message)
+
+
+# ---- fewer dimensions ---------------------------------------------------------------
+
+
+def joined(spec: KernelSpec, operands: Sequence[Any]) -> Sequence[Any] | None:
+    """Return the same call in at most `MAX_DIMS` dimensions; None if there is none."""
+    end = len(spec.outputs) + len(spec.inputs)
+    arrays, attributes = operands[:end], operands[end:]
+    if spec.name in LINES:
+        return _lines(arrays, attributes)
+    if not all(x is None or (isinstance(x, np.ndarray) and x.size) for x in arrays):
+        return None
+    if spec.elementwise:
+        return _elementwise(arrays, attributes)
+    if spec.name in ROWS:
+        return _rows(arrays, attributes)
+    first = spec.attributes[0].name if spec.attributes else ""
+    if first == "axes":
+        return _reduction(len(spec.outputs), arrays, attributes)
+    return _along(arrays, attributes) if first == "axis" else None
+
+
+def _lines(arrays: Sequence[Any], attributes: Sequence[Any]) -> list[Any] | None:
+    """Let each array of more than one dimension be a line."""
+    every = [a for x in arrays for a in (x if isinstance(x, (list, tuple)) else [x])]
+    if not all(a is None or a.flags.c_contiguous for a in every):
+        return None
+    return [*map(_line, arrays), *attributes]
+
+
+def _line(x: Any) -> Any:
+    if isinstance(x, (list, tuple)):
+        return list(map(_line, x))
+    return x if x is None or x.ndim < 2 else x.reshape(-1)
+
+
+def _rows(arrays: Sequence[Any], attributes: Sequence[Any]) -> list[Any] | None:
+    """Let all dimensions but the last be one; sums of rows may have none."""
+    there = [a for a in arrays if a is not None]
+    ndim = max([a.ndim for a in there])
+    if not all(a.flags.c_contiguous and a.ndim in {1, ndim - 1, ndim} for a in there):
+        return None
+    fewer = [
+        a.reshape(-1, a.shape[-1]) if a is not None and a.ndim == ndim else _line(a)
+        for a in arrays
+    ]
+    return [*fewer, *attributes]
+
+
+class _Walk(NamedTuple):
+    """Dimensions that several arrays have in common: sizes, and strides of each."""
+
+    sizes: list[int]
+    strides: list[tuple[int, ...]]
+
+    def of(self, operand: int) -> tuple[int, ...]:
+        """Return the strides of one of the arrays."""
+        return tuple([steps[operand] for steps in self.strides])
+
+
+def _walk(arrays: Sequence[Array], dims: Iterable[int]) -> _Walk:
+    """Join those of these dimensions along which all arrays walk on evenly."""
+    walk = _Walk([], [])
+    for d in dims:
+        size = arrays[0].shape[d]
+        steps = tuple([a.strides[d] for a in arrays])
+        if size == 1:
+            continue
+        last = walk.strides[-1] if walk.strides else None
+        if last is not None and last == tuple([size * step for step in steps]):
+            walk.sizes[-1] *= size
+            walk.strides[-1] = steps
+        else:
+            walk.sizes.append(size)
+            walk.strides.append(steps)
+    return walk
+
+
+def _in_rows(shape: Shape, step: int) -> Shape:
+    """Return the strides of an array that has this shape row by row."""
+    strides = []
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def _seen(a: Array, shape: Shape, strides: Sequence[int]) -> Array:
+    """Return the elements of an array that are walked in this way."""
+    if a.flags.c_contiguous and tuple(strides) == _in_rows(shape, a.itemsize):
+        return a.reshape(shape)  # in a tenth of the time
+    return np.lib.stride_tricks.as_strided(a, shape, strides)
+
+
+def _elementwise(arrays: Sequence[Any], attributes: Sequence[Any]) -> list[Any] | None:
+    there = [i for i, a in enumerate(arrays) if a is not None]
+    shape = arrays[0].shape
+    if all(arrays[i].shape == shape and arrays[i].flags.c_contiguous for i in there):
+        return [*map(_line, arrays), *attributes]
+    whole = [np.broadcast_to(arrays[i], shape) for i in there]
+    walk = _walk(whole, range(len(shape)))
+    if len(walk.sizes) > MAX_DIMS:
+        return None
+    fewer: list[Any] = [None] * len(arrays)
+    for k, i in enumerate(there):
+        fewer[i] = _seen(arrays[i], tuple(walk.sizes), walk.of(k))
+    return [*fewer, *attributes]
+
+
+def _reduction(
+    n_outputs: int, arrays: Sequence[Any], attributes: Sequence[Any]
+) -> list[Any] | None:
+    """Join the dimensions that are kept, and those that are reduced."""
+    (axes, keepdim, *more), a = attributes, arrays[n_outputs]
+    kept = [d for d in range(a.ndim) if d not in axes]
+    outs = [out for out in arrays[:n_outputs] if out is not None]
+    if not keepdim:  # as if it were
+        outs = [np.expand_dims(out, tuple(axes)) for out in outs]
+    walk, inner = _walk([a, *outs], kept), _walk([a], axes)
+    n, m = len(walk.sizes), max(len(inner.sizes), 1)
+    if n + m > MAX_DIMS:
+        return None
+    shape = tuple(inner.sizes) or (1,)
+    strides = inner.of(0) or (a.itemsize,)
+    kept_sizes = tuple(walk.sizes)
+    seen = _seen(a, (*kept_sizes, *shape), (*walk.of(0), *strides))
+    made = iter([_seen(o, kept_sizes, walk.of(i + 1)) for i, o in enumerate(outs)])
+    results = [None if out is None else next(made) for out in arrays[:n_outputs]]
+    return [*results, seen, tuple(range(n, n + m)), False, *more]
+
+
+def _along(arrays: Sequence[Any], attributes: Sequence[Any]) -> list[Any] | None:
+    """Join the dimensions before and after that along which the kernel works.
+
+    An index of one dimension, as of `index_select`, is along that as well.
+    """
+    axis, *more = attributes
+    ndim = max(a.ndim for a in arrays)
+    if arrays[0].ndim == ndim - 1:  # of argmax, whose result lacks the dimension
+        arrays = [np.expand_dims(arrays[0], axis), *arrays[1:]]
+        more = [True, *more[1:]]
+    whole = [a for a in arrays if a.ndim == ndim]
+    others = {a.shape[:axis] + a.shape[axis + 1 :] for a in whole}
+    if len(others) > 1 or any(a.ndim not in {1, ndim} for a in arrays):
+        return None
+    before, after = _walk(whole, range(axis)), _walk(whole, range(axis + 1, ndim))
+    if len(before.sizes) + 1 + len(after.sizes) > MAX_DIMS:
+        return None
+    made = iter([
+        _seen(
+            a,
+            (*before.sizes, a.shape[axis], *after.sizes),
+            (*before.of(i), a.strides[axis], *after.of(i)),
+        )
+        for i, a in enumerate(whole)
+    ])  # fmt: skip
+    fewer = [next(made) if a.ndim == ndim else a for a in arrays]
+    return [*fewer, len(before.sizes), *more]

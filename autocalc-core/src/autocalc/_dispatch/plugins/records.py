@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""What self-tests of kernel sets found on this machine, one small file for each.
+
+A record holds for one set of one package on one CPU, as long as the package's files are
+what they were: their sizes and times are looked at, and where these differ, a hash of
+their contents.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from autocalc._config import cache_folder, logger
+from autocalc._dispatch.machine.cpu import cpu_features, cpu_name
+from autocalc._dispatch.machine.kept_files import WRONG_CONTENT, read_json, write_json
+
+#: The number of the files' form; others are as good as none.
+FORMAT = 1
+
+#: Files that a set's code may be in.
+_CODE = re.compile(r"\.(py|pyd|dll|dylib)$|\.so(\.[\d.]+)?$")
+
+
+class File(NamedTuple):
+    """A file as it was when the set was tested."""
+
+    path: str
+    size: int
+    #: Of the last change, in nanoseconds.
+    time: int
+    #: Of its contents.
+    hash: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the self-test of a set found.
+
+    Attributes
+    ----------
+    set, package
+        The set, and the package with its version.
+    verdict
+        ``"passed"``; ``"quarantined"``; ``"unloadable"``: its `load` raised an error;
+        ``"untested"``: there was no test, for a reason that is not the set's;
+        ``"trusted"``: the user wants none.
+    reason, traceback
+        Why it did not pass.
+    wrong
+        Kernels that are left out, and why.
+    calls, kernels, seconds
+        What ran, and what it took.
+    date
+        Of the test.
+    files
+        The package's code.
+    """
+
+    set: str
+    package: str
+    verdict: str
+    reason: str = ""
+    traceback: str = ""
+    wrong: dict[str, str] = field(default_factory=dict)
+    calls: int = 0
+    kernels: int = 0
+    seconds: float = 0.0
+    date: str = ""
+    files: tuple[File, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Say it in a line, for ``autocalc kernels``."""
+        if self.verdict == "trusted":
+            return "none (AUTOCALC_GUARD)"
+        if self.verdict != "passed":
+            return f"{self.verdict}: {self.reason}"
+        left_out = f", {len(self.wrong)} of them left out" if self.wrong else ""
+        return (
+            f"passed: {self.calls} calls of {self.kernels} kernels{left_out}, "
+            f"{self.seconds:.1f} s, {self.date}"
+        )
+
+
+# ---- files of code -------------------------------------------------------------------
+
+
+def code_files(module: str) -> list[Path]:
+    """Return the files of the package that a module belongs to, if it has any."""
+    name = getattr(sys.modules.get(module), "__file__", None)
+    if not name:
+        return []
+    file = Path(name)
+    while not file.exists() and file != file.parent:
+        file = file.parent  # inside of an archive
+    folder = file.parent
+    if not (folder / "__init__.py").exists():
+        return [file] if file.is_file() else []
+    while (folder.parent / "__init__.py").exists():
+        folder = folder.parent
+    return sorted(p for p in folder.rglob("*") if _CODE.search(p.name) and p.is_file())
+
+
+def described(paths: Iterable[Path | str]) -> tuple[File, ...]:
+    """Return files as they are now; those that cannot be read are left out."""
+    found = [_described(path) for path in dict.fromkeys(map(str, paths))]
+    return tuple(file for file in found if file is not None)
+
+
+def _described(path: str) -> File | None:
+    try:
+        state = Path(path).stat()
+        return File(path, state.st_size, state.st_mtime_ns, _hash(path))
+    except OSError:
+        return None
+
+
+def _hash(path: str) -> str:
+    digest = blake2b(digest_size=16)
+    with Path(path).open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _now(file: File) -> File | None:
+    """Return a file as it is now if its contents are the same, else None."""
+    try:
+        state = Path(file.path).stat()
+        if not stat.S_ISREG(state.st_mode):
+            return None
+        if (state.st_size, state.st_mtime_ns) == (file.size, file.time):
+            return file
+        if state.st_size != file.size or _hash(file.path) != file.hash:
+            return None
+    except OSError:
+        return None
+    return file._replace(time=state.st_mtime_ns)
+
+
+# ---- records -------------------------------------------------------------------------
+
+#: Of this process, by path: all there is where the cache cannot be written.
+_kept: dict[Path, Record] = {}
+
+
+def folder() -> Path:
+    """Return where the records are; it need not be there yet."""
+    return cache_folder() / "self-tests"
+
+
+def path_of(name: str, package: str, files: list[Path]) -> Path:
+    """Return the file for a set of a package that is installed here, on this CPU."""
+    cpu = (cpu_name(), *sorted(cpu_features()))
+    place = (name, package, str(files[0]), *cpu)
+    digest = blake2b("\0".join(place).encode(), digest_size=8).hexdigest()
+    readable = re.sub(r"[^-.\w]", "_", name)
+    return folder() / f"{readable}-{digest}.json"
+
+
+def find(path: Path) -> Record | None:
+    """Return the record in a file, if the package's code is what it was."""
+    record = _kept.get(path) or _read(path)
+    if record is None:
+        return None
+    now = [_now(file) for file in record.files]
+    files = tuple(file for file in now if file is not None)
+    if len(files) < len(now):
+        return None
+    if files != record.files:  # the same contents, installed once more
+        keep(path, replace(record, files=files))
+    return record
+
+
+def _read(path: Path) -> Record | None:
+    try:
+        content = read_json(path)
+        if content.pop("format") != FORMAT:
+            return None
+        content["files"] = tuple(_file(*entry) for entry in content["files"])
+        return _checked(Record(**content))
+    except FileNotFoundError:
+        return None
+    except WRONG_CONTENT as error:
+        message = "the record %s cannot be used (%s): the set is tested again"
+        logger("kernels").warning(message, path, error)
+        return None
+
+
+def _file(path: str, size: int, time: int, digest: str) -> File:
+    return File(str(path), int(size), int(time), str(digest))
+
+
+def _checked(record: Record) -> Record:
+    """Return a record whose values are of the kinds that they are used as."""
+    kinds = {name: type(value) for name, value in vars(_BLANK).items()}
+    wrong = [name for name, kind in kinds.items() if not _is(record, name, kind)]
+    float(record.seconds)  # an integer may be too large
+    if wrong or not all(isinstance(x, str) for x in record.wrong.values()):
+        message = f"{', '.join(wrong) or 'wrong'} cannot be used"
+        raise ValueError(message)
+    return record
+
+
+def _is(record: Record, name: str, kind: type) -> bool:
+    value = getattr(record, name)
+    return isinstance(value, (int, float) if kind is float else kind)
+
+
+#: What the values of a record are like.
+_BLANK = Record("", "", "")
+
+
+def keep(path: Path, record: Record) -> None:
+    """Keep a record, in the cache if that can be written."""
+    _kept[path] = record
+    content: dict[str, Any] = {"format": FORMAT, **asdict(record)}
+    try:
+        write_json(path, content)
+    except OSError as error:
+        logger("kernels").warning(
+            "the self-test of %s cannot be recorded (%s) and runs in each process; "
+            "let AUTOCALC_CACHE_DIR name a folder that can be written to",
+            record.set,
+            error,
+        )
+
+
+def all_records() -> Iterator[tuple[Path, Record]]:
+    """Yield every record of this machine that can be read, with its file."""
+    found = dict.fromkeys(_kept)
+    if folder().is_dir():
+        found.update(dict.fromkeys(sorted(folder().glob("*.json"))))
+    for path in found:
+        record = _kept.get(path) or _read(path)
+        if record is not None:
+            yield path, record
+
+
+def forget(name: str) -> int:
+    """Drop the records of the sets of this name; return how many there were."""
+    paths = [path for path, record in all_records() if record.set == name]
+    for path in paths:
+        path.unlink(missing_ok=True)
+        _kept.pop(path, None)
+    return len(paths)

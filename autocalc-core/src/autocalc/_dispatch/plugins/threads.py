@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Choosing the thread budget: the engine and each loaded kernel set are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from autocalc._config import MOST_THREADS
+from autocalc._dispatch.engine import native
+from autocalc._dispatch.machine.thread_budget import (
+    choose_budget,
+    chosen_budget,
+    get_num_threads,
+    warn_if_over,
+)
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc.errors import ArgumentError
+
+
+def set_num_threads(count: int) -> None:
+    """Set the thread budget of all kernel sets.
+
+    Parameters
+    ----------
+    count
+        1 or more, up to 4096.
+
+    Raises
+    ------
+    ArgumentError
+        If `count` is not such an integer.
+
+    Warns
+    -----
+    ConfigWarning
+        If these are more threads than the process has cores: CPU affinity and cgroup
+        quota count.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.set_num_threads(1)
+    >>> ac.get_num_threads()
+    1
+    """
+    if not _is_count(count):
+        message = (
+            f"set_num_threads: `count` is {count!r}; it must be 1 or more, up to "
+            f"{MOST_THREADS}."
+        )
+        raise ArgumentError(message)
+    warn_if_over("set_num_threads", count)
+    apply_budget(count)
+
+
+def apply_budget(count: int | None) -> None:
+    """Put a budget in force, with None the machine's, in the engine and loaded sets."""
+    choose_budget(count)
+    budget = get_num_threads() if count is None else count
+    native.set_num_threads(budget)
+    for kernel_set in registry().loaded_sets():
+        if kernel_set.set_num_threads is not None:
+            kernel_set.set_num_threads(budget)
+
+
+def _is_count(value: object) -> bool:
+    """Return whether `value` is a whole number of threads, and not True."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole and 0 < value <= MOST_THREADS  # type: ignore[operator]  # an int
+
+
+@contextmanager
+def serial() -> Iterator[None]:
+    """Run kernels on one thread within the ``with`` block.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.serial():
+    ...     ac.get_num_threads()
+    1
+    """
+    before = chosen_budget()
+    apply_budget(1)
+    try:
+        yield
+    finally:
+        apply_budget(before)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""Running the self-test of a kernel set in a process of its own, and its outcome.
+
+The child is `autocalc.testing._self_test`.  It notes in a file what it is about to do,
+line by line, so that what ended it is known however it ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from autocalc._config import child_environment, logger
+from autocalc._dispatch.plugins.records import Record
+
+#: Seconds for the self-test, once the child has started, and for it to start.
+LIMIT, START = 10.0, 60.0
+#: Seconds after which the user is told what takes so long.
+NOTICE = 0.5
+#: Seconds between two looks at the child.
+PAUSE = 0.02
+
+#: What a process that dies of a signal did.
+_SIGNALS = {
+    "SIGSEGV": "touched memory that is not there (SIGSEGV)",
+    "SIGBUS": "touched memory that is not there (SIGBUS)",
+    "SIGILL": "ran an instruction that this CPU does not have (SIGILL)",
+    "SIGABRT": "aborted its process (SIGABRT)",
+    "SIGFPE": "stopped at a floating-point or division error (SIGFPE)",
+}
+#: The same on Windows, by exit code.
+_WINDOWS = {
+    0xC0000005: "touched memory that is not there (access violation)",
+    0xC000001D: "ran an instruction that this CPU does not have",
+    0xC0000409: "aborted its process",
+}
+
+
+def run_trial(name: str, package: str) -> tuple[Record, list[str]]:
+    """Test the set `name` in a child; return what it found, and files it loaded."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="autocalc-self-test-") as folder:
+        report, errors = Path(folder, "report"), Path(folder, "errors")
+        try:
+            code = _run(name, package, report, errors)
+        except OSError as error:
+            return _untested(name, package, str(error)), []
+        lines = list(_lines(report))
+        said = errors.read_text(encoding="utf-8", errors="replace").strip()
+    facts: dict[str, Any] = {}
+    for line in lines:
+        facts.update(line)
+    fields = _judged(facts, code, said)
+    seconds = round(time.monotonic() - began, 2)
+    date = time.strftime("%Y-%m-%d")
+    record = Record(name, package, seconds=seconds, date=date, **fields)
+    return record, facts.get("files", [])
+
+
+def _untested(name: str, package: str, why: str) -> Record:
+    return Record(name, package, "untested", f"its self-test could not start: {why}")
+
+
+# ---- the child -----------------------------------------------------------------------
+
+
+def _run(name: str, package: str, report: Path, errors: Path) -> int | None:
+    """Return the child's exit code; None if it had to be ended."""
+    if not sys.executable or getattr(sys, "frozen", False):
+        message = "this program has no Python interpreter to start"
+        raise OSError(message)
+    child = (sys.executable, "-X", "faulthandler", "-W", "ignore", "-m")
+    report.touch()
+    with errors.open("wb") as said:
+        process = subprocess.Popen(
+            [*child, "autocalc.testing._self_test", str(report), name],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            env=child_environment(),
+            start_new_session=os.name == "posix",
+        )
+        try:
+            return _wait(process, report, f"{name} of {package}")
+        finally:
+            _end(process)
+
+
+def _wait(process: subprocess.Popen[bytes], report: Path, what: str) -> int | None:
+    """Wait while there is time, which counts from the child's first word on."""
+    began, limit = time.monotonic(), START
+    has_started = is_told = False
+    while process.poll() is None:
+        time.sleep(PAUSE)
+        now = time.monotonic()
+        if not has_started and report.stat().st_size:
+            has_started, limit = True, now - began + LIMIT
+        if not is_told and now - began > NOTICE:
+            is_told = True
+            logger("kernels").warning(
+                "testing the kernel set %s in a process of its own, once on this "
+                "machine (at most %g s; AUTOCALC_GUARD=off trusts it)",
+                what,
+                LIMIT,
+            )
+        if now - began > limit:
+            return None
+    return process.returncode
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the child and what it started."""
+    if os.name == "posix":
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()
+
+
+def _lines(report: Path) -> Any:
+    """Yield what the child noted; what it was writing when it died is left out."""
+    for line in report.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            yield found
+
+
+# ---- what it means -------------------------------------------------------------------
+
+
+def _judged(facts: dict[str, Any], code: int | None, said: str) -> dict[str, Any]:
+    """Return verdict and reason by what the child noted and how it ended."""
+    if "fault" in facts:
+        return _quarantined(facts["fault"], "")
+    if not facts:
+        ended = f"no word within {START:g} s" if code is None else f"exit code {code}"
+        last = said.splitlines()[-1] if said else ended
+        return {
+            "verdict": "untested",
+            "reason": f"its self-test could not start: {last}",
+            "traceback": said,
+        }
+    if code != 0 or not {"passed", "unloadable"} & facts.keys():
+        return _quarantined(f"{_ended(code)} {facts['running']}", said)
+    if "unloadable" in facts:
+        return {
+            "verdict": "unloadable",
+            "reason": facts["unloadable"],
+            "traceback": facts.get("traceback", ""),
+        }
+    return {"verdict": "passed", **facts["passed"]}
+
+
+def _quarantined(what: str, said: str) -> dict[str, Any]:
+    return {"verdict": "quarantined", "reason": f"it {what}", "traceback": said}
+
+
+def _ended(code: int | None) -> str:
+    """Return how a child ended that should not have ended then."""
+    if code is None:
+        return f"did not end within {LIMIT:g} s"
+    if code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        return _SIGNALS.get(name, f"was ended by {name}")
+    return _WINDOWS.get(code, f"ended its process with exit code {code}")

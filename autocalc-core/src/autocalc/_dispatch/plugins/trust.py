@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Whether a kernel set may run in this process.
+
+AutoCalc's own packages are trusted, and so are sets that no installed package brought:
+their code is part of this program already.  Any other set is tested once in a process
+of its own, just before its `load` runs here for the first time.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autocalc._config import logger, settings
+
+if TYPE_CHECKING:
+    from autocalc._dispatch.plugins.records import Record
+
+#: Distributions whose kernels are tested with AutoCalc itself.
+OWN = frozenset(
+    {
+        "autocalc-core",
+        "autocalc-kernels-simd",
+        "autocalc-kernels-blas",
+        "autocalc-kernels-cuda",
+    }
+)
+
+_state = threading.local()
+
+
+def is_own(distribution: str) -> bool:
+    """Return whether a distribution is one of AutoCalc's own."""
+    return re.sub(r"[-_.]+", "-", distribution).lower() in OWN
+
+
+@contextmanager
+def trusting() -> Iterator[None]:
+    """Trust every set that this thread loads in the block: proving it is the point."""
+    before = getattr(_state, "trusting", False)
+    _state.trusting = True
+    try:
+        yield
+    finally:
+        _state.trusting = before
+
+
+def examined(name: str, package: str, module: str, *, again: bool = False) -> Record:
+    """Return what the self-test of a set found, now or earlier.
+
+    `module` is the one that the package's entry point names; `again` tests even where
+    there is a record.
+    """
+    from autocalc._dispatch.plugins import records
+
+    if not settings().guard or getattr(_state, "trusting", False):
+        return records.Record(name, package, "trusted")
+    files = records.code_files(module)
+    path = records.path_of(name, package, files) if files else None
+    found = None if path is None or again else records.find(path)
+    if found is None:
+        found = _tested(name, package, [str(file) for file in files])
+        if path is not None and found.verdict != "untested":
+            records.keep(path, found)
+    return found
+
+
+def _tested(name: str, package: str, files: list[str]) -> Record:
+    from autocalc._dispatch.plugins.records import described
+    from autocalc._dispatch.plugins.trial import run_trial
+
+    before = described(files)  # what changes meanwhile is tested again
+    record, loaded = run_trial(name, package)
+    more = described(file for file in loaded if file not in files)
+    record = replace(record, files=before + more)
+    logger("kernels").info("self-test of %s of %s: %s", name, package, record.text)
+    return record
+
+
+def refusal_reason(record: Record) -> str:
+    """Return why a set is not used, "" if it may be."""
+    if record.verdict == "quarantined":
+        return (
+            f"quarantined by its self-test: {record.reason}. `autocalc kernels "
+            f"--forget {record.set}` lifts this and tests it once more; "
+            f"AUTOCALC_GUARD=off trusts it"
+        )
+    if record.verdict == "untested":
+        return f"{record.reason}. AUTOCALC_GUARD=off trusts it untested"
+    return ""
+
+
+def left_out_reason(record: Record, kernel: str) -> str:
+    """Return why a kernel of a set is not used, "" if it may be."""
+    if kernel not in record.wrong:
+        return ""
+    return (
+        f"wrong in the set's self-test: {record.wrong[kernel]}. `autocalc kernels "
+        f"--forget {record.set}` tests it once more; AUTOCALC_GUARD=off trusts it"
+    )

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""What a kernel set answers to a call: whether it takes it, how, or why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autocalc._config import logger
+from autocalc._dispatch.device.device import on_raw, reference_on
+from autocalc._dispatch.plugins.precision import allows, deciding_precision
+from autocalc._kernels.kernel_set import MAX_DIMS, DispatchKey, KernelImpl, KernelSet
+from autocalc._kernels.spec import KernelSpec
+
+
+def serves(kernel_set: KernelSet, device: str) -> bool:
+    """Return whether a set takes operands on a device."""
+    return kernel_set.device == device or kernel_set.name == "reference"
+
+
+def on_device(
+    kernel_set: KernelSet, spec: KernelSpec, impl: KernelImpl, device: str
+) -> Callable[..., Any]:
+    """Return a kernel as the dispatcher calls it with operands on a device."""
+    if kernel_set.name == "reference":
+        return reference_on(device, spec)
+    return on_raw(impl.function)
+
+
+def too_imprecise(kernel_set: KernelSet) -> str | None:
+    """Return why a set may not run with the precision that is set, or None."""
+    if allows(kernel_set.precision):
+        return None
+    return (
+        f"ac.set_float32_matmul_precision({kernel_set.precision!r}) would allow it, "
+        f"and {deciding_precision()!r} is set"
+    )
+
+
+def refusal_of(impl: KernelImpl, key: DispatchKey) -> str | None:
+    """Ask an implementation; one that fails to answer has refused."""
+    if impl.supports is None:
+        return None
+    try:
+        return impl.supports(key)
+    except Exception as error:
+        logger("kernels").exception("supports() of %s failed", key.kernel)
+        return f"its supports() raised {type(error).__name__}: {error}"
+
+
+def how(spec: KernelSpec, impl: KernelImpl | None, key: DispatchKey) -> str:
+    """Return how a call that was accepted runs, for people to read."""
+    if impl is None:
+        return f"decomposed, lead {spec.lead}"
+    way = None
+    if impl.describe is not None:
+        try:
+            way = impl.describe(key)
+        except Exception as error:
+            logger("kernels").exception("describe() of %s failed", key.kernel)
+            way = f"its describe() raised {type(error).__name__}: {error}"
+    return "own kernel" if way is None else f"own kernel, {way}"
+
+
+def can_decompose(spec: KernelSpec, key: DispatchKey) -> bool:
+    """Return whether the call is one that its spec's decomposition makes simpler.
+
+    A primitive that is its own lead (gemm) only sheds optional parts: operands,
+    accumulation, an activation, and dimensions that are more than native kernels have.
+    Without them there is nothing left to take apart.
+    """
+    if spec.lead != spec.name:
+        return spec.decomposition is not None
+    operands = zip((*spec.outputs, *spec.inputs), key.dtypes, strict=True)
+    attributes = zip(spec.attributes, key.attributes, strict=False)
+    return (
+        bool(key.accumulate)
+        or any(len(shape or ()) > MAX_DIMS for shape in key.shapes or ())
+        or any(operand.optional and dtype is not None for operand, dtype in operands)
+        or any(a.choices and value != a.choices[0] for a, value in attributes)
+    )

@@ -1,0 +1,569 @@
+# SPDX-License-Identifier: MIT
+"""`arrays`: one function for each kernel, straight on the dispatcher.
+
+Backward rules and decompositions are written against this namespace (and, to record a
+graph, against its twin over tensors).  A function takes inputs, then attributes, by
+position, and returns one array, or a tuple if the kernel has several outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from math import copysign, inf, prod
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from autocalc._dispatch.device import device_views as on_device
+from autocalc._dispatch.device.device import (
+    ARRAYS,
+    DeviceArray,
+    DeviceDType,
+    beside,
+    transfer,
+)
+from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
+from autocalc._dispatch.engine.eager import accelerated, elementwise
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.layout import (
+    empty_as,
+    empty_channels_last,
+    is_channels_last,
+)
+from autocalc._dispatch.selection.select import KERNEL_INDEX, Decomposed
+from autocalc._dispatch.selection.state import current
+from autocalc._kernels.rules import INT64, broadcast_shapes, check_ndim
+from autocalc._kernels.spec import Array, DType, Shape
+from autocalc._kernels.table import TABLE
+from autocalc.errors import ArgumentError
+
+#: More scalars than this, and the cache starts afresh.
+MAX_CONSTANTS = 1024
+
+#: A copy of so many elements takes less than to find out that it is needed.
+SMALL = 1024
+
+_COPY = KERNEL_INDEX["copy"]
+
+_constants: dict[tuple[Any, DType], Array] = {}
+
+
+def unary(general: KernelCall) -> Callable[..., Array]:
+    """Make the call of an elementwise kernel of one input, same dtype out."""
+    index = general.index
+
+    def call(a: Array, into: Array | None = None) -> Array:
+        selection = current().selection
+        dtype = a.dtype
+        kernel = selection.tables[index].get(dtype)
+        if kernel is None:
+            kernel = general.first(selection, dtype, (a,))
+        if into is not None:
+            if into.dtype is not dtype:
+                return general(a, into=into)
+            kernel(into, a)
+            return into
+        shape = a.shape
+        if len(shape) == 4:
+            out = empty_as(selection.empty, shape, dtype, a)
+        else:
+            out = selection.empty(shape, dtype)
+        kernel(out, a)
+        return out
+
+    return elementwise("arrays", 1, index)(call)
+
+
+def binary(general: KernelCall) -> Callable[..., Array]:
+    """Make the call of an elementwise kernel of two inputs, same dtype out."""
+    index = general.index
+    name = general.spec.name
+
+    def call(a: Array, b: Array, into: Array | None = None) -> Array:
+        dtype = a.dtype
+        if b.dtype is not dtype:
+            return general(a, b, into=into)
+        selection = current().selection
+        kernel = selection.tables[index].get(dtype)
+        if kernel is None:
+            kernel = general.first(selection, dtype, (a, b))
+        if into is None:
+            shape = a.shape
+            if shape != b.shape:
+                shape = broadcast_shapes(name, shape, b.shape)
+            if len(shape) == 4:
+                into = empty_as(selection.empty, shape, dtype, a, b)
+            else:
+                into = selection.empty(shape, dtype)
+        kernel(into, a, b)
+        return into
+
+    return elementwise("arrays", 2, index)(call)
+
+
+def copier(general: KernelCall) -> Callable[..., Array]:
+    """Make the call of `copy`, whose decision asks for nothing but the two dtypes."""
+    index = general.index
+
+    def call(a: Array, into: Array | None = None) -> Array:
+        selection = current().selection
+        dtype = a.dtype
+        if into is None:
+            into = selection.empty(a.shape, dtype)
+        key = into.dtype, dtype
+        kernel = selection.tables[index].get(key)
+        if kernel is None:
+            here, there = into.__class__ is DeviceArray, a.__class__ is DeviceArray
+            kernel = transfer
+            if here is there:
+                kernel, _ = general.decided(a, into=into)
+            selection.remember(index, key, kernel)
+        kernel(into, a)
+        return into
+
+    return call
+
+
+def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
+    """Make ``add_into(total, value)``: add to memory that the caller owns."""
+    index = general.index
+
+    def add_into(total: Array, value: Array) -> Array:
+        dtype = total.dtype
+        kernel = current().selection.tables[index].get(dtype)
+        if kernel is None or value.dtype is not dtype:
+            return general(total, value, into=total)
+        kernel(total, total, value)
+        return total
+
+    return elementwise("into", 2, index)(add_into)
+
+
+def filler(general: KernelCall) -> Callable[..., Array]:
+    """Make ``full(shape, value, dtype)``: a new array filled with the number."""
+    index = general.index
+
+    def full(shape: Shape, value: Any, dtype: DType) -> Array:
+        selection = current().selection
+        out = selection.empty(shape, dtype)
+        number = constant(value, dtype)
+        kernel = selection.tables[index].get(dtype)
+        if kernel is None:
+            kernel = general.decided(number, into=out)[0]
+            selection.remember(index, dtype, kernel)
+        kernel(out, number)
+        return out
+
+    return accelerated("full", full, index)
+
+
+def refiller(general: KernelCall) -> Callable[[Array, Any], None]:
+    """Make ``refill(a, value)``: write a number into a contiguous array."""
+    index = general.index
+
+    def refill(a: Array, value: Any) -> None:
+        selection = current().selection
+        dtype = a.dtype
+        number = constant(value, dtype)
+        kernel = selection.tables[index].get(dtype)
+        if kernel is None:
+            kernel = general.decided(number, into=a)[0]
+            selection.remember(index, dtype, kernel)
+        kernel(a, number)
+
+    return refill
+
+
+class Arrays:
+    """The namespace; a kernel is an attribute by its name."""
+
+    #: Whether what rules compute here is itself recorded.
+    records = False
+
+    def __init__(self) -> None:
+        for name, spec in TABLE.items():
+            setattr(self, name, _call(KernelCall(spec)))
+        self.add_into = adder(KernelCall(TABLE["add"]))
+        self.full = filler(KernelCall(TABLE["fill"]))
+        self.refill = refiller(KernelCall(TABLE["fill"]))
+        self.sum_to = accelerated("sum_to", self._sum_to)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        message = f"there is no kernel {name!r} in the kernel table"
+        raise AttributeError(message)
+
+    # ---- what is known without computing ------------------------------------
+
+    @staticmethod
+    def shape(a: Array) -> Shape:
+        """Return the shape of `a`."""
+        return tuple(a.shape)
+
+    @staticmethod
+    def dtype(a: Array) -> DType:
+        """Return the NumPy dtype of `a`."""
+        dtype: DType = a.dtype
+        return dtype
+
+    @staticmethod
+    def is_view(a: Array) -> bool:
+        """Return whether `a` is a view of another array: others may see its memory."""
+        return isinstance(a.base, ARRAYS)
+
+    @staticmethod
+    def may_overlap(a: Array, b: Array) -> bool:
+        """Return whether writing one of two arrays may change the other."""
+        if a.__class__ is DeviceArray or b.__class__ is DeviceArray:
+            return on_device.may_share_memory(a, b)
+        return np.may_share_memory(a, b)
+
+    # ---- making arrays -----------------------------------------------------------
+
+    @staticmethod
+    def empty(shape: Shape, dtype: DType) -> Array:
+        """Return a new array, its values undefined."""
+        return current().selection.empty(shape, dtype)
+
+    def zeros(self, shape: Shape, dtype: DType) -> Array:
+        """Return a new array of zeros."""
+        return self.full(shape, 0, dtype)
+
+    @staticmethod
+    def constant(value: Any, like: Array) -> Array:
+        """Return the number `value` as a cached 0-d array of `like`'s dtype."""
+        return constant(value, like.dtype)
+
+    @staticmethod
+    def frozen(a: Array) -> Array:
+        """Return `a`, which nobody may write any more, for who keeps it."""
+        owner = a
+        while isinstance(owner, np.ndarray):
+            owner.flags.writeable = False
+            owner = owner.base
+        return a
+
+    @staticmethod
+    def arange(n: int, like: Array) -> Array:
+        """Return the integers 0 to n - 1, where `like` is; nobody may write them."""
+        return _integers_below(n, beside(like, INT64))
+
+    def cast(self, a: Array, dtype: DType) -> Array:
+        """Return a copy of `a` with another dtype, in the same layout and place."""
+        dtype = beside(a, dtype)
+        empty = current().selection.empty
+        if a.ndim != 4:
+            return self.copy(a, into=empty(a.shape, dtype))
+        return self.copy(a, into=empty_as(empty, a.shape, dtype, a))
+
+    def move(self, a: Array, dtype: DType) -> Array:
+        """Return a copy of `a` where `dtype` says that elements lie."""
+        return self.copy(a, into=current().selection.empty(a.shape, dtype))
+
+    @staticmethod
+    def beside(like: Array, a: Array) -> Array:
+        """Return an array of the CPU where `like` lies: itself, or a copy."""
+        there = beside(like, a.dtype)
+        return a if there is a.dtype else there.copied(a)
+
+    def contiguous(self, a: Array) -> Array:
+        """Return `a` itself where it is C-contiguous, else a copy that is."""
+        return a if a.flags.c_contiguous else self.copy(a)
+
+    def add_into_slice(self, total: Array, index: Any, part: Array) -> Array:
+        """Add `part` into ``total[index]``; return `total`."""
+        place = self.slice(total, index)
+        self.add(place, part, into=place)
+        return total
+
+    def joined(
+        self, shape: Shape, parts: Sequence[tuple[Any, Array]]
+    ) -> tuple[Array, bool]:
+        """Return the sum of `parts` at their indices; and whether it is new.
+
+        Parts that fill all of it without a gap are copied, not added to zeros; where
+        they lie in one memory as they should, that is the result.
+        """
+        values = [value for _, value in parts]
+        places = slice_ranges(shape, [index for index, _ in parts])
+        if places is None:
+            total = self.zeros(shape, values[0].dtype)
+            for index, value in parts:
+                self.add_into_slice(total, index, value)
+            return total, True
+        whole = common_storage(shape, places, values)
+        if whole is not None:
+            return whole, False
+        out = self.empty_like(values[0], shape)
+        for index, value in parts:
+            self.copy(value, into=self.slice(out, index))
+        return out, True
+
+    @staticmethod
+    def empty_like(a: Array, shape: Shape) -> Array:
+        """Return a new array whose dimensions lie in memory in the order of `a`'s."""
+        if a.flags.c_contiguous or a.ndim != len(shape):
+            return current().selection.empty(shape, a.dtype)
+        order = sorted(range(a.ndim), key=a.strides.__getitem__, reverse=True)
+        sizes = tuple([shape[d] for d in order])
+        out = current().selection.empty(sizes, a.dtype)
+        return out.transpose(sorted(range(a.ndim), key=order.__getitem__))
+
+    # ---- views -------------------------------------------------------------------
+
+    def reshape(self, a: Array, shape: Shape) -> Array:
+        """Return a view of `a` with another shape, or a copy where none exists."""
+        if a.flags.c_contiguous:
+            try:
+                return a.reshape(shape)
+            except ValueError:
+                check_ndim(len(shape))
+                raise
+        view = reshaped_view(a, shape)
+        return self.copy(a).reshape(shape) if view is None else view
+
+    @staticmethod
+    def permute(a: Array, axes: Sequence[int]) -> Array:
+        """Return a view of `a` with its dimensions in another order."""
+        return a.transpose(axes)
+
+    @staticmethod
+    def expand(a: Array, shape: Shape) -> Array:
+        """Return a view of `a` repeated to `shape` with strides 0."""
+        strides = None
+        if a.__class__ is DeviceArray:
+            return on_device.expand(a, shape)
+        if a.flags.c_contiguous:
+            strides = _expanded_strides(a.shape, a.strides, shape)
+        try:
+            if strides is None:
+                return np.broadcast_to(a, shape)  # takes six times as long
+            view: Array = np.ndarray(shape, a.dtype, a, 0, strides)
+        except ValueError:
+            check_ndim(len(shape))
+            raise
+        view.setflags(False)
+        return view
+
+    @staticmethod
+    def slice(a: Array, index: Any) -> Array:
+        """Return the view ``a[index]`` for integers, slices, None and Ellipsis."""
+        try:
+            return a[index if isinstance(index, tuple) else (index, ...)]
+        except IndexError:
+            parts = index if isinstance(index, tuple) else (index,)
+            more = sum([part is None for part in parts])
+            check_ndim(a.ndim + more - sum([isinstance(part, int) for part in parts]))
+            raise
+
+    @staticmethod
+    def reinterpret(a: Array, dtype: DType) -> Array:
+        """Return a view that takes the same bytes for elements of `dtype`."""
+        return a.view(dtype)  # of a device's array on the same device
+
+    @staticmethod
+    def strided(
+        a: Array, shape: Shape, strides: Sequence[int], offset: int = 0
+    ) -> Array:
+        """Return a view `offset` elements behind the first of `a`, strides in bytes.
+
+        It must lie within the memory of `a`.
+        """
+        check_ndim(len(shape))
+        if a.__class__ is DeviceArray:
+            return a.strided(shape, tuple(strides), offset * a.itemsize)
+        if a.flags.c_contiguous and prod(shape):
+            seen: Array = np.ndarray(shape, a.dtype, a, offset * a.itemsize, strides)
+            return seen
+        if offset:
+            line = np.lib.stride_tricks.as_strided(a, (offset + 1,), (a.itemsize,))
+            a = line[offset:]
+        strided = np.lib.stride_tricks.as_strided(a, shape, strides)
+        return strided.view()  # whose base is an array, as `is_view` asks
+
+    # ---- composed -------------------------------------------------------------------
+
+    def _sum_to(self, a: Array, shape: Shape) -> Array:
+        """Sum `a` over the dimensions in which `shape` was broadcast to it."""
+        given = a.shape
+        if given == shape:
+            return a
+        lead = len(given) - len(shape)
+        axes = tuple(range(lead)) + tuple(
+            lead + i
+            for i, size in enumerate(shape)
+            if size == 1 and given[lead + i] != 1
+        )
+        kept = self.sum(a, axes, True) if axes else a
+        return kept.reshape(shape) if lead else kept
+
+    def cat(self, parts: Sequence[Array], axis: int) -> Array:
+        """Join `parts` of one dtype along `axis`: one result, one copy for each."""
+        first = parts[0]
+        shape, dtype = first.shape, first.dtype
+        size = 0
+        for part in parts:
+            size += part.shape[axis]
+        shape = (*shape[:axis], size, *shape[axis + 1 :])
+        selection = current().selection
+        if len(shape) == 4 and all(map(is_channels_last, parts)):
+            out = empty_channels_last(selection.empty, shape, dtype)
+        else:
+            out = selection.empty(shape, dtype)
+        kernel = selection.tables[_COPY].get((dtype, dtype)) or _as_kernel(self.copy)
+        lead, start = (slice(None),) * axis, 0
+        for part in parts:
+            stop = start + part.shape[axis]
+            place = (*lead, slice(start, stop)) if axis else slice(start, stop)
+            kernel(out[place], part)
+            start = stop
+        return out
+
+    def stack(self, parts: Sequence[Array], axis: int) -> Array:
+        """Join `parts` along a new axis."""
+        place = (*(slice(None),) * axis, None)
+        return self.cat([self.slice(part, place) for part in parts], axis)
+
+
+def _as_kernel(copy: Callable[..., Array]) -> Callable[..., Any]:
+    """Return `copy` with its operands in the order of kernels: the result first."""
+    return lambda out, a: copy(a, out)
+
+
+@lru_cache(1024)
+def _expanded_strides(old: Shape, strides: Shape, shape: Shape) -> Shape | None:
+    """Return the strides of an array repeated to `shape`; None if it does not fit."""
+    lead = len(shape) - len(old)
+    if lead < 0 or any(n not in {1, m} for n, m in zip(old, shape[lead:], strict=True)):
+        return None
+    return (
+        *(0,) * lead,
+        *(0 if n == 1 else s for n, s in zip(old, strides, strict=True)),
+    )
+
+
+@lru_cache(maxsize=64)
+def _integers_below(n: int, dtype: Any) -> Array:
+    numbers: Array = np.arange(n)
+    if dtype.__class__ is DeviceDType:
+        return dtype.copied(numbers)
+    numbers.flags.writeable = False
+    return numbers
+
+
+#: Python's numbers.
+_CLASSES = frozenset({int, float, bool})
+
+
+def constant(value: Any, dtype: Any) -> Array:
+    """Return the number `value` as a cached, read-only 0-d array."""
+    if type(value) not in _CLASSES and isinstance(value, (int, float)):
+        value = _exact(value)  # it becomes a key
+    if value == 0 and isinstance(value, float) and copysign(1.0, value) < 0:
+        return _number(value, dtype)  # -0.0 and 0 are one key of a dict
+    key = (value, dtype)
+    array = _constants.get(key)
+    if array is None:
+        if len(_constants) >= MAX_CONSTANTS:
+            _constants.clear()
+        array = _number(value, dtype)
+        if dtype.__class__ is not DeviceDType:
+            array.flags.writeable = False
+        if not 2**63 <= abs(value) < inf:  # 2.0**70 is kept for no integer 2**70
+            _constants[key] = array
+    return array
+
+
+def _exact(value: Any) -> Any:
+    """Return the number of an exact class that is as large as one of a subclass."""
+    return index(value) if isinstance(value, int) else float.__add__(value, -0.0)
+
+
+def _number(value: Any, dtype: Any) -> Array:
+    """Return a number as a 0-d array; floats may overflow to infinity."""
+    if dtype.__class__ is DeviceDType:
+        there: Array = dtype.copied(_number(value, dtype.numpy))
+        return there
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        message = (
+            f"the number {value} does not fit into 64 bits; write it as a float, such "
+            f"as {float(value):.3g}."
+            if abs(value) < 2**1000
+            else f"a number of {value.bit_length()} bits does not fit into 64."
+        )
+        raise ArgumentError(message)
+    try:
+        with np.errstate(over="ignore"):
+            return np.asarray(value, dtype)
+    except (OverflowError, ValueError):
+        if isinstance(value, float):
+            message = (
+                f"the number {value} cannot be one of {dtype}, which holds integers "
+                f"alone. Use a float dtype, or replace what is not finite."
+            )
+            raise ArgumentError(message) from None
+        limits = np.iinfo(dtype)
+        message = (
+            f"the number {value} does not fit into {dtype}, which holds {limits.min} "
+            f"to {limits.max}. Convert the tensor first, as with .long()."
+        )
+        raise ArgumentError(message) from None
+
+
+def reshaped_view(a: Array, shape: Shape) -> Array | None:
+    """Return a view of `a` with another shape, or None where strides forbid it.
+
+    Of a large array NumPy is asked only where it will find one: to say no, it makes
+    the copy first, which took 0.4 ms for the queries, keys and values of 1,024 tokens.
+    """
+    try:
+        if a.flags.c_contiguous or not a.size:
+            return a.reshape(shape)
+        if a.size > SMALL or a.__class__ is DeviceArray:
+            return a.reshape(shape) if _runs_fit(a, shape) else None
+        seen = a.reshape(shape)
+    except ValueError:
+        check_ndim(len(shape))
+        raise
+    shared = seen.base is a or (a.base is not None and seen.base is a.base)
+    return seen if shared else None
+
+
+def _runs_fit(a: Array, shape: Shape) -> bool:
+    """Return whether each new dimension lies in one run of evenly spaced elements."""
+    old = [(n, s) for n, s in zip(a.shape, a.strides, strict=True) if n != 1]
+    left = step = 1
+    for size in reversed(shape):
+        if size == 1:
+            continue
+        if left == 1:
+            left, step = old.pop()
+            while old and old[-1][1] == step * left:
+                left *= old.pop()[0]
+        if left % size:
+            return False
+        left //= size
+        step *= size
+    return True
+
+
+def _call(general: KernelCall) -> Callable[..., Any]:
+    """Choose the quickest form of call that a spec allows."""
+    spec = general.spec
+    if spec.name == "copy":
+        return copier(general)
+    plain = spec.elementwise and len(spec.outputs) == 1 and not spec.attributes
+    if plain:
+        if [o.optional for o in spec.inputs] == [False]:
+            return unary(general)
+        if [o.optional for o in spec.inputs] == [False, False]:
+            return binary(general)
+    if spec.writes or spec.free:
+        return general
+    n_inputs, n_outputs = len(spec.inputs), len(spec.outputs)
+    return accelerated("array_kernel", general, general.index, n_inputs, n_outputs)
+
+
+arrays: Any = Arrays()
+Decomposed.arrays = arrays

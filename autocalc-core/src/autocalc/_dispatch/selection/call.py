@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: MIT
+"""One kernel's call, whatever its operands: rule, decision, allocation, run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc._dispatch.device.device import (
+    host_dtype,
+    host_meta,
+    meta_on,
+    place_of,
+)
+from autocalc._dispatch.selection.layout import LayoutPlan, keeps_layout, plan_layout
+from autocalc._dispatch.selection.select import (
+    KERNEL_INDEX,
+    Decomposed,
+    Entry,
+    Selection,
+)
+from autocalc._dispatch.selection.state import current
+from autocalc._dispatch.selection.upcast import (
+    Widened,
+    convert,
+    half_of,
+    narrow_meta,
+    wide_meta,
+)
+from autocalc._kernels.kernel_set import DispatchKey
+from autocalc._kernels.spec import DType, KernelSpec, Meta, Shape, meta_of
+from autocalc.errors import ArgumentError
+
+Metas = tuple[Any, ...]
+
+#: Kernel, metas of the wanted outputs, attributes that the caller left out, and how
+#: operands lie where results are not to be in row-major order.
+Plan = tuple[Entry, Metas, tuple[Any, ...], LayoutPlan | None]
+
+
+#: Kernels whose results rules need as float32 has them.  The native engine, which looks
+#: under the dtype alone, finds no decision for halves, and leaves them to Python.
+KEPT_WIDE: set[int] = set()
+
+
+class KernelCall:
+    """Calls a kernel with ``inputs..., attributes...`` by position.
+
+    In-out operands (`spec.writes`) come before the inputs and are what is returned.
+    Keywords: `want`, the mask of optional outputs to compute (bit i is output i);
+    `accumulate`, the mask of outputs to add into; `into`, the array to write, or for
+    several outputs a tuple with None where a new array is to be made; `shape` and
+    `dtype` of the result where the spec is `free`.
+    """
+
+    __slots__ = ("_inner", "_keeps_layout", "_mandatory", "_n_attributes",
+                 "_n_operands", "_plain", "_single", "index", "spec")  # fmt: skip
+
+    def __init__(self, spec: KernelSpec) -> None:
+        self.spec = spec
+        self.index = KERNEL_INDEX[spec.name]
+        self._n_operands = len(spec.inputs) + len(spec.writes)
+        self._n_attributes = len(spec.attributes) - bool(spec.accumulates)
+        self._plain = not (spec.writes or spec.free)
+        self._single = len(spec.outputs) == 1
+        self._keeps_layout = keeps_layout(spec)
+        self._mandatory = sum(
+            1 << i for i, output in enumerate(spec.outputs) if not output.optional
+        )
+        #: Outputs that rules alone read; of half precision they stay float32.
+        optional = {i for i, output in enumerate(spec.outputs) if output.optional}
+        self._inner = frozenset(optional if self._mandatory else ())
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.spec.name}: {self.spec.signature}>"
+
+    def __call__(
+        self,
+        *args: Any,
+        want: int = 0,
+        accumulate: int = 0,
+        into: Any = None,
+        shape: Shape | None = None,
+        dtype: DType | None = None,
+    ) -> Any:
+        if accumulate or into is not None or not self._plain:
+            return self._call_into(args, want, accumulate, into, shape, dtype)
+        n = self._n_operands
+        selection = current().selection
+        key = want, args[n:], selection.key_of(*args[:n])
+        return self.run(selection, key, args, want)
+
+    def run(
+        self, selection: Selection, key: Any, args: tuple[Any, ...], want: int
+    ) -> Any:
+        """Run a call under its key.
+
+        The key is `want`, the attributes, and the selection's `key_of` the operands.
+        """
+        plan = selection.tables[self.index].get(key)
+        if plan is None:
+            plan = self._plan(selection, key, args, want)
+        kernel, metas, more, layout_plan = plan
+        if kernel.__class__ is Decomposed:
+            n = self._n_operands
+            wanted = want | self._mandatory
+            found = kernel.compute(args[:n], args[n:] + more, wanted)
+            return found if layout_plan is None else self._laid(found, layout_plan)
+        empty = selection.empty
+        if layout_plan is not None:
+            args = layout_plan.operands(Decomposed.arrays, args)
+            outs = layout_plan.empty(empty, metas)
+            kernel(*outs, *args, *more)
+            return outs[0] if self._single else outs
+        if self._single:
+            out = empty(*metas[0])
+            kernel(out, *args, *more)
+            return out
+        outs = tuple([None if meta is None else empty(*meta) for meta in metas])
+        kernel(*outs, *args, *more)
+        return outs
+
+    def _laid(self, found: Any, plan: LayoutPlan) -> Any:
+        """Lay what a decomposition returned as planned."""
+        outs = plan.laid(Decomposed.arrays, (found,) if self._single else found)
+        return outs[0] if self._single else outs
+
+    def planned(self, selection: Selection, key: Any, args: tuple[Any, ...]) -> Plan:
+        """Return what `run` looks up, for wrappers that do the rest themselves."""
+        plan = selection.tables[self.index].get(key)
+        return self._plan(selection, key, args, 0) if plan is None else plan
+
+    def _plan(
+        self, selection: Selection, cache_key: Any, args: tuple[Any, ...], want: int
+    ) -> Plan:
+        """Decide a plain call.
+
+        The rule runs once for each combination of shapes, dtypes and attributes.
+        """
+        operands, given = args[: self._n_operands], args[self._n_operands :]
+        attributes = self._attributes(given)
+        metas = self._metas(operands, attributes, None)
+        wanted = want | self._mandatory
+        if half_of(*operands) is not None:
+            more = (*attributes[len(given) :], *(0,) * bool(self.spec.accumulates))
+            keeps = self._keeps_layout
+            layout = plan_layout(self.spec, operands, metas, False) if keeps else None
+            metas = tuple(m if wanted >> i & 1 else None for i, m in enumerate(metas))
+            halved: Plan = self._widened(selection), metas, more, layout
+            selection.remember(self.index, cache_key, halved)
+            return halved
+        key = self._dispatch_key(operands, attributes, metas, wanted, 0)
+        layout_plan = self._layout_plan(selection, operands, metas, key)
+        key = key if layout_plan is None else layout_plan.described(key)
+        kernel = selection.decide(self.spec, key)
+        more = attributes[len(given) :]
+        if self.spec.accumulates and kernel.__class__ is not Decomposed:
+            more = (*more, 0)
+        metas = tuple(meta if wanted >> i & 1 else None for i, meta in enumerate(metas))
+        plan = kernel, metas, more, layout_plan
+        selection.remember(self.index, cache_key, plan)
+        return plan
+
+    def _layout_plan(
+        self, selection: Selection, operands: Any, metas: Metas, key: DispatchKey
+    ) -> LayoutPlan | None:
+        """Return how operands and results of a plain call lie, if not in rows."""
+        if not self._keeps_layout:
+            return None
+        preferred = selection.prefers_channels_last(self.spec, key)
+        return plan_layout(self.spec, operands, metas, preferred)
+
+    def _call_into(
+        self,
+        args: tuple[Any, ...],
+        want: int,
+        accumulate: int,
+        into: Any,
+        shape: Shape | None,
+        dtype: DType | None,
+    ) -> Any:
+        """Run a call whose outputs are not all new and told by the inputs."""
+        operands = args[: self._n_operands]
+        attributes = self._attributes(args[self._n_operands :])
+        if self.spec.writes:
+            return self._write(operands, attributes)
+        wanted = want | self._mandatory
+        free = self._free(into, shape, dtype)
+        kernel, metas = self._decision(
+            operands, attributes, wanted, accumulate, into, free
+        )
+        if kernel.__class__ is Decomposed and into is None:
+            return kernel.compute(operands, attributes, wanted, free)
+        if self.spec.accumulates:
+            attributes = (*attributes, accumulate)
+        if self._single:
+            out = current().selection.empty(*metas[0]) if into is None else into
+            kernel(out, *operands, *attributes)
+            return out
+        outs = self._outputs(metas, wanted, into)
+        kernel(*outs, *operands, *attributes)
+        return outs
+
+    def first(
+        self,
+        selection: Selection,
+        cache_key: object,
+        operands: tuple[Any, ...],
+        attributes: tuple[Any, ...] = (),
+    ) -> Entry:
+        """Decide for a wrapper which keeps decisions under keys of its own."""
+        halves = half_of(*operands) is not None
+        if halves and self.index in KEPT_WIDE:
+            cache_key = "halves", cache_key
+            known: Entry | None = selection.tables[self.index].get(cache_key)
+            if known is not None:
+                return known
+        metas = self._metas(operands, attributes, None)
+        if halves:
+            kernel: Entry = self._widened(selection)
+        else:
+            key = self._dispatch_key(operands, attributes, metas, self._mandatory, 0)
+            kernel = selection.decide(self.spec, key)
+        selection.remember(self.index, cache_key, kernel)
+        return kernel
+
+    def _widened(self, selection: Selection) -> Any:
+        """Return the kernel for operands of float16 and bfloat16."""
+        copies = self.spec.name == "copy"
+        kernel = convert if copies else Widened(self.spec, self)
+        if selection.recorder is not None:
+            return selection.recorder.wrap(self.spec, "widened", kernel)
+        # Whoever looks at results sees it whole; whoever counts counts what it calls.
+        wrap = getattr(selection.wrap, "wrap_widened", None)
+        return kernel if wrap is None else wrap(self.spec, kernel)
+
+    def decided(
+        self, *args: Any, into: Any, want: int = 0
+    ) -> tuple[Entry, tuple[Any, ...]]:
+        """Return the kernel that runs a call into `into`, and all its attributes.
+
+        For who runs one call many times: ``kernel(*outputs, *inputs, *attributes)``, as
+        long as the selection and its `tables` are the same, and what its key names.
+        """
+        operands = args[: self._n_operands]
+        attributes = self._attributes(args[self._n_operands :])
+        wanted = want | self._mandatory
+        free = self._free(into, None, None)
+        kernel, _ = self._decision(operands, attributes, wanted, 0, into, free)
+        return kernel, (*attributes, 0) if self.spec.accumulates else attributes
+
+    def key(
+        self,
+        *args: Any,
+        want: int = 0,
+        accumulate: int = 0,
+        shape: Shape | None = None,
+        dtype: DType | None = None,
+    ) -> DispatchKey:
+        """Return the dispatch key of a call, without running it."""
+        operands = args[: self._n_operands]
+        attributes = self._attributes(args[self._n_operands :])
+        free = self._free(None, shape, dtype)
+        metas = self._metas(operands, attributes, free)
+        wanted = want | self._mandatory
+        # What is written in place stands among the outputs already.
+        inputs = operands[len(self.spec.writes) :]
+        return self._dispatch_key(inputs, attributes, metas, wanted, accumulate)
+
+    def layout_plan(self, *args: Any) -> LayoutPlan | None:
+        """Return how operands and results lie, without running the call."""
+        operands = args[: self._n_operands]
+        metas = self._metas(operands, self._attributes(args[self._n_operands :]), None)
+        return self._layout_plan(current().selection, operands, metas, self.key(*args))
+
+    def _free(self, into: Any, shape: Any, dtype: Any) -> Meta | None:
+        """Return what the caller says of the result, where the inputs say nothing."""
+        if not self.spec.free:
+            return None
+        return Meta(shape, dtype) if into is None else Meta(into.shape, into.dtype)
+
+    def _attributes(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        missing = self._n_attributes - len(given)
+        if missing == 0:
+            return given
+        defaults = self.spec.defaults
+        if 0 < missing <= len(defaults):
+            return given + defaults[len(defaults) - missing :]
+        names = [attribute.name for attribute in self.spec.attributes]
+        message = (
+            f"{self.spec.name}: got {len(given)} attributes, needs "
+            f"{self._n_attributes}: {', '.join(names[: self._n_attributes])}."
+        )
+        raise ArgumentError(message)
+
+    def _decision(
+        self,
+        operands: tuple[Any, ...],
+        attributes: tuple[Any, ...],
+        wanted: int,
+        accumulate: int,
+        into: Any,
+        free: Meta | None,
+    ) -> tuple[Entry, Metas]:
+        """Return the kernel and the outputs' metas, from the table if known."""
+        selection = current().selection
+        described = selection.key_of(into, *operands)
+        cache_key = "into", wanted, accumulate, attributes, free, described
+        decision: Any = selection.tables[self.index].get(cache_key)
+        if decision is None:
+            metas = self._metas(operands, attributes, free)
+            if half_of(*operands, into, free) is not None:
+                kernel: Entry = self._widened(selection)
+            else:
+                outs = _given_metas(metas, (into,) if self._single else into)
+                key = self._dispatch_key(operands, attributes, outs, wanted, accumulate)
+                kernel = selection.decide(self.spec, key)
+            decision = (kernel, metas)
+            selection.remember(self.index, cache_key, decision)
+        return decision  # type: ignore[no-any-return]  # tables hold what we put in
+
+    def _metas(
+        self, operands: tuple[Any, ...], attributes: tuple[Any, ...], free: Meta | None
+    ) -> Metas:
+        place = place_of(self.spec.name, *operands, free)
+        given = [meta_of(x) for x in operands]
+        if place is not None:
+            given, free = [host_meta(meta) for meta in given], host_meta(free)
+        half = half_of(*given, free)
+        if half is not None:
+            given, free = [wide_meta(meta) for meta in given], wide_meta(free)
+        keywords = {} if free is None else free._asdict()
+        metas = self.spec.rule(*given, *attributes, **keywords)
+        metas = (metas,) if isinstance(metas, Meta) else tuple(metas)
+        if half is not None:
+            metas = tuple(
+                meta if i in self._inner else narrow_meta(meta, half)
+                for i, meta in enumerate(metas)
+            )
+        if place is not None:
+            metas = tuple([meta_on(place, meta) for meta in metas])
+        return metas
+
+    def _outputs(self, metas: Metas, wanted: int, into: Any) -> tuple[Any, ...]:
+        """Return the arrays to write: those given, new ones for what is wanted."""
+        empty = current().selection.empty
+        given = into or (None,) * len(metas)
+        return tuple(
+            empty(*meta) if out is None and wanted >> i & 1 and meta else out
+            for i, (meta, out) in enumerate(zip(metas, given, strict=True))
+        )
+
+    def _write(self, operands: tuple[Any, ...], attributes: tuple[Any, ...]) -> Any:
+        """Run a kernel that updates its first operands in place."""
+        selection = current().selection
+        outs = operands[: len(self.spec.writes)]
+        cache_key = attributes, selection.key_of(*operands)
+        kernel = selection.tables[self.index].get(cache_key)
+        if kernel is None:
+            self._metas(operands, attributes, None)  # for its checks
+            if half_of(*operands) is not None:
+                kernel = self._widened(selection)
+            else:
+                metas = tuple(map(meta_of, outs))
+                inputs = operands[len(outs) :]
+                key = self._dispatch_key(inputs, attributes, metas, -1, 0)
+                kernel = selection.decide(self.spec, key)
+            selection.remember(self.index, cache_key, kernel)
+        kernel(*operands, *attributes)
+        return outs[0] if self._single else outs
+
+    def _dispatch_key(
+        self,
+        operands: tuple[Any, ...],
+        attributes: tuple[Any, ...],
+        outs: Metas,
+        wanted: int,
+        accumulate: int,
+    ) -> DispatchKey:
+        spec = self.spec
+        outs = tuple(meta if wanted >> i & 1 else None for i, meta in enumerate(outs))
+        metas = (*map(_one_meta, outs), *(_one_meta(meta_of(x)) for x in operands))
+        if spec.accumulates:
+            attributes = (*attributes, accumulate)
+        return dispatch_key(spec, metas, operands, attributes, accumulate)
+
+
+def dispatch_key(
+    spec: KernelSpec,
+    metas: Sequence[Any],
+    operands: Sequence[Any],
+    attributes: tuple[Any, ...],
+    accumulate: int,
+) -> DispatchKey:
+    """Return the key of a call whose outputs and inputs have these metas.
+
+    `operands` are the inputs, of which strides are asked where the key has shapes.
+    """
+    place = place_of(spec.name, *metas)
+    device = "cpu" if place is None else place.place
+    dtypes = tuple(None if meta is None else host_dtype(meta.dtype) for meta in metas)
+    if spec.key != "shapes":
+        return DispatchKey(spec.name, dtypes, attributes, accumulate, device=device)
+    shapes = tuple(None if meta is None else meta.shape for meta in metas)
+    strides = (None,) * (len(metas) - len(operands)) + tuple(
+        None if x is None else x.strides for x in operands
+    )
+    said = spec.name, dtypes, attributes, accumulate, shapes, strides, device
+    return DispatchKey(*said)
+
+
+def _one_meta(meta: Any) -> Meta | None:
+    """Return the meta that stands for an operand: a list counts by its first."""
+    if meta is None or isinstance(meta, Meta):
+        return meta
+    return meta[0] if meta else None
+
+
+def _given_metas(metas: Metas, into: Any) -> Metas:
+    if into is None:
+        return metas
+    return tuple(
+        meta if given is None else meta_of(given)
+        for meta, given in zip(metas, into, strict=True)
+    )

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""The user's choice of kernels, for a block or for the process."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from autocalc import _config
+from autocalc._dispatch.plugins import fallbacks
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.selection import tuning
+from autocalc._dispatch.selection.select import Entry, Locked, find_set
+from autocalc._dispatch.selection.state import PROCESS, current, enter, leave
+from autocalc._kernels.spec import KernelSpec
+from autocalc.errors import ConfigError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Ordered:
+    """An order of kernel sets: for the process, or for a block where it is entered."""
+
+    def __init__(
+        self, choices: tuple[str, ...] | None, only: bool, locked: Locked | None = None
+    ) -> None:
+        selection = current().selection
+        self._mine = selection.derive(choices=choices, only=only, locked=locked)
+        # From here on, until `__enter__` says that only a block is meant.
+        self._before = PROCESS.order_of(choices, only, locked)
+        self._token: Any = None
+
+    def __enter__(self) -> Self:
+        PROCESS.restore(self._before)
+        self._token = enter(selection=self._mine)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        leave(self._token)
+
+
+class use(Ordered):
+    """Prefer some kernel sets: in a ``with`` block, or from here on in the process.
+
+    Parameters
+    ----------
+    *choices
+        Names of sets (``"simd-avx2"``) or families (``"simd"``: the best of its sets
+        on this CPU), best first.  Without choices the order is by rank again.
+    only
+        Leave just these and the reference.
+
+    Raises
+    ------
+    ConfigError
+        If a choice is unknown or cannot run here, listing what exists and why.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.kernels.use("reference"):
+    ...     y = ac.ones(2) + 1
+    """
+
+    def __init__(self, *choices: str, only: bool = False) -> None:
+        found = registry()
+        for choice in choices:
+            name = find_set(found, choice).name
+            if found.kernels(name) is None:
+                message = (
+                    f"kernels: {choice!r} cannot be used here: {found.reason(name)}."
+                )
+                raise ConfigError(message)
+        super().__init__(choices, only)
+
+
+def available() -> list[str]:
+    """Return the names of the sets that can run here, best first.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.kernels.available()[-1]
+    'reference'
+    """
+    found = registry()
+    names = [kernel_set.name for kernel_set, _ in PROCESS.derive(choices=()).order()]
+    return [name for name in names if found.kernels(name) is not None]
+
+
+@contextmanager
+def count() -> Iterator[Counter[tuple[str, str]]]:
+    """Count the kernels that run in the block, by (kernel, set).
+
+    A composite that runs as its decomposition counts as the kernels it is made of.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.kernels.use("reference"), ac.kernels.count() as calls:
+    ...     y = ac.ones(2) + 1
+    >>> calls["add", "reference"]
+    1
+    """
+    calls: Counter[tuple[str, str]] = Counter()
+    inner = current().selection.wrap
+
+    def counted(spec: KernelSpec, name: str, function: Entry) -> Callable[..., None]:
+        key = (spec.name, name)
+        run = function if inner is None else inner(spec, name, function)
+
+        def call(*args: Any) -> None:
+            calls[key] += 1
+            run(*args)
+
+        return call
+
+    token = enter(selection=current().selection.derive(wrap=counted))
+    try:
+        yield calls
+    finally:
+        leave(token)
+
+
+def use_deterministic_algorithms(mode: bool) -> None:
+    """Refuse kernels that do not promise the same bits in each run.
+
+    Parameters
+    ----------
+    mode
+        Whether to refuse them.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.use_deterministic_algorithms(True)
+    >>> ac.are_deterministic_algorithms_enabled()
+    True
+    >>> ac.use_deterministic_algorithms(False)
+    """
+    for selection in (PROCESS, current().selection):
+        selection.deterministic = bool(mode)
+        selection.forget()
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """Return whether only kernels that promise the same bits may run.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.are_deterministic_algorithms_enabled()
+    False
+    """
+    mode = current().selection.deterministic
+    return _config.settings().deterministic if mode is None else mode
+
+
+def reload() -> None:
+    """Look again at the environment and at the installed packages.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.kernels.reload()
+    >>> ac.kernels.available()[-1]
+    'reference'
+    """
+    _config.reload()
+    registry.cache_clear()
+    tuning.forget()
+    fallbacks.forget()
+    for selection in (PROCESS, current().selection):
+        selection.forget()

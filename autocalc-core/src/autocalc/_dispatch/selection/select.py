@@ -1,0 +1,573 @@
+# SPDX-License-Identifier: MIT
+"""Which implementation runs a call, and why.
+
+A `Selection` is an order of kernel sets with the decisions made under it.  A decision
+is taken once for a key and kept, so that the hot path is one dict lookup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from numpy import ndarray
+
+from autocalc._config import settings
+from autocalc._dispatch.device.device import numpy_empty
+from autocalc._dispatch.engine import native
+from autocalc._dispatch.plugins import fallbacks
+from autocalc._dispatch.plugins.discovery import Registry, registry
+from autocalc._dispatch.plugins.precision import (
+    Precision,
+    deciding_precision,
+    follow,
+)
+from autocalc._dispatch.selection import tuning
+from autocalc._dispatch.selection.acceptance import (
+    can_decompose,
+    how,
+    on_device,
+    refusal_of,
+    serves,
+    too_imprecise,
+)
+from autocalc._dispatch.selection.explained import explained
+from autocalc._kernels.adapter import call_of
+from autocalc._kernels.kernel_set import (
+    Allocator,
+    DispatchKey,
+    KernelImpl,
+    KernelSet,
+    KeyOf,
+)
+from autocalc._kernels.spec import KernelSpec, Meta
+from autocalc._kernels.table import TABLE
+from autocalc.errors import CompileError, ConfigError, KernelError
+
+if TYPE_CHECKING:
+    from autocalc._kernels.spec import Array, DType, Shape
+
+#: A kernel's place in a selection's list of tables.
+KERNEL_INDEX = {name: index for index, name in enumerate(TABLE)}
+
+#: A table of decisions is emptied when it outgrows this: shapes that never repeat
+#: must not fill the memory.
+MAX_DECISIONS = 4096
+
+#: What a selection remembers to have decided, for `lock`: the latest of these.
+MAX_DECIDED = 16384
+
+Entry = Callable[..., Any]
+
+
+#: Composites of more elements run in full: there Python costs little, and to
+#: record takes the memory of three results.
+_MOST_REMEMBERED = 1 << 16
+
+#: Runs a decomposition: ``(operands, attributes, wanted) -> outputs``.
+Compute = Callable[[Sequence[Any], tuple[Any, ...], int], Any]
+
+
+class Decomposed:
+    """A composite run as its decomposition, for a set that has its lead kernel.
+
+    Small ones run as short programs, where the native engine runs.
+    """
+
+    __slots__ = ("_remembered", "spec")
+
+    #: The namespace of kernel calls; its module, which imports this one, sets it.
+    arrays: ClassVar[Any]
+    #: Returns what runs a decomposition as a short program; its module sets it.
+    remembered: ClassVar[Callable[[KernelSpec], Compute | None]] = lambda _: None
+
+    def __init__(self, spec: KernelSpec) -> None:
+        self.spec = spec
+        self._remembered = Decomposed.remembered(spec)
+
+    def compute(
+        self,
+        operands: Sequence[Any],
+        attributes: tuple[Any, ...],
+        wanted: int,
+        free: Meta | None = None,
+    ) -> Any:
+        """Return the outputs: one array, or one for each output of the spec."""
+        if self._remembered is not None and free is None:
+            first = operands[0]
+            if first.__class__ is ndarray and first.size <= _MOST_REMEMBERED:
+                return self._remembered(operands, attributes, wanted)
+        return decomposed(self.spec, operands, attributes, wanted, free)
+
+    def __call__(self, *args: Any) -> None:
+        """Run as a kernel does: outputs first, results copied into them."""
+        arrays = self.arrays
+        outs, rest = args[: len(self.spec.outputs)], args[len(self.spec.outputs) :]
+        results = call_of(self.spec)(arrays, self.spec.decomposition, outs, rest)
+        for out, result in zip(outs, results, strict=True):
+            if out is not None:
+                _copy_into(arrays, out, result)
+
+
+def decomposed(
+    spec: KernelSpec,
+    operands: Sequence[Any],
+    attributes: tuple[Any, ...],
+    wanted: int,
+    free: Meta | None = None,
+) -> Any:
+    """Run a composite's decomposition; return its outputs."""
+    decomposition = spec.decomposition
+    assert decomposition is not None  # `_offer` looked
+    keywords: dict[str, Any] = {} if free is None else free._asdict()
+    if any(output.optional for output in spec.outputs):
+        keywords["want"] = wanted
+    return decomposition(Decomposed.arrays, *operands, *attributes, **keywords)
+
+
+def _copy_into(k: Any, out: Any, result: Any) -> None:
+    if isinstance(out, (list, tuple)):
+        for one_out, one in zip(out, result, strict=True):
+            k.copy(one, into=one_out)
+    else:
+        k.copy(result, into=out)
+
+
+class Candidate(NamedTuple):
+    """One line of an explanation."""
+
+    name: str
+    rank: int
+    origin: str
+    how: str
+    refusal: str | None
+
+
+class Choice(NamedTuple):
+    """What was chosen for a call, and what sets before it answered."""
+
+    name: str
+    entry: Entry
+    refusals: list[str]
+
+
+#: The set that a lock names for a call; None where it does not know the call.
+Locked = Callable[[DispatchKey], "str | None"]
+
+
+class Order(NamedTuple):
+    """What `use` changes for the process, and puts back."""
+
+    choices: tuple[str, ...] | None
+    only: bool
+    locked: Locked | None
+    decided: dict[Precision, dict[DispatchKey, str]]
+    tables: list[dict[Any, Any]]
+    empty: Callable[[Shape, DType], Array]
+    remembered: dict[bytes, Any] | None
+    precision: Precision
+    elsewhere: dict[Precision, Made]
+
+
+class Made(NamedTuple):
+    """What a selection has decided under a precision of products that is not set."""
+
+    tables: list[dict[Any, Any]]
+    remembered: dict[bytes, Any] | None
+
+
+class Selection:
+    """An order of kernel sets and the decisions made under it.
+
+    Parameters
+    ----------
+    choices
+        Names of sets or families, best first; None takes ``AUTOCALC_KERNELS``.
+    only
+        Leave just the choices and the reference.
+    locked
+        Names the set for calls that a lock knows, before every other rule.
+    wrap
+        ``wrap(spec, set name, function)`` goes around each chosen function: counting,
+        recording and shadowing are made of this.
+    """
+
+    __slots__ = ("__weakref__", "_choices", "_decided", "_elsewhere", "deterministic",
+                 "empty", "key_of", "locked", "only", "recorder", "remembered",
+                 "tables", "wrap")  # fmt: skip
+
+    #: By `KERNEL_INDEX`: decisions by keys.
+    tables: list[dict[Any, Any]]
+    empty: Callable[[Shape, DType], Array]
+    key_of: KeyOf
+    #: Calls of several kernels, see `_ops/_operator/traced.py`; None where `wrap` must
+    #: see what makes them.
+    remembered: dict[bytes, Any] | None
+    #: By precision: the set that was chosen for each call, in the order of the
+    #: decisions.  Selections that only wrap calls share it.
+    _decided: dict[Precision, dict[DispatchKey, str]]
+    #: What was decided under other precisions than the present one.
+    _elsewhere: dict[Precision, Made]
+
+    def __init__(
+        self,
+        choices: tuple[str, ...] | None = None,
+        *,
+        only: bool = False,
+        locked: Locked | None = None,
+        wrap: Callable[[KernelSpec, str, Entry], Entry] | None = None,
+    ) -> None:
+        self._choices = choices
+        self.only = only
+        self.locked = locked
+        self.wrap = wrap
+        self.recorder: Any = None
+        self.deterministic: bool | None = None
+        self.forget()
+        follow(self)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The user's order, best first."""
+        return settings().kernels if self._choices is None else self._choices
+
+    def derive(self, **changes: Any) -> Selection:
+        """Return a selection that differs in what is named.
+
+        Other choices are free of a lock; where calls are only wrapped, what is decided
+        counts as decided here.
+        """
+        same: dict[str, Any] = {
+            "choices": self._choices,
+            "only": self.only,
+            "wrap": self.wrap,
+        }
+        if "choices" not in changes:
+            same["locked"] = self.locked
+        result = Selection(**{**same, **changes})
+        result.deterministic = self.deterministic
+        if "choices" not in changes:
+            result._decided = self._decided
+        return result
+
+    @property
+    def decided(self) -> dict[DispatchKey, str]:
+        """The set that was chosen for each call, in the order of the decisions."""
+        return self._decided.setdefault(deciding_precision(), {})
+
+    @decided.setter
+    def decided(self, decided: dict[DispatchKey, str]) -> None:
+        self._decided = {deciding_precision(): decided}
+
+    def order_of(
+        self,
+        choices: tuple[str, ...] | None,
+        only: bool,
+        locked: Locked | None = None,
+    ) -> Order:
+        """Change the order for all users; return what `restore` needs."""
+        made = self.tables, self.empty, self.remembered
+        now = deciding_precision(), self._elsewhere
+        before = Order(
+            self._choices, self.only, self.locked, self._decided, *made, *now
+        )
+        self._choices, self.only, self.locked = choices, only, locked
+        self.forget()
+        return before
+
+    def restore(self, before: Order) -> None:
+        """Go back to an order and the decisions made under it."""
+        self._choices, self.only = before.choices, before.only
+        self.locked, self._decided = before.locked, before.decided
+        self.tables, self.remembered = before.tables, before.remembered
+        self.empty = before.empty
+        self._elsewhere = before.elsewhere
+        self.follow(before.precision, deciding_precision())
+
+    def forget(self) -> None:
+        """Drop every decision; the next calls decide again."""
+        self.tables, self.remembered = self._made_anew()
+        self._decided, self._elsewhere = {}, {}
+        self.empty = self._first_empty
+        self.key_of = native.key_of
+
+    def _made_anew(self) -> Made:
+        return Made([{} for _ in TABLE], {} if self.wrap is None else None)
+
+    def follow(self, before: Precision, now: Precision) -> None:
+        """Go on with what was decided under the precision `now`; keep the rest.
+
+        Programs of `ac.compile` hold for the tables under which they were recorded, so
+        that there are programs for each precision.
+        """
+        if before != now:
+            self._elsewhere[before] = Made(self.tables, self.remembered)
+            made = self._elsewhere.pop(now, None) or self._made_anew()
+            self.tables, self.remembered = made
+
+    # ---- the order -------------------------------------------------------------
+
+    def order(self, key: DispatchKey | None = None) -> list[tuple[KernelSet, str]]:
+        """Return the usable sets, best first, each with where its place came from.
+
+        First the user's choices, then for a call like one that `autocalc tune` measured
+        the sets by their times, then all others by rank; sets of another device than
+        the call's only where the user chose them.
+        """
+        found = registry()
+        ranked = sorted(found.sets.values(), key=lambda s: (-s.rank, s.name))
+        chosen: list[tuple[KernelSet, str]] = []
+        for choice in self.choices:
+            kernel_set = find_set(found, choice)
+            if all(kernel_set is not other for other, _ in chosen):
+                chosen.append((kernel_set, f"chosen as {choice!r}"))
+        if key is not None and not self.only:
+            chosen += self._measured(key, {kernel_set.name for kernel_set, _ in chosen})
+        names = {kernel_set.name for kernel_set, _ in chosen}
+        rest = [
+            (kernel_set, "by rank")
+            for kernel_set in ranked
+            if kernel_set.name not in names
+            and (not self.only or kernel_set.name == "reference")
+            and (key is None or serves(kernel_set, key.device))
+        ]
+        return chosen + rest
+
+    @staticmethod
+    def _measured(key: DispatchKey, but: set[str]) -> list[tuple[KernelSet, str]]:
+        """Return the sets that were timed with a call like this, the fastest first."""
+        timed = tuning.nearest(key)
+        if timed is None:
+            return []
+        return [
+            (
+                registry().sets[name],
+                f"measured {1e6 * timed.seconds[name]:.4g} us at {timed.label}",
+            )
+            for name in timed.fastest_first
+            if name not in but
+        ]
+
+    def _first_empty(self, shape: Shape, dtype: DType) -> Array:
+        """Find the allocator, then allocate with it from now on."""
+        found = allocator(self)
+        self.empty = numpy_empty() if found is None else found.empty
+        return self.empty(shape, dtype)
+
+    # ---- decisions ---------------------------------------------------------------
+
+    def decide(self, spec: KernelSpec, key: DispatchKey) -> Entry:
+        """Choose for `key`; the caller keeps the answer with `remember`."""
+        if self.recorder is not None and key.device != "cpu":
+            message = (
+                f"compile: {spec.name} has operands on {key.device}; programs are "
+                f"compiled for the CPU. Call the function as it is there."
+            )
+            raise CompileError(message)
+        choice = self._choice(spec, key)
+        if self._fell(choice) and (settings().strict or settings().lists_falls):
+            tell = settings().lists_falls
+            earlier = fallbacks.note(key, choice.refusals, tell)
+            if not tell:
+                raise KernelError(_fallen(spec, choice, earlier))
+        name, entry, _ = choice
+        self.note(key, name)
+        if isinstance(entry, Decomposed):
+            return entry
+        shadow = settings().shadow
+        if shadow is not None:
+            from autocalc._dispatch.selection.shadow import shadowed
+
+            other = find_set(registry(), shadow[0]).name
+            entry = shadowed(spec, name, entry, other)
+        return entry if self.wrap is None else self.wrap(spec, name, entry)
+
+    def remember(self, index: int, cache_key: object, decision: Any) -> None:
+        """Keep a decision in the table of kernel number `index`."""
+        table = self.tables[index]
+        if len(table) >= MAX_DECISIONS:
+            table.clear()
+        table[cache_key] = decision
+
+    def note(self, key: DispatchKey, name: str) -> None:
+        """Keep for `lock` what was decided, the latest last."""
+        self.decided.pop(key, None)
+        self.decided[key] = name
+        if len(self.decided) > MAX_DECIDED:
+            del self.decided[next(iter(self.decided))]
+
+    def choose(self, spec: KernelSpec, key: DispatchKey) -> tuple[str, Entry]:
+        """Return the best set's name and its function for this call."""
+        choice = self._choice(spec, key)
+        if self._fell(choice) and settings().strict:
+            raise KernelError(_fallen(spec, choice, ()))
+        return choice.name, choice.entry
+
+    def _choice(self, spec: KernelSpec, key: DispatchKey) -> Choice:
+        """Return the set that a lock names, else the first or best in the order."""
+        named = None if self.locked is None else self.locked(key)
+        if named is not None:
+            return self._named(spec, key, named)
+        best: tuple[int, Choice] | None = None
+        refusals: list[str] = []
+        for kernel_set, origin in self.order(key):
+            if best is not None and best[0] >= kernel_set.rank:
+                break
+            offer = self._offer(kernel_set, spec, key)
+            if isinstance(offer, str):
+                refusals.append(f"{kernel_set.name}: {offer}")
+                continue
+            rank, entry, _ = offer
+            choice = Choice(kernel_set.name, entry, refusals)
+            if origin != "by rank":
+                return choice
+            if best is None or rank > best[0]:
+                best = rank, choice
+        if best is None:
+            message = _no_kernel(spec, key, refusals)
+            raise KernelError(message)
+        return best[1]
+
+    def _named(self, spec: KernelSpec, key: DispatchKey, name: str) -> Choice:
+        """Return the offer of the set that a lock names."""
+        named = registry().sets.get(name)
+        gone = "it is not installed any more"
+        offer = gone if named is None else self._offer(named, spec, key)
+        if isinstance(offer, str):
+            message = (
+                f"{spec.name}: the lock in force says that {name} runs this call, and "
+                f"it refuses: {offer}. Run without the lock, or make it anew."
+            )
+            raise KernelError(message)
+        return Choice(name, offer[1], [])
+
+    def prefers_channels_last(self, spec: KernelSpec, key: DispatchKey) -> bool:
+        """Return whether the chosen kernel would rather have and give that layout."""
+        if spec.layout != "prefers channels-last":
+            return False
+        name, _ = self.choose(spec, key)
+        impl = (registry().kernels(name) or {}).get(spec.name)
+        asked = None if impl is None else impl.channels_last
+        return asked is not None and asked(key)
+
+    def _fell(self, choice: Choice) -> bool:
+        """Return whether the reference runs a call because nobody else takes it."""
+        fell = choice.name == "reference" and bool(choice.refusals)
+        return fell and "reference" not in self.choices
+
+    def _offer(
+        self, kernel_set: KernelSet, spec: KernelSpec, key: DispatchKey
+    ) -> tuple[int, Entry, KernelImpl | None] | str:
+        """Return what a set offers, or the reason why it does not run this call.
+
+        An offer is a rank, a function, and the set's own kernel, if that is what runs.
+        """
+        found = registry()
+        if not serves(kernel_set, key.device):
+            return f"it serves the device {kernel_set.device}"
+        if self._must_be_deterministic() and kernel_set.determinism is None:
+            return "deterministic algorithms are asked for and it promises none"
+        kernels = found.kernels(kernel_set.name)
+        if kernels is None:
+            return found.reason(kernel_set.name)
+        reason = "has no such kernel"
+        impl = kernels.get(spec.name)
+        if impl is not None:
+            refusal = refusal_of(impl, key) or too_imprecise(kernel_set)
+            if refusal is None:
+                rank = kernel_set.rank if impl.rank is None else impl.rank
+                entry = explained(spec, impl.function)
+                if key.device != "cpu":
+                    entry = on_device(kernel_set, spec, impl, key.device)
+                return rank, entry, impl
+            reason = refusal
+        leads = kernel_set.decomposes and spec.lead in kernels
+        if leads and can_decompose(spec, key):
+            return kernel_set.rank, Decomposed(spec), None
+        return reason
+
+    def _must_be_deterministic(self) -> bool:
+        if self.deterministic is None:
+            return settings().deterministic
+        return self.deterministic
+
+    def candidates(self, spec: KernelSpec, key: DispatchKey) -> Iterator[Candidate]:
+        """Yield every set in order, with its offer or its refusal."""
+        for kernel_set, origin in self.order(key):
+            offer = self._offer(kernel_set, spec, key)
+            if isinstance(offer, str):
+                yield Candidate(kernel_set.name, kernel_set.rank, origin, "", offer)
+            else:
+                rank, _, impl = offer
+                way = how(spec, impl, key)
+                yield Candidate(kernel_set.name, rank, origin, way, None)
+
+
+def allocator(selection: Selection) -> Allocator | None:
+    """Return the allocator of the first set in the order that has one, or the engine's.
+
+    None where there is neither: NumPy allocates.
+    """
+    found = first_of(selection, "allocator")
+    return native.allocator if found is None else found
+
+
+def first_of(selection: Selection, field: str) -> Any:
+    """Return what the first usable set that has `field` makes by it, or None."""
+    found = registry()
+    for kernel_set, _ in selection.order():
+        make = getattr(kernel_set, field)
+        if make is not None and found.kernels(kernel_set.name):
+            return make()
+    return None
+
+
+def find_set(found: Registry, choice: str) -> KernelSet:
+    """Return the set called `choice`, or the best set of the family `choice`.
+
+    Raises
+    ------
+    ConfigError
+        If there is none, listing what exists and why it is refused.
+    """
+    named = [s for s in found.sets.values() if choice in {s.name, s.family}]
+    # Best first, and no further than needed: loading a set may map large libraries.
+    for kernel_set in sorted(named, key=lambda s: (s.rank, s.name), reverse=True):
+        if found.kernels(kernel_set.name) is not None:
+            return kernel_set
+    reasons = [r for r in found.refusals if r.subject.split("-")[0] == choice]
+    reasons = [r for r in found.refusals if r.subject == choice] or reasons
+    if reasons:
+        why = "; ".join(f"{r.subject} is refused: {r.reason}" for r in reasons)
+        message = f"kernels: {choice!r} cannot be used here: {why}."
+        raise ConfigError(message)
+    message = _unknown(found, choice)
+    raise ConfigError(message)
+
+
+def _unknown(found: Registry, choice: str) -> str:
+    from difflib import get_close_matches  # late, as only an error needs it
+
+    names = sorted({*found.sets, *(s.family for s in found.sets.values())})
+    near = get_close_matches(choice, names, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return (
+        f"kernels: there is no kernel set or family {choice!r}; installed are "
+        f"{', '.join(names)}.{hint}"
+    )
+
+
+def _fallen(spec: KernelSpec, choice: Choice, earlier: Sequence[fallbacks.Fall]) -> str:
+    """Return the error about a call that only the reference takes."""
+    before = "".join(f"\n  {fall}" for fall in earlier)
+    before = f" Refused before were:{before}" if before else ""
+    return (
+        f"{spec.name}: AUTOCALC_STRICT is set and only the reference takes this call. "
+        f"Refused by {'; '.join(choice.refusals)}.{before}"
+    )
+
+
+def _no_kernel(spec: KernelSpec, key: DispatchKey, refusals: list[str]) -> str:
+    dtypes = ", ".join(str(dtype) for dtype in key.dtypes)
+    tried = "; ".join(refusals) or "no usable kernel set"
+    return f"No kernel for {spec.name}({dtypes}). Tried {tried}."

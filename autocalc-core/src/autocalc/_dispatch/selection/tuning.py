@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: MIT
+"""What `autocalc tune` measured on this machine, and what follows for a call.
+
+A record holds, for calls of models' sizes, the seconds that each kernel set took.  It
+orders the sets for calls that are like a measured one: the same kernel, dtypes, layouts
+and attributes, and no dimension more than twice as large or small.  It holds for one
+CPU, one thread budget and the very kernel packages that were measured; for any other
+it has no say.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from autocalc._config import cache_folder, logger, settings
+from autocalc._dispatch.machine.cpu import cpu_name
+from autocalc._dispatch.machine.thread_budget import chosen_budget, get_num_threads
+from autocalc._dispatch.plugins.discovery import registry
+from autocalc._kernels.kernel_set import DispatchKey
+from autocalc._kernels.spec import Shape
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: The number of the files' form; others are as good as none.
+FORMAT = 1
+
+#: A set that is faster by less than this share does not displace a better rank: the
+#: next measurement may say the opposite.
+CLEAR = 0.03
+
+#: How many times as large or small as what was measured a dimension may be.
+REACH = 2.0
+
+Layouts = tuple["str | None", ...]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One call, and how long each kernel set took for it.
+
+    Attributes
+    ----------
+    label
+        The call for a reader: ``"256x784 784x1024"``.
+    dtypes, shapes
+        Of every operand in signature order, outputs first; None where absent.
+    layouts
+        Of every input: ``"rows"`` or ``"columns"``, along which its elements lie
+        together, else ``"other"``.
+    attributes
+        The call's attributes without floating-point numbers.
+    seconds
+        Kernel set to the median time of a call, the best rank first.
+    """
+
+    kernel: str
+    label: str
+    dtypes: tuple[str | None, ...]
+    shapes: tuple[Shape | None, ...]
+    layouts: Layouts
+    attributes: tuple[Any, ...]
+    seconds: dict[str, float]
+
+    @property
+    def fastest_first(self) -> list[str]:
+        """The sets in the order of their times, but the best rank if it is close."""
+        names = sorted(self.seconds, key=self.seconds.__getitem__)
+        ranked = next(iter(self.seconds))
+        if self.seconds[ranked] <= (1 + CLEAR) * self.seconds[names[0]]:
+            names.remove(ranked)
+            names.insert(0, ranked)
+        return names
+
+
+@dataclass(frozen=True)
+class Record:
+    """All that was measured in one run of `autocalc tune`."""
+
+    packages: dict[str, str]
+    measured: tuple[Measured, ...] = ()
+
+    def nearest(self, key: DispatchKey) -> Measured | None:
+        """Return the measured call that is most like `key`, if one is like it."""
+        if not self.measured or key.shapes is None:
+            return None
+        wanted = description(key)
+        near = [
+            (distance, i)
+            for i, one in enumerate(self.measured)
+            if (one.kernel, one.dtypes, one.layouts, one.attributes)
+            == (key.kernel, *wanted)
+            and (distance := _distance(one.shapes, key.shapes)) is not None
+        ]
+        return self.measured[min(near)[1]] if near else None
+
+
+def description(key: DispatchKey) -> tuple[tuple[str | None, ...], Layouts, Any]:
+    """Return the dtypes, layouts and attributes in which like calls agree."""
+    dtypes = tuple(None if dtype is None else dtype.name for dtype in key.dtypes)
+    inputs = zip(key.dtypes, key.shapes or (), key.strides or (), strict=False)
+    layouts = tuple(
+        None if shape is None or strides is None or dtype is None
+        else _layout(shape, strides, dtype.itemsize)
+        for dtype, shape, strides in inputs
+    )  # fmt: skip
+    attributes = tuple(a for a in key.attributes if not isinstance(a, float))
+    return dtypes, layouts, attributes
+
+
+def _layout(shape: Shape, strides: Shape, itemsize: int) -> str:
+    """Return along which of the last two dimensions elements lie together."""
+    steps = [s if n > 1 else itemsize for n, s in zip(shape, strides, strict=True)]
+    if not steps or steps[-1] == itemsize:
+        return "rows"
+    return "columns" if len(steps) > 1 and steps[-2] == itemsize else "other"
+
+
+def _distance(
+    measured: Sequence[Shape | None], wanted: Sequence[Shape | None]
+) -> float | None:
+    """Return how unlike shapes are: the sum of ``|log2|`` of the dimensions' ratios."""
+    if len(measured) != len(wanted):
+        return None
+    total = 0.0
+    for a, b in zip(measured, wanted, strict=True):
+        if (a is None) != (b is None) or (a and b and len(a) != len(b)):
+            return None
+        for m, n in zip(a or (), b or (), strict=False):
+            if m == n:
+                continue
+            if not m or not n or not 1 / REACH <= m / n <= REACH:
+                return None
+            total += abs(math.log2(m / n))
+    return total
+
+
+# ---- files ---------------------------------------------------------------------------
+
+
+def path_of_record() -> Path:
+    """Return the file of this CPU and thread budget."""
+    name = f"{cpu_name()}-{get_num_threads()}-threads.json"
+    return cache_folder() / "tuning" / name
+
+
+def packages() -> dict[str, str]:
+    """Return the usable kernel sets and the packages they come from."""
+    found = registry()
+    return {
+        name: found.origins[name] for name in sorted(found.sets) if name != "reference"
+    }
+
+
+def nearest(key: DispatchKey) -> Measured | None:
+    """Return what the record in force says of calls like `key`."""
+    if key.shapes is None or settings().tune == "off":
+        return None
+    return _in_force(chosen_budget()).nearest(key)
+
+
+@functools.lru_cache(maxsize=8)
+def _in_force(_budget: int | None) -> Record:
+    """Return the record of a budget: every new shape's decision asks for it."""
+    record = _read(path_of_record())
+    return record if record.packages == packages() else Record({})
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: Path) -> Record:
+    """Return the record in a file; an empty one if it cannot be used."""
+    # late, as with most calls there is no record
+    from autocalc._dispatch.machine.kept_files import (
+        WRONG_CONTENT,
+        UnusableFileError,
+        read_json,
+    )
+
+    try:
+        content = read_json(path)
+    except FileNotFoundError:
+        return Record({})
+    except UnusableFileError as error:
+        return _unusable(path, str(error))
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        return _unusable(path, f"it is not of format {FORMAT}")
+    try:
+        return Record(content["packages"], tuple(map(_measured, content["measured"])))
+    except WRONG_CONTENT as error:
+        return _unusable(path, f"an entry is wrong ({error!r})")
+
+
+def _unusable(path: Path, reason: str) -> Record:
+    logger("kernels").warning(
+        "the tuning record %s is not used: %s. Run `autocalc tune` to make it anew.",
+        path,
+        reason,
+    )
+    return Record({})
+
+
+def _measured(entry: dict[str, Any]) -> Measured:
+    seconds = {str(name): float(value) for name, value in entry["seconds"].items()}
+    if not seconds or not all(0 < value < math.inf for value in seconds.values()):
+        message = f"seconds are {seconds}"
+        raise ValueError(message)
+    return Measured(
+        str(entry["kernel"]),
+        str(entry["label"]),
+        tuple(entry["dtypes"]),
+        tuple(map(_shape, entry["shapes"])),
+        tuple(entry["layouts"]),
+        _tuples(entry["attributes"]),
+        seconds,
+    )
+
+
+def _shape(sizes: Any) -> Shape | None:
+    if sizes is None:
+        return None
+    if not all(isinstance(n, int) and 0 <= n < 2**63 for n in sizes):
+        message = f"a shape is {sizes}"
+        raise ValueError(message)
+    return tuple(sizes)
+
+
+def _tuples(value: Any) -> Any:
+    """Return what JSON made lists of as tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def known() -> tuple[Measured, ...]:
+    """Return what the record in force holds."""
+    return _in_force(chosen_budget()).measured
+
+
+def measured(key: DispatchKey, label: str, seconds: dict[str, float]) -> Measured:
+    """Return what was measured for a call, as a record keeps it."""
+    dtypes, layouts, attributes = description(key)
+    shapes = key.shapes or ()
+    return Measured(key.kernel, label, dtypes, shapes, layouts, attributes, seconds)
+
+
+def write(measured: Iterable[Measured]) -> Path:
+    """Keep what was measured with the packages of today; return the file."""
+    from autocalc._dispatch.machine.kept_files import write_json
+
+    path = path_of_record()
+    content = {
+        "format": FORMAT,
+        "packages": packages(),
+        "measured": [asdict(one) for one in measured],
+    }
+    write_json(path, content)
+    forget()
+    return path
+
+
+def forget() -> None:
+    """Read the record anew when it is needed next."""
+    _in_force.cache_clear()
+    _read.cache_clear()
+
+
+def state() -> str:
+    """Return a line about the record for `autocalc kernels`."""
+    if settings().tune == "off":
+        return "off (AUTOCALC_TUNE)"
+    path = path_of_record()
+    record = _read(path)
+    if not record.measured:
+        return "none; `autocalc tune` makes one"
+    if record.packages != packages():
+        return f"not used, made with other packages; run `autocalc tune`: {path}"
+    return f"{len(record.measured)} calls measured: {path}"

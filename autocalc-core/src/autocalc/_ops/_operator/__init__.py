@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""How an operator is made: factories, rules, and checks of its arguments."""

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""What the functions have in common: the checks of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, TypeAlias
+
+from autocalc._kernels.rules import check_ndim
+from autocalc._ops._operator.coerce import Number, check_tensor
+from autocalc._ops._operator.factories import Operand
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import as_int, integers, short
+from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
+
+__all__ = [
+    "Dims",
+    "Operand",
+    "as_int",
+    "axes_of",
+    "axis_of",
+    "check_tensor",
+    "full_shape",
+    "integers",
+    "min_of",
+    "numbers_only",
+    "sizes_given",
+    "sizes_of",
+]
+
+Dims: TypeAlias = int | Sequence[int] | None
+
+
+def axes_of(where: str, x: Tensor, dim: Dims) -> tuple[int, ...]:
+    """Return the dimensions meant by `dim`, sorted; None means all."""
+    ndim = x._array.ndim
+    if dim.__class__ is int and -ndim <= dim < ndim:
+        return (dim % ndim,)
+    dims = () if dim is None else integers(where, "dim", dim)
+    if not dims:
+        return tuple(range(ndim))
+    axes = sorted(axis_of(where, d, x.ndim) for d in dims)
+    if x.ndim == 0:
+        return ()
+    if len(set(axes)) < len(axes):
+        message = f"{where}: `dim`={dim} names a dimension twice."
+        raise DimensionError(message)
+    return tuple(axes)
+
+
+def axis_of(where: str, dim: int, ndim: int) -> int:
+    """Return `dim` counted from the left; 0 and -1 are allowed for 0-d tensors."""
+    if dim.__class__ is not int:
+        dim = as_int(where, "dim", dim)
+    if 0 <= dim < ndim:
+        return dim
+    limit = max(ndim, 1)
+    if not -limit <= dim < limit:
+        message = (
+            f"{where}: `dim`={dim} is out of range for {ndim} dimensions; it must lie "
+            f"in {-limit} to {limit - 1}."
+        )
+        raise DimensionError(message)
+    return dim % limit
+
+
+def full_shape(where: str, x: Tensor, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return `shape` with -1 replaced, checked against the number of elements."""
+    sizes = integers(where, "shape", shape)
+    check_ndim(len(sizes))
+    numel = x.numel()
+    if prod(sizes) == numel and min_of(sizes) >= 0:
+        return sizes
+    known = prod([n for n in sizes if n != -1])
+    holes = sizes.count(-1)
+    fits = numel == known if holes == 0 else known > 0 and numel % known == 0
+    if holes > 1 or min_of(sizes) < -1 or not fits:
+        message = (
+            f"{where}: a tensor of shape {x.shape} with {numel} elements cannot have "
+            f"the shape {sizes}; the sizes must multiply to {numel}, one may be -1."
+        )
+        raise ShapeError(message)
+    return tuple(numel // known if n == -1 else n for n in sizes)
+
+
+def min_of(sizes: Sequence[int]) -> int:
+    """Return the smallest size, 0 for none."""
+    return min(sizes, default=0)
+
+
+def numbers_only(where: str, value: Any) -> Any:
+    """Return `value` if it is a plain number."""
+    if not isinstance(value, Number):
+        message = f"{where}: needs a number, not {type(value).__name__}."
+        raise DTypeError(message)
+    return value
+
+
+def sizes_given(where: str, sizes: tuple[Any, ...], named: Any = None) -> Any:
+    """Return the sizes of ``x.view(2, 3)``, ``x.view((2, 3))`` or ``dims=(2, 3)``."""
+    if named is not None:
+        if sizes:
+            message = f"{where}: the sizes {short(sizes)} are given twice; give one."
+            raise ArgumentError(message)
+        return named
+    if not sizes:
+        message = f"{where}: there are no sizes; for none of them give ()."
+        raise ArgumentError(message)
+    alone = len(sizes) == 1 and isinstance(sizes[0], (tuple, list))
+    return sizes[0] if alone else sizes
+
+
+def sizes_of(where: str, size: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return sizes given one by one or as one sequence; none is negative."""
+    sizes = integers(where, "size", tuple(sizes_given(where, size)))
+    if min_of(sizes) < 0:
+        message = f"{where}: {sizes} holds a negative number."
+        raise ShapeError(message)
+    return sizes

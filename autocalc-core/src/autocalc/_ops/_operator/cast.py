@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""Another dtype: the operator that every promotion needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.state import current
+from autocalc._graph._node import Node
+from autocalc._ops._operator.rules import Op
+from autocalc._tensor import Tensor, make
+from autocalc._tensor.dtypes import DType
+
+_cast = Op("cast")
+_move = Op("move")
+
+
+def astype(x: Tensor, dtype: DType) -> Tensor:
+    """Return `x` with another dtype: a recorded operation."""
+    a = x._array
+    out = arrays.cast(a, dtype.numpy)
+    edge = x._edge
+    if edge is None or not (dtype.is_floating_point and current().grad):
+        return make(out, None)
+    return make(out, Node(_cast, (edge,), (), (), (a.shape,), a.dtype, ()))
+
+
+def move(x: Tensor, dtype: Any) -> Tensor:
+    """Return a copy of `x` where `dtype` says that elements lie: recorded.
+
+    `dtype` is of the same elements: NumPy's of the CPU, or that of a device.
+    """
+    a = x._array
+    out = arrays.move(a, dtype)
+    edge = x._edge
+    if edge is None or not current().grad:
+        return make(out, None)
+    return make(out, Node(_move, (edge,), (), (), (a.shape,), a.dtype, ()))
+
+
+def _move_rule(k: Any, n: Any, g: Any) -> Any:
+    return k.move(g, n.dtype)
+
+
+_move.rule = _move_rule
+
+
+def _cast_rule(k: Any, n: Any, g: Any) -> Any:
+    return k.cast(g, n.dtype)
+
+
+_cast.rule = _cast_rule

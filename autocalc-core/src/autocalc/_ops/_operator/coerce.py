@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: MIT
+"""Bringing operands to one dtype before a kernel sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autocalc._dispatch.device.device import DeviceDType, host_dtype, place_of
+from autocalc._dispatch.selection.arrays import arrays, constant
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS, HALVES
+from autocalc._ops._operator.cast import astype, move
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import DTypeError, ShapeError
+
+Number = (int, float, bool, np.number, np.bool_)
+
+#: Classes of Python's numbers.
+PLAIN = frozenset({int, float, bool})
+
+
+def rank(x: Any) -> int:
+    """Return the weight of an operand in promotion: 2, 1, or 0 for a number."""
+    return 0 if not isinstance(x, Tensor) else 2 if x._array.ndim else 1
+
+
+def dtype_of(where: str, x: Any) -> DType:
+    """Return the dtype that an operand brings along."""
+    if isinstance(x, Tensor):
+        return dtypes.of(x._array.dtype)
+    if isinstance(x, Number):
+        return dtypes.of_scalar(x)
+    if _library(type(x)) == "torch":
+        raise _of_pytorch(where, x)
+    message = (
+        f"{where}: an operand is a {type(x).__name__}; it must be a Tensor or a "
+        f"number. Make a tensor with ac.tensor(...) or ac.from_numpy(...)."
+    )
+    raise DTypeError(message)
+
+
+def is_stranger(other: Any, reflected: str) -> bool:
+    """Return whether Python should ask `other` for the operator `reflected`.
+
+    Those of Python itself, of NumPy and of PyTorch know no tensors; what they would
+    make of one, or say, is less than the error here.
+    """
+    kind = type(other)
+    own = getattr(kind, reflected, None)
+    if own is None or own is getattr(object, reflected, None):
+        return False
+    return _library(kind) not in {"builtins", "numpy", "torch", "autocalc"}
+
+
+def _library(kind: type) -> str:
+    return kind.__module__.partition(".")[0]
+
+
+def _of_pytorch(where: str, given: object) -> DTypeError:
+    return DTypeError(
+        f"{where}: got a {type(given).__name__} of PyTorch, which needs a Tensor of "
+        f"AutoCalc: ac.from_dlpack(x.detach()) shares its memory, "
+        f"ac.tensor(x.detach().numpy()) copies it."
+    )
+
+
+def not_a_tensor(where: str, given: object) -> TypeError:
+    """Make the error for an operand that is no tensor."""
+    if _library(type(given)) == "torch":
+        return _of_pytorch(where, given)
+    return DTypeError(
+        f"{where}: needs a Tensor, not {type(given).__name__}. Make one with "
+        f"ac.tensor(...) or ac.from_numpy(...)."
+    )
+
+
+def check_tensor(where: str, x: Any) -> Tensor:
+    if not isinstance(x, Tensor):
+        raise not_a_tensor(where, x)
+    return x
+
+
+def both_tensors(where: str) -> Callable[[Any, Any], None]:
+    """Return a check that two operands are tensors: here PyTorch takes no numbers."""
+
+    def check(x: Any, y: Any) -> None:
+        check_tensor(where, x), check_tensor(where, y)
+
+    return check
+
+
+def tensor_first(where: str) -> Callable[[Any, Any], None]:
+    """Return a check that the first operand is a tensor; the second may be a number."""
+
+    def check(x: Any, y: Any) -> None:
+        check_tensor(where, x)
+
+    return check
+
+
+#: Integers below are floats without rounding, in float32 too.
+_EXACT = 1 << 24
+
+
+def usual_number(x: Any, y: Any) -> Tensor | None:
+    """Return a number beside a floating-point tensor as a 0-d tensor of its dtype.
+
+    None for any other pair.  It saves the search for a common dtype, two thirds of what
+    ``x + 2.0`` takes.
+    """
+    kind = y.__class__
+    if kind is float or (kind is int and -_EXACT < y < _EXACT):
+        array = getattr(x, "_array", None)
+        if array is not None and array.dtype.kind in FLOAT_KINDS:
+            number = constant(y, array.dtype)
+            if array.dtype not in HALVES or float(number) == y:
+                return make(number, None)
+    return None
+
+
+def is_beside_half(x: Any, y: Any) -> bool:
+    """Return whether a number stands beside a tensor of half precision that rounds it.
+
+    Such a pair is computed in float32.
+    """
+    tensor, value = (x, y) if isinstance(x, Tensor) else (y, x)
+    if not isinstance(tensor, Tensor) or tensor._array.dtype not in HALVES:
+        return False
+    is_number = isinstance(value, Number) and not isinstance(value, (bool, np.bool_))
+    return is_number and float(constant(value, tensor._array.dtype)) != value
+
+
+def array_beside(a: Any, y: Any) -> Any:
+    """Return the array of `y`, which is a tensor or a number, to compute with `a`.
+
+    A number has the dtype of `a`.  None where it would change that (a float beside
+    integers), and for all that is neither.
+    """
+    kind = y.__class__
+    if kind is float:
+        return constant(y, a.dtype) if a.dtype.kind in FLOAT_KINDS else None
+    if kind is int:
+        return constant(y, a.dtype) if a.dtype.kind != "b" else None
+    if kind is bool:
+        return constant(y, a.dtype)
+    return getattr(y, "_array", None)
+
+
+def result_dtype(where: str, *operands: Any) -> DType:
+    """Return the dtype in which an operation on `operands` runs."""
+    result, weight = dtype_of(where, operands[0]), rank(operands[0])
+    for x in operands[1:]:
+        other = rank(x)
+        result = dtypes.result_dtype(result, weight, dtype_of(where, x), other)
+        weight = max(weight, other)
+    return result
+
+
+def same_dtype(where: str, x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    """Return two tensors, which must have one dtype: nothing is promoted here."""
+    a, b = check_tensor(where, x), check_tensor(where, y)
+    if a._array.dtype is not b._array.dtype:
+        place_of(where, a._array, b._array)
+        message = (
+            f"{where}: the tensors are {a.dtype.name} and {b.dtype.name}; they must be "
+            f"of one dtype. Convert one of them with .to(...)."
+        )
+        raise DTypeError(message)
+    return a, b
+
+
+def as_operand(x: Any, dtype: DType, place: DeviceDType | None = None) -> Tensor:
+    """Return `x` as a tensor of `dtype`: a recorded cast, or a cached constant.
+
+    With `place` on that device: a number, and a tensor without dimensions of the CPU.
+    """
+    kind: Any = dtype.numpy if place is None else place.of(dtype.numpy)
+    if not isinstance(x, Tensor):
+        return make(constant(x, kind), None)
+    found = cast(x, dtype)
+    moves = place is not None and found._array.dtype is not kind
+    return move(found, kind) if moves else found
+
+
+def coerce(where: str, *operands: Any) -> tuple[Tensor, ...]:
+    """Return all operands as tensors of the dtype that they become together."""
+    if _of_one_dtype(operands):
+        return operands
+    dtype = result_dtype(where, *operands)
+    place = place_of(where, *[getattr(x, "_array", None) for x in operands])
+    return tuple(as_operand(x, dtype, place) for x in operands)
+
+
+def coerce_two(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:
+    """Return two operands as `coerce` does; at once where nothing is to be promoted."""
+    a, b = getattr(x, "_array", None), getattr(y, "_array", None)
+    if a is not None and b is not None:
+        if a.dtype is b.dtype:
+            return x, y
+    elif a is not None and (b := array_beside(a, y)) is not None:
+        return x, make(b, None)
+    elif b is not None and (a := array_beside(b, x)) is not None:
+        return make(a, None), y
+    return coerce(where, x, y)
+
+
+def _of_one_dtype(operands: tuple[Any, ...]) -> bool:
+    try:
+        dtype = operands[0]._array.dtype
+        for x in operands:
+            if x._array.dtype is not dtype:
+                return False
+    except AttributeError:
+        return False  # a number, or what is no operand
+    return True
+
+
+def coerce_pair(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:
+    """Return two operands, one of them no tensor at least, as tensors of one dtype."""
+    if not (isinstance(x, Tensor) or isinstance(y, Tensor)):
+        dtype_of(where, x)
+        return make(constant(x, dtypes.of_scalar(x).numpy), None), y
+    return coerce(where, x, y)
+
+
+def promote_pair(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    """Return two tensors of different dtypes cast to the one they become."""
+    return coerce("promotion", x, y)
+
+
+def cast(x: Tensor, dtype: DType) -> Tensor:
+    """Return `x` with another dtype; a recorded operation."""
+    if dtype.__class__ is not DType:
+        dtype = dtypes.as_dtype(dtype)
+    given = x._array.dtype
+    if given is dtype.numpy or host_dtype(given) is dtype.numpy:
+        return x
+    return astype(x, dtype)
+
+
+def in_float32(function: Callable[..., Tensor], *halves: Tensor) -> Tensor:
+    """Return a composition of operators on float16 or bfloat16, rounded once.
+
+    Each operator alone would round; squares and quotients would overflow.
+    """
+    wide = (cast(x, dtypes.float32) for x in halves)
+    return cast(function(*wide), halves[0].dtype)
+
+
+def check_and_cast(where: str, x: Any, dtype: DType | None) -> Tensor:
+    """Return the tensor `x` in the dtype that the user asked for, or in its own."""
+    check_tensor(where, x)
+    return x if dtype is None else cast(x, dtype)
+
+
+def to_float(x: Tensor) -> Tensor:
+    """Return an integer or boolean tensor in the default floating-point dtype."""
+    return cast(x, dtypes.get_default_dtype())
+
+
+def checked_number(where: str, x: Tensor, value: Any) -> Tensor:
+    """Return a number or 0-d tensor in the dtype of `x`, which must hold its kind."""
+    if value.__class__ in PLAIN:
+        array = array_beside(x._array, value)
+        if array is not None:
+            return make(array, None)
+    if isinstance(value, Tensor) and value.ndim:
+        message = (
+            f"{where}: `value` is a tensor of shape {value.shape}; it must be a number "
+            f"or a tensor without dimensions."
+        )
+        raise ShapeError(message)
+    kind = dtype_of(where, value)
+    if kind.category > x.dtype.category and x.dtype is not dtypes.bool_:
+        message = (
+            f"{where}: `value` is {kind.name}, which a tensor of {x.dtype.name} cannot "
+            f"hold; convert the tensor first."
+        )
+        raise DTypeError(message)
+    return as_operand(value, x.dtype, place_of(where, x._array))
+
+
+def contiguous(x: Tensor) -> Any:
+    """Return the array of `x`, copied if it is not C-contiguous."""
+    return arrays.contiguous(x._array)

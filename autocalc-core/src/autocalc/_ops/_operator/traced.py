@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+"""Functions that run the same kernels whenever they are given the same shapes.
+
+::
+
+    @method("roll")
+    @traced
+    def roll(input, shifts, dims=None): ...
+
+Such a function is a few checks, views and kernels.  The dtypes, shapes and strides of
+its tensors and its other arguments decide what it runs, never the elements; and it
+writes new memory alone, or its first argument, which it returns.  A call that comes
+often is recorded as a *short program* (`_short_calls.py`), which runs from then on.
+Calls that lead to a gradient, and all that no short program can repeat, run the
+function.
+
+The native engine makes the key of a call's arguments and runs the program.  Without one
+Python does so here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from types import EllipsisType, NoneType
+from typing import Any, overload
+
+from autocalc._dispatch.engine.eager import CallT, accelerated, paused
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.state import current
+from autocalc._kernels.kernel_set import MAX_DIMS
+from autocalc._kernels.rules import DTYPES, FLOATS
+from autocalc._ops._operator.short_calls import ShortProgram, record, record_write
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import checked
+from autocalc._tensor.dtypes import DType
+
+#: A call that came so often is recorded, which takes as long as a hundred calls.
+OFTEN = 32
+
+#: With more keys than this a selection begins again.
+MAX_KEYS = 4096
+
+#: Arguments that are told apart by their class and value.
+_VALUES = frozenset({bool, int, str, NoneType, EllipsisType, DType})
+
+
+# One frame: a call of 16 elements takes as long as a few of them.
+def _replaying(definition: Any, record: Any, in_place: bool) -> Any:  # noqa: C901
+    """Return what runs the definition, or a short program in its place."""
+
+    @wraps(definition)
+    def call(*args: Any, **keywords: Any) -> Any:  # noqa: C901
+        state = current()
+        table: Any = state.selection.remembered
+        if table is None or paused:
+            return definition(*args, **keywords)
+        grad = state.grad
+        key: list[Any] = [definition, dtypes.get_default_dtype()]
+        tensors: list[Any] = []
+        for x in args:
+            if x.__class__ is Tensor:
+                if grad and x._edge is not None:
+                    return definition(*args, **keywords)
+                a = x._array
+                key += (a.dtype, a.shape, a.strides)
+                tensors.append(x)
+            elif x.__class__ in _VALUES:
+                key += (x.__class__, x)
+            elif not _put(key, tensors, x, grad):
+                return definition(*args, **keywords)
+        for name, x in keywords.items():
+            key.append(name)
+            if not _put(key, tensors, x, grad):
+                return definition(*args, **keywords)
+        if len(tensors) > 1 and not _put_twice(key, tensors):
+            return definition(*args, **keywords)
+        if in_place:
+            first: Any = args[0] if args else None
+            if not (tensors and tensors[0] is first and _may_write(tensors)):
+                return definition(*args, **keywords)
+            key.append(tensors[0]._version is None)
+        known = tuple(key)
+        found = table.get(known, 0)
+        if found.__class__ is int:
+            if found < OFTEN - 1:
+                if not found and len(table) >= MAX_KEYS:
+                    table.clear()
+                table[known] = found + 1
+                return definition(*args, **keywords)
+            return _learn(table, known, record, definition, args, keywords, tensors)
+        if found is None:
+            return definition(*args, **keywords)
+        return found(tensors, definition, args, keywords)
+
+    return call
+
+
+def _put(
+    key: list[Any], tensors: list[Any], x: Any, grad: bool, depth: int = 3
+) -> bool:
+    """Add an argument to a key; False for what no key tells apart."""
+    cls = x.__class__
+    if cls is Tensor:
+        if grad and x._edge is not None:
+            return False
+        a = x._array
+        key += (a.dtype, a.shape, a.strides)
+        tensors.append(x)
+        return True
+    if cls in _VALUES:
+        key += (cls, x)
+        return True
+    if cls is float:
+        key += (cls, x.hex())  # 0.0 == -0.0
+        return True
+    if cls is slice:
+        x = (x.start, x.stop, x.step)
+    elif (cls is not list and cls is not tuple) or depth == 0:
+        return False
+    key += (cls, len(x))
+    return all(_put(key, tensors, one, grad, depth - 1) for one in x)
+
+
+def _put_twice(key: list[Any], tensors: list[Any]) -> bool:
+    """Add which tensors came before, and leave them out; False where arrays did."""
+    places: dict[int, int] = {}
+    for x in tensors:
+        places.setdefault(id(x), len(places))
+    if len(places) < len(tensors):
+        key.append(tuple([places[id(x)] for x in tensors]))
+        tensors[:] = {id(x): x for x in tensors}.values()
+    return len({id(x._array) for x in tensors}) == len(tensors)
+
+
+def _may_write(tensors: list[Any]) -> bool:
+    """Return whether the first may be written while the others are read."""
+    a = tensors[0]._array
+    if not (a.flags.c_contiguous and a.flags.writeable and a.dtype in FLOATS):
+        return False
+    return not any(arrays.may_overlap(a, x._array) for x in tensors[1:])
+
+
+def _learn(
+    table: dict[Any, Any],
+    key: Any,
+    record: Any,
+    definition: Any,
+    args: tuple[Any, ...],
+    keywords: dict[str, Any],
+    tensors: list[Any],
+) -> Any:
+    """Run the definition, and keep under the key what runs instead; None is nothing."""
+    inputs = tuple([x._array for x in tensors])
+    if not all(a.dtype in DTYPES and a.size and a.ndim <= MAX_DIMS for a in inputs):
+        table[key] = None
+        return definition(*args, **keywords)
+    result, call = record(definition, args, keywords, inputs)
+    table[key] = None if call is None else ShortProgram(call, inputs).run
+    return result
+
+
+#: The traced functions, by module and name.
+FUNCTIONS: dict[str, Any] = {}
+
+
+@overload
+def traced(
+    function: CallT, *, writes: bool | None = None, light: bool = False
+) -> CallT: ...
+@overload
+def traced(
+    function: None = None, *, writes: bool | None = None, light: bool = False
+) -> Callable[[CallT], CallT]: ...
+def traced(
+    function: CallT | None = None, *, writes: bool | None = None, light: bool = False
+) -> CallT | Callable[[CallT], CallT]:
+    """Mark a function whose kernel calls depend on dtypes and shapes, not on elements.
+
+    Its flags are checked, as by `checked`, where the function itself runs.
+
+    Parameters
+    ----------
+    function
+        Runs kernels, and reads no element.
+    writes
+        Whether it writes its first argument, which it returns, and no other.  By
+        default functions do whose names end with "_".
+    light
+        Whether its own Python takes less time than a key of its arguments, 1.5 us: a
+        view, or one kernel.  Without the native engine it is left as it is.
+    """
+    if function is None:
+        return lambda function: traced(function, writes=writes, light=light)
+    if writes is None:
+        writes = function.__name__.endswith("_")
+    call = traced_call(_checked(function), writes=writes, light=light)
+    FUNCTIONS[f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}"] = call
+    return call
+
+
+def traced_call(definition: CallT, *, writes: bool, light: bool) -> CallT:
+    """Return what runs a definition, or a short program in its place."""
+    recording = record_write if writes else record
+    call = accelerated("remembered", definition, _native(recording), writes)
+    if call is not definition or light:
+        return call
+    made: CallT = _replaying(definition, recording, writes)
+    return made
+
+
+def _checked(function: CallT) -> CallT:
+    """Check flags before the function; those that may be None it checks itself.
+
+    They are deprecated ones, or None in nearly every call.
+    """
+    kinds = inspect.unwrap(function).__annotations__.values()
+    return checked(function) if "bool" in kinds else function
+
+
+def _native(record: Any) -> Any:
+    """Return what records a call for the native engine."""
+
+    def recording(*given: Any) -> tuple[Any, Any]:
+        result, call = record(*given)
+        return result, None if call is None else call.native()
+
+    return recording

@@ -1,0 +1,426 @@
+# SPDX-License-Identifier: MIT
+"""The ReLU family: activations made of pieces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_float, refuse_booleans
+from autocalc._ops._operator.coerce import same_dtype
+from autocalc._ops._operator.factories import nary, unary
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.traced import traced
+from autocalc._ops._recorded import composed, one_node
+from autocalc._ops.elementwise import arithmetic, clamping, comparison
+from autocalc._ops.views import _writing, view
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+relu_op = unary(
+    "relu",
+    "max(x, 0)",
+    saves="out",
+    floats=False,
+    methods="relu",
+    inplace="relu_",
+    example=("[-1.0, 2.0]", "[0., 2.]"),
+)
+
+
+@relu_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.relu_backward(g, n.saved[0])
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return max(input, 0); with `inplace`, in the memory of `input`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.relu(ac.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+    if inplace.__class__ is not FLAG:
+        inplace = check_flag("relu", "inplace", inplace)
+    return _writing.kernel_into(relu_op, input, (), inplace, "relu_")
+
+
+def relu_(input: Tensor) -> Tensor:
+    """Set the negative elements of `input` to 0, in place; return it.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([-1.0, 2.0])
+    >>> ac.nn.functional.relu_(x) is x, x
+    (True, tensor([0., 2.]))
+    """
+    return relu(input, inplace=True)
+
+
+# At the limits themselves the gradient is 0, unlike that of clamp.
+hardtanh_op = nary("hardtanh", saves="out")
+
+
+@hardtanh_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.hardtanh_backward(g, n.saved[0], *n.attributes)
+
+
+hardswish_op = nary("hardswish", saves="a")
+
+
+@hardswish_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.hardswish_backward(g, n.saved[0])
+
+
+leaky_relu_op = nary("leaky_relu", saves="a")
+
+
+@leaky_relu_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.leaky_relu_backward(g, n.saved[0], *n.attributes)
+
+
+elu_op = nary("elu", saves="a")
+
+
+@elu_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.elu_backward(g, n.saved[0], *n.attributes)
+
+
+@traced
+def hardtanh(
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Tensor:
+    """Return `input` limited to `min_val` to `max_val`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    min_val
+        The lower limit.
+    max_val
+        The upper limit.
+    inplace
+        Write the result into the memory of `input`.
+
+    Raises
+    ------
+    ArgumentError
+        If `min_val` is above `max_val`.
+    DTypeError
+        If the tensor is of integers which cannot hold the limits.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.hardtanh(ac.tensor([-2.0, 0.5]))
+    tensor([-1.0000,  0.5000])
+    """
+    check_tensor("hardtanh", input)
+    min_val = float(number("hardtanh", "min_val", min_val))
+    max_val = float(number("hardtanh", "max_val", max_val))
+    if min_val > max_val:
+        message = (
+            f"hardtanh: `min_val`={min_val} is above `max_val`={max_val}; swap them."
+        )
+        raise ArgumentError(message)
+    return _limited("hardtanh", input, min_val, max_val, inplace)
+
+
+def _limited(where: str, x: Tensor, low: float, high: float, inplace: bool) -> Tensor:
+    """Return x between two limits, in its own dtype."""
+    if x.is_floating_point():
+        return _writing.kernel_into(hardtanh_op, x, (low, high), inplace, f"{where}_")
+    _check_integers(where, x, low, high)
+    low, high = int(low), int(high)
+    return _writing.maybe_into(
+        x, lambda x: clamping.clamp(x, low, high), inplace, f"{where}_"
+    )
+
+
+def _check_integers(where: str, x: Tensor, low: float, high: float) -> None:
+    """Raise unless x is of integers, and the limits are integers that it can hold."""
+    refuse_booleans(where, x)
+    wrong = not (low.is_integer() and high.is_integer())
+    if wrong or (low < 0 and not x.dtype.is_signed):
+        message = (
+            f"{where}: {low} to {high} are no limits for a tensor of {x.dtype.name}; "
+            f"convert it with .float()."
+        )
+        raise DTypeError(message)
+
+
+@traced
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return min(max(input, 0), 6).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.relu6(ac.tensor([-1.0, 8.0]))
+    tensor([0., 6.])
+    """
+    return _limited("relu6", check_tensor("relu6", input), 0.0, 6.0, inplace)
+
+
+@traced
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return min(max(input + 3, 0), 6) / 6, a sigmoid made of lines.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.hardsigmoid(ac.tensor([-3.0, 0.0, 3.0]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    check_float("hardsigmoid", input)
+    return _writing.maybe_into(input, _hardsigmoid, inplace, "hardsigmoid_")
+
+
+@rounded_once
+def _hardsigmoid(x: Tensor) -> Tensor:
+    return one_node(_slope_of_hardsigmoid, _hardsigmoids, (x,))
+
+
+@composed("hardsigmoid", "a", like="abs")
+def _slope_of_hardsigmoid(k: Any, n: Any, g: Any) -> Any:
+    share = k.mul(g, k.constant(1 / 6, g))
+    return k.hardtanh_backward(share, n.saved[0], -3.0, 3.0)
+
+
+@traced
+def _hardsigmoids(x: Tensor) -> Tensor:
+    # A factor for the divisor: 100,000 elements take 24 instead of 36 us, for 1 ULP.
+    return arithmetic.mul(hardtanh_op(arithmetic.add_op(x, 3.0), 0.0, 6.0), 1 / 6)
+
+
+@traced
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return input * hardsigmoid(input).
+
+    Howard and others: Searching for MobileNetV3 (ICCV 2019).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.hardswish(ac.tensor([-3.0, 0.0, 3.0]))
+    tensor([-0., 0., 3.])
+    """
+    check_float("hardswish", input)
+    return _writing.kernel_into(hardswish_op, input, (), inplace, "hardswish_")
+
+
+@traced
+def leaky_relu(
+    input: Tensor, negative_slope: float = 0.01, inplace: bool = False
+) -> Tensor:
+    """Return input where it is above 0, else negative_slope * input.
+
+    Maas, Hannun, Ng: Rectifier nonlinearities improve acoustic models (2013).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    negative_slope
+        The slope below 0.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.leaky_relu(ac.tensor([-1.0, 2.0]), 0.1)
+    tensor([-0.1000,  2.0000])
+    """
+    check_float("leaky_relu", input)
+    slope = float(number("leaky_relu", "negative_slope", negative_slope))
+    return _writing.kernel_into(leaky_relu_op, input, (slope,), inplace, "leaky_relu_")
+
+
+def _sloped(x: Tensor, slope: Tensor | float) -> Tensor:
+    above = comparison.gt(x, 0.0)
+    return comparison.where_op(above, x, arithmetic.mul(x, slope))
+
+
+@method("prelu")
+@traced
+@rounded_once
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """Return input where it is above 0, else weight * input.
+
+    He, Zhang, Ren, Sun: Delving deep into rectifiers (ICCV 2015).
+
+    Parameters
+    ----------
+    input
+        (N, C, ...), or any shape if there is one slope.
+    weight
+        The slopes, (C,), (1,) or ().
+
+    Raises
+    ------
+    ShapeError
+        If there are neither one nor C slopes.
+    DTypeError
+        If the two are not of one floating-point dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.prelu(ac.tensor([-1.0, 2.0]), ac.tensor([0.1]))
+    tensor([-0.1000,  2.0000])
+    """
+    check_float("prelu", input, weight)
+    same_dtype("prelu", input, weight)
+    a, slopes = input._array, weight._array
+    channels = a.shape[1] if a.ndim > 1 else 1
+    if slopes.ndim > 1 or slopes.size not in (1, channels):
+        message = (
+            f"prelu: `weight` has shape {weight.shape} for an input of shape "
+            f"{input.shape}; give 1 slope, or {channels}, one for each channel."
+        )
+        raise ShapeError(message)
+    if slopes.ndim == 1 and a.ndim != 1:
+        ones = (1,) * (a.ndim - 2)
+        shape = (1, slopes.size, *ones) if a.ndim else ()
+        weight = view.reshape_op(weight, shape)
+    return _sloped(input, weight)
+
+
+@traced
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Return input where it is above 0, else alpha * (exp(input) - 1).
+
+    Clevert, Unterthiner, Hochreiter: Exponential linear units (ICLR 2016).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    alpha
+        The factor below 0.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.elu(ac.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
+    check_float("elu", input)
+    alpha = number("elu", "alpha", alpha)
+    return _writing.kernel_into(elu_op, input, (alpha, 1.0, 1.0), inplace, "elu_")
+
+
+@traced
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Return input where it is above 0, else alpha * (exp(input / alpha) - 1).
+
+    Barron: Continuously differentiable exponential linear units (2017).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    alpha
+        The scale below 0.
+    inplace
+        Write the result into the memory of `input`.
+
+    Raises
+    ------
+    ArgumentError
+        If `alpha` is 0.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.celu(ac.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
+    check_float("celu", input)
+    alpha = number("celu", "alpha", alpha)
+    if alpha == 0:
+        message = "celu: `alpha` is 0, which the input is divided by; use another."
+        raise ArgumentError(message)
+    return _writing.kernel_into(
+        elu_op, input, (alpha, 1 / alpha, 1.0), inplace, "celu_"
+    )
+
+
+#: Of selu: with these, mean 0 and variance 1 pass through a layer.
+SELU_ALPHA = 1.6732632423543772
+
+
+SELU_SCALE = 1.0507009873554805
+
+
+_SELU = SELU_ALPHA, 1.0, SELU_SCALE
+
+
+@traced
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return 1.0507 * elu(input, 1.6733), whose outputs stay normalised.
+
+    Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing neural networks (NeurIPS
+    2017).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.selu(ac.tensor([-1.0, 2.0]))
+    tensor([-1.1113,  2.1014])
+    """
+    check_float("selu", input)
+    return _writing.kernel_into(elu_op, input, _SELU, inplace, "selu_")

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Tensors joined, repeated and rearranged, and their diagonals."""

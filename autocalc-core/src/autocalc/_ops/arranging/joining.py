@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: MIT
+"""Tensors joined into one."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.state import current
+from autocalc._graph._node import Node
+from autocalc._ops._operator.arguments import axis_of, check_tensor
+from autocalc._ops._operator.coerce import cast, coerce, result_dtype
+from autocalc._ops._operator.numpy_names import dim_or_axis
+from autocalc._ops._operator.out import apply_out, copy_to_out
+from autocalc._ops._operator.rules import Op
+from autocalc._ops._operator.traced import traced
+from autocalc._ops._recorded import composed, recorded
+from autocalc._ops.creation.constants import zeros
+from autocalc._ops.views import broadcasting, view
+from autocalc._tensor import Tensor, make
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+_cat, _stack = Op("cat"), Op("stack")
+
+
+Read: TypeAlias = tuple[list[Any], list[Any], list[Any]]
+
+
+def _read(tensors: Any) -> Read | None:
+    """Return arrays, edges and shapes of a list of tensors of one dtype, else None."""
+    kind = tensors.__class__
+    if (kind is not list and kind is not tuple) or not tensors:
+        return None
+    given: list[Any] = []
+    edges: list[Any] = []
+    shapes: list[Any] = []
+    dtype = None
+    for tensor in tensors:
+        try:
+            a, edge = tensor._array, tensor._edge
+        except AttributeError:
+            return None
+        if a.dtype is not dtype:
+            if dtype is not None:
+                return None
+            dtype = a.dtype
+        given.append(a)
+        edges.append(edge)
+        shapes.append(a.shape)
+    return given, edges, shapes
+
+
+def _joined(op: Op, join: Callable[..., Any], read: Read, axis: int) -> Tensor:
+    """Run `join` on what `_read` found, and record it as `op`."""
+    given, edges, shapes = read
+    out = join(given, axis)
+    if edges.count(None) == len(edges) or not current().grad:
+        return make(out, None)
+    node = Node(op, tuple(edges), (), (), tuple(shapes), out.dtype, (axis,))
+    return make(out, node)
+
+
+def cat_op(tensors: tuple[Tensor, ...], axis: int) -> Tensor:
+    """Join tensors of one dtype along `axis`."""
+    return _joined(_cat, arrays.cat, _sure(tensors), axis)
+
+
+def _sure(tensors: tuple[Tensor, ...]) -> Read:
+    """Return what `_read` finds in tensors of one dtype."""
+    read = _read(tensors)
+    assert read is not None
+    return read
+
+
+def _cat_rule(k: Any, n: Any, g: Any) -> Any:
+    """Each part's gradient is a view of `g`."""
+    (axis,) = n.attributes
+    lead = (builtins.slice(None),) * axis
+    result, start = [], 0
+    for i, shape in enumerate(n.shapes):
+        stop = start + shape[axis]
+        place = (*lead, builtins.slice(start, stop))
+        result.append(k.slice(g, place) if n.needs(i) else None)
+        start = stop
+    return tuple(result)
+
+
+def _stack_rule(k: Any, n: Any, g: Any) -> Any:
+    """Each part's gradient is a view of `g`."""
+    lead = (builtins.slice(None),) * n.attributes[0]
+    return tuple([
+        k.slice(g, (*lead, i, ...)) if n.needs(i) else None
+        for i in range(len(n.shapes))
+    ])  # fmt: skip
+
+
+_cat.rule, _stack.rule = _cat_rule, _stack_rule
+
+
+def listed(where: str, tensors: Any) -> Any:
+    """Return what must be a list or tuple of tensors."""
+    if not isinstance(tensors, (list, tuple)):
+        message = (
+            f"{where}: got a {type(tensors).__name__}; it must be a list or tuple of "
+            f"tensors."
+        )
+        raise DTypeError(message)
+    return tensors
+
+
+@traced(light=True)
+def cat(
+    tensors: Sequence[Tensor],
+    dim: int = 0,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+) -> Tensor:
+    """Join tensors along an existing dimension; all other sizes must be equal.
+
+    Tensors of shape (0,) are left out, as in PyTorch.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
+    dim
+        The dimension along which they are joined.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no tensor.
+    ShapeError
+        If sizes differ in another dimension.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cat([ac.tensor([1, 2]), ac.tensor([3])])
+    tensor([1, 2, 3])
+    """
+    if axis is not None:
+        dim = dim_or_axis("cat", dim, axis, 0)
+    read = _read(tensors)
+    if read is None or (0,) in read[2]:
+        parts = _converted("cat", tensors)
+        read = _sure(tuple(x for x in parts if x.shape != (0,)) or parts[:1])
+    shapes = read[2]
+    first = shapes[0]
+    axis = dim
+    if axis.__class__ is not int or not 0 <= axis < len(first):
+        axis = axis_of("cat", dim, len(first))
+    if not first or shapes.count(first) < len(shapes):
+        _check_sizes(shapes, axis)
+    result = _joined(_cat, arrays.cat, read, axis)
+    return result if out is None else copy_to_out("cat", result, out)
+
+
+def _converted(where: str, tensors: Any) -> tuple[Tensor, ...]:
+    """Return tensors in the dtype that they become together."""
+    parts = coerce(where, *listed(where, tensors)) if tensors else ()
+    if not parts:
+        message = f"{where}: needs at least one tensor."
+        raise ArgumentError(message)
+    return parts
+
+
+def _check_sizes(shapes: list[tuple[int, ...]], axis: int) -> None:
+    """Raise unless shapes agree in all dimensions but `axis`, which they must have."""
+    first = shapes[0]
+    ndim, before, after = len(first), first[:axis], first[axis + 1 :]
+    for i, shape in enumerate(shapes):
+        same = len(shape) == ndim and shape[:axis] == before
+        if not (same and shape[axis + 1 :] == after and ndim):
+            message = (
+                f"cat: `tensors[{i}]` has shape {shape}, `tensors[0]` {first}; all "
+                f"sizes but that of dimension {axis} must agree."
+            )
+            raise ShapeError(message)
+
+
+@traced(light=True)
+def stack(
+    tensors: Sequence[Tensor],
+    dim: int = 0,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+) -> Tensor:
+    """Join tensors of one shape along a new dimension.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
+    dim
+        Where the new dimension stands.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no tensor.
+    ShapeError
+        If shapes differ.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.stack([ac.tensor([1, 2]), ac.tensor([3, 4])])
+    tensor([[1, 2],
+            [3, 4]])
+    """
+    if axis is not None:
+        dim = dim_or_axis("stack", dim, axis, 0)
+    read = _read(tensors)
+    if read is None:
+        for part in listed("stack", tensors):
+            check_tensor("stack", part)
+        read = _sure(_converted("stack", tensors))
+    shapes = read[2]
+    first = shapes[0]
+    if shapes.count(first) < len(shapes):
+        i, shape = next((i, n) for i, n in enumerate(shapes) if n != first)
+        message = (
+            f"stack: `tensors[{i}]` has shape {shape}, `tensors[0]` {first}; all must "
+            f"be equal."
+        )
+        raise ShapeError(message)
+    axis = dim
+    if axis.__class__ is not int or not 0 <= axis <= len(first):
+        axis = axis_of("stack", dim, len(first) + 1)
+    result = _joined(_stack, arrays.stack, read, axis)
+    return result if out is None else copy_to_out("stack", result, out)
+
+
+def _of_dims(
+    where: str, tensors: Any, ndim: int, raised: Callable[[Tensor], Tensor]
+) -> list[Tensor]:
+    """Return tensors of `ndim` dimensions or more: those of fewer are `raised`."""
+    many = broadcasting.tensors_given(where, (tensors,))
+    return [x if x._array.ndim >= ndim else raised(x) for x in many]
+
+
+@traced(light=True)
+def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Join tensors along the second dimension; vectors along the only one.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.hstack([ac.tensor([1, 2]), ac.tensor([3])])
+    tensor([1, 2, 3])
+    """
+    many = _of_dims("hstack", tensors, 1, broadcasting.atleast_1d)
+    return apply_out("hstack", cat(many, 0 if many[0].ndim == 1 else 1), out)
+
+
+@traced
+def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Join tensors along the first dimension; vectors are rows.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.vstack([ac.tensor([1, 2]), ac.tensor([3, 4])])
+    tensor([[1, 2],
+            [3, 4]])
+    """
+    many = _of_dims("vstack", tensors, 2, broadcasting.atleast_2d)
+    return apply_out("vstack", cat(many, 0), out)
+
+
+@traced
+def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Join tensors along the third dimension.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.dstack([ac.tensor([1, 2]), ac.tensor([3, 4])])
+    tensor([[[1, 3],
+             [2, 4]]])
+    """
+    many = _of_dims("dstack", tensors, 3, broadcasting.atleast_3d)
+    return apply_out("dstack", cat(many, 2), out)
+
+
+@traced
+def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Join tensors along the second dimension; vectors are columns.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.column_stack([ac.tensor([1, 2]), ac.tensor([3, 4])])
+    tensor([[1, 3],
+            [2, 4]])
+    """
+    many = broadcasting.tensors_given("column_stack", (tensors,))
+    return apply_out(
+        "column_stack",
+        hstack([view.reshape_op(x, (x.numel(), 1)) if x.ndim < 2 else x for x in many]),
+        out,
+    )
+
+
+@traced
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Return matrices along the diagonal of a matrix, with 0 elsewhere.
+
+    Parameters
+    ----------
+    *tensors
+        The tensors, a list or a tuple.
+
+    Raises
+    ------
+    ShapeError
+        If a tensor has more than two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.block_diag(ac.tensor([[1, 2]]), ac.tensor(3))
+    tensor([[1, 2, 0],
+            [0, 0, 3]])
+    """
+    many = [check_tensor("block_diag", x) for x in tensors]
+    if any(x.ndim > 2 for x in many):
+        found = ", ".join(str(x._array.shape) for x in many)
+        message = f"block_diag: shapes {found}; all must be matrices, vectors or less."
+        raise ShapeError(message)
+    parts = [view.reshape(x, (1, -1)) if x.ndim < 2 else x for x in many]
+    if not parts:
+        return zeros(1, 0)
+    dtype = result_dtype("block_diag", *many)
+    parts = [cast(x, dtype) for x in parts]
+    top = left = 0
+    places = []
+    for x in parts:
+        rows, columns = x._array.shape
+        bottom, right = top + rows, left + columns
+        places.append((slice(top, bottom), slice(left, right)))
+        top, left = bottom, right
+    whole = arrays.zeros((top, left), parts[0]._array.dtype)
+    for x, place in zip(parts, places, strict=True):
+        if x._array.size:  # no short program has an empty view
+            arrays.copy(x._array, into=arrays.slice(whole, place))
+    return recorded(_blocks, tuple(parts), whole, tuple(places))
+
+
+@composed("block_diag")
+def _blocks(k: Any, n: Any, g: Any) -> Any:
+    places = enumerate(n.attributes)
+    return tuple([k.slice(g, at) if n.needs(i) else None for i, at in places])

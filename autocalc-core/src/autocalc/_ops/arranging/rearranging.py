@@ -1,0 +1,562 @@
+# SPDX-License-Identifier: MIT
+"""Tensors repeated, rolled, flipped and turned; grids and combinations."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import arrays, constant
+from autocalc._dispatch.selection.state import recordings, refuse_reading
+from autocalc._ops._operator.arguments import (
+    Dims,
+    as_int,
+    axes_of,
+    axis_of,
+    check_tensor,
+    integers,
+    sizes_given,
+    sizes_of,
+)
+from autocalc._ops._operator.checks import check_shape
+from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.numpy_names import dim_or_axis
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.arranging import joining
+from autocalc._ops.indexing import indexing as indexing_ops
+from autocalc._ops.views import broadcasting, slicing, view
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import checked, require
+from autocalc.errors import ArgumentError, DimensionError, ShapeError
+
+
+@method("repeat")
+@traced
+def repeat(input: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
+    """Return copies of `input` side by side: repeats[i] along dimension i.
+
+    There may be more repeats than dimensions; new dimensions stand in front.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    *sizes
+        How often each dimension is repeated, one by one or as one sequence.
+    repeats
+        The same as a sequence by its name.
+
+    Raises
+    ------
+    ShapeError
+        If there are fewer repeats than dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1, 2]).repeat(2, 2)
+    tensor([[1, 2, 1, 2],
+            [1, 2, 1, 2]])
+    """
+    given = sizes_given("repeat", sizes, repeats)
+    x, times = check_tensor("repeat", input), sizes_of("repeat", (given,))
+    shape = x._array.shape
+    if len(times) < len(shape):
+        message = (
+            f"repeat: {len(times)} repeats {times} for a tensor of shape {x.shape}; "
+            f"there must be one for each dimension at least."
+        )
+        raise ShapeError(message)
+    return _spread(x, *_repeated(shape, times))
+
+
+@lru_cache(1024)
+def _repeated(
+    shape: tuple[int, ...], times: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Return the shapes that `_spread` takes: dimensions apart, repeated, together."""
+    sizes = (*(1,) * (len(times) - len(shape)), *shape)
+    single = tuple(m for n in sizes for m in (1, n))
+    many = tuple(m for pair in zip(times, sizes, strict=True) for m in pair)
+    return single, many, tuple(r * n for r, n in zip(times, sizes, strict=True))
+
+
+def _spread(
+    x: Tensor, apart: tuple[int, ...], many: tuple[int, ...], together: tuple[int, ...]
+) -> Tensor:
+    """Return a copy of `x`, seen as `apart`, repeated to `many`, in a third shape."""
+    if x._edge is None:
+        spread = arrays.expand(arrays.reshape(x._array, apart), many)
+        return make(arrays.copy(spread).reshape(together), None)
+    copied = view.clone_op(broadcasting.expand_op(view.reshape_op(x, apart), many))
+    return view.detach_from_base(view.reshape_op(copied, together))
+
+
+@traced(light=True)
+def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
+    """Return copies of `input` side by side; missing repeats are 1.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dims
+        How often each dimension is repeated.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tile(ac.tensor([1, 2]), (2,))
+    tensor([1, 2, 1, 2])
+    """
+    x = check_tensor("tile", input)
+    times = sizes_of("tile", (integers("tile", "dims", dims),))
+    shape = x._array.shape
+    times = (*(1,) * (len(shape) - len(times)), *times)
+    return _spread(x, *_repeated(shape, times))
+
+
+@method("repeat_interleave")
+@traced
+def repeat_interleave(
+    input: Tensor,
+    repeats: int | Tensor | None = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+    axis: Any = None,
+) -> Tensor:
+    """Return each element repeated, one behind the other.
+
+    Parameters
+    ----------
+    input
+        Of any shape; without `dim` it is flattened.  Alone, it is `repeats`, and the
+        index of each repetition is returned.
+    repeats
+        How often: a number, or one for each slice along `dim`.
+    dim
+        Whose slices to repeat.
+    output_size
+        What `repeats` adds up to; checked.
+    axis
+        `dim` by NumPy's name.
+
+    Raises
+    ------
+    ShapeError
+        If `repeats` has not as many elements as `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.repeat_interleave(ac.tensor([7, 8, 9]), ac.tensor([2, 0, 1]))
+    tensor([7, 7, 9])
+    """
+    if axis is not None:
+        dim = dim_or_axis("repeat_interleave", dim, axis)
+    x = check_tensor("repeat_interleave", input)
+    if repeats is None:
+        counts = indexing_ops.as_positions("repeat_interleave", x)
+        return cast(_repetitions(counts, output_size), x.dtype)
+    if dim is None:
+        x, dim = x if x._array.ndim == 1 else view.flatten(x), 0
+    shape = x._array.shape
+    axis = axis_of("repeat_interleave", dim, len(shape))
+    n = shape[axis]
+    if isinstance(repeats, Tensor):
+        counts = indexing_ops.as_positions("repeat_interleave", repeats)
+        repeats = counts.item() if counts.numel() == 1 else repeats
+    if isinstance(repeats, Tensor):
+        if counts.shape != (n,):
+            message = (
+                f"repeat_interleave: `repeats` has shape {counts.shape} for dimension "
+                f"{axis} of size {n}; it must be ({n},)."
+            )
+            raise ShapeError(message)
+        return indexing_ops.index_select_op(x, _repetitions(counts, output_size), axis)
+    times = as_int("repeat_interleave", "repeats", repeats)
+    sizes_of("repeat_interleave", (times,))
+    before, behind = shape[: axis + 1], shape[axis + 1 :]
+    together = (*shape[:axis], n * times, *behind)
+    return _spread(x, (*before, 1, *behind), (*before, times, *behind), together)
+
+
+def _repetitions(counts: Tensor, size: int | None) -> Tensor:
+    """Return i, counts[i] times, for each i."""
+    check_shape("repeat_interleave", "repeats", counts, "a vector")
+    if recordings:
+        refuse_reading("repeat_interleave, whose shape depends on values")
+    a = counts._array
+    n = a.shape[0]
+    ends = arrays.cumsum(a, 0)
+    length = int(ends[-1]) if n else 0
+    if n and int(arrays.min(a, (0,))) < 0:
+        message = f"repeat_interleave: `repeats` holds {int(arrays.min(a, (0,)))}."
+        raise ArgumentError(message)
+    if size is not None and size != length:
+        message = (
+            f"repeat_interleave: `output_size`={size}, but `repeats` adds up to "
+            f"{length}."
+        )
+        raise ArgumentError(message)
+    # A step up wherever the next one begins; some begin behind the last.
+    steps = arrays.zeros((length + 1,), a.dtype)
+    if n > 1:
+        ones = arrays.full((n - 1,), 1, a.dtype)
+        steps = arrays.scatter_add(steps, arrays.slice(ends, (slice(0, -1),)), ones, 0)
+    return make(arrays.cumsum(arrays.slice(steps, (slice(0, length),)), 0), None)
+
+
+@method("roll")
+@traced(light=True)
+def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
+    """Return `input` shifted along dimensions; what leaves comes in at the other end.
+
+    Without `dims`, as if it had one dimension.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    shifts
+        How far, one or several.
+    dims
+        The dimensions; without them the tensor counts as one line.
+
+    Raises
+    ------
+    ArgumentError
+        If there are not as many `shifts` as `dims`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.roll(ac.tensor([1, 2, 3]), 1)
+    tensor([3, 1, 2])
+    """
+    x = check_tensor("roll", input)
+    by = integers("roll", "shifts", shifts)
+    axes = () if dims is None else integers("roll", "dims", dims)
+    if not axes:
+        if len(by) != 1:
+            message = f"roll: `shifts`={by} without `dims`; give one number."
+            raise ArgumentError(message)
+        if x._array.ndim == 1:
+            return _rolled(x, by[0], 0)
+        flat = _rolled(view.reshape_op(x, (-1,)), by[0], 0)
+        return view.detach_from_base(view.reshape_op(flat, x._array.shape))
+    if len(axes) != len(by):
+        message = f"roll: `shifts`={by} and `dims`={axes} must be as many."
+        raise ArgumentError(message)
+    if x.ndim == 0:
+        message = (
+            f"roll: `dims`={axes} for a tensor without dimensions; leave them out."
+        )
+        raise DimensionError(message)
+    for shift, dim in zip(by, axes, strict=True):
+        x = _rolled(x, shift, axis_of("roll", dim, x.ndim))
+    return x
+
+
+def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
+    a = x._array
+    n = a.shape[axis]
+    cut = -as_int("roll", "shifts", shift) % n if n else 0
+    if cut == 0:
+        return view.clone_op(x)
+    lead = (slice(None),) * axis
+    head, tail = (*lead, slice(cut, None)), (*lead, slice(0, cut))
+    if x._edge is None:
+        return make(arrays.cat((a[head], a[tail]), axis), None)
+    both = slicing.slice_op(x, head), slicing.slice_op(x, tail)
+    return joining.cat_op(both, axis)
+
+
+@traced
+def flip(input: Tensor, dims: Dims) -> Tensor:
+    """Return `input` with the order along `dims` reversed: a copy.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dims
+        The dimensions whose order is reversed.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.flip(ac.tensor([1, 2, 3]), (0,))
+    tensor([3, 2, 1])
+    """
+    x = check_tensor("flip", input)
+    dims = integers("flip", "dims", dims)
+    if len(dims) == 1 and x._array.ndim:
+        axes: tuple[int, ...] = (axis_of("flip", dims[0], x._array.ndim),)
+    else:
+        axes = axes_of("flip", x, dims) if dims else ()
+    if not axes:
+        return view.clone_op(x)
+    for axis in axes:
+        n = x._array.shape[axis]
+        back = _kept_places(n) if n <= _KEPT else _places_back(n)
+        places = make(arrays.beside(x._array, back), None)
+        x = indexing_ops.index_select_op(x, places, axis)
+    return x
+
+
+#: Of so many elements the places from the last to the first are kept.
+_KEPT = 4096
+
+
+def _places_back(n: int) -> Any:
+    """Return n - 1, n - 2 and so on to 0, an array."""
+    places = arrays.arange(n, arrays.empty((), dtypes.int64.numpy))
+    return arrays.frozen(arrays.sub(constant(n - 1, places.dtype), places))
+
+
+_kept_places = lru_cache(64)(_places_back)
+
+
+@method("fliplr")
+def fliplr(input: Tensor) -> Tensor:
+    """Return `input` with the order along the second dimension reversed.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.fliplr(ac.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 1],
+            [4, 3]])
+    """
+    return flip(input, 1)
+
+
+@method("flipud")
+def flipud(input: Tensor) -> Tensor:
+    """Return `input` with the order along the first dimension reversed.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.flipud(ac.tensor([[1, 2], [3, 4]]))
+    tensor([[3, 4],
+            [1, 2]])
+    """
+    return flip(input, 0)
+
+
+@method("rot90")
+def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
+    """Return `input` turned `k` times by 90 degrees, from dims[0] towards dims[1].
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    k
+        How many quarter turns.
+    dims
+        The plane, two dimensions.
+
+    Raises
+    ------
+    DimensionError
+        If `dims` is not two different dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.rot90(ac.tensor([[1, 2], [3, 4]])).tolist()
+    [[2, 4], [1, 3]]
+    """
+    reversed_ = _reversed_for_turn(input, k, dims)
+    return view.transpose(reversed_, *dims) if k % 2 else reversed_
+
+
+@traced
+def _reversed_for_turn(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
+    """Return what `rot90` turns: rows are reversed where they lie side by side."""
+    x, plane = check_tensor("rot90", input), integers("rot90", "dims", dims)
+    ndim = x._array.ndim
+    axes = [axis_of("rot90", d, ndim) for d in plane]
+    if len(axes) != 2 or axes[0] == axes[1] or ndim < 2:
+        message = (
+            f"rot90: `dims`={plane} of shape {x.shape}; they must be two different "
+            f"dimensions."
+        )
+        raise DimensionError(message)
+    turns = as_int("rot90", "k", k) % 4
+    if turns == 2:
+        return flip(x, axes)
+    if turns == 0:
+        return view.clone(x)
+    return flip(x, [axes[1 if turns == 1 else 0]])
+
+
+@traced
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Return the coordinates of a grid: tensor i repeated along all other dimensions.
+
+    With ``indexing="xy"`` the first two dimensions change places.
+
+    Parameters
+    ----------
+    *tensors
+        Vectors, one by one.
+    indexing
+        "ij": the first vector along the rows; "xy": along the columns.
+
+    Raises
+    ------
+    ArgumentError
+        If `indexing` is neither.
+    ShapeError
+        If a tensor is no vector, or dtypes differ.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> rows, columns = ac.meshgrid(ac.arange(2), ac.arange(3))
+    >>> columns
+    tensor([[0, 1, 2],
+            [0, 1, 2]])
+    """
+    many = broadcasting.tensors_given("meshgrid", tensors)
+    require("meshgrid", "indexing", indexing, indexing in ("ij", "xy"), "'ij' or 'xy'")
+    lines = [x._array for x in many]
+    if any(a.ndim > 1 or a.dtype is not lines[0].dtype for a in lines):
+        given = ", ".join(f"{x.dtype.name} {x.shape}" for x in many)
+        message = f"meshgrid: got {given}; all must be vectors or numbers of one dtype."
+        raise ShapeError(message)
+    sizes = [a.size for a in lines]
+    ranks = list(range(len(many)))
+    if indexing == "xy" and len(many) > 1:
+        sizes[:2], ranks[:2] = sizes[1::-1], [1, 0]
+    shape, ones = tuple(sizes), [1] * len(many)
+    grids = []
+    for x, rank in zip(many, ranks, strict=True):
+        line = (*ones[:rank], sizes[rank], *ones[rank + 1 :])
+        grids.append(broadcasting.expand_op(view.reshape_op(x, line), shape))
+    return tuple(grids)
+
+
+@traced
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Return all choices of one element of each vector, as rows.
+
+    Parameters
+    ----------
+    *tensors
+        The tensors, a list or a tuple.
+
+    Raises
+    ------
+    ShapeError
+        If a tensor is no vector.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cartesian_prod(ac.tensor([1, 2]), ac.tensor([3, 4])).tolist()
+    [[1, 3], [1, 4], [2, 3], [2, 4]]
+    """
+    many = [check_tensor("cartesian_prod", x) for x in tensors]
+    if not many or any(x.ndim != 1 for x in many):
+        found = ", ".join(str(x._array.shape) for x in many) or "nothing"
+        message = f"cartesian_prod: got {found}; give vectors, one at least."
+        raise ShapeError(message)
+    if len(many) == 1:
+        return view.clone(many[0])
+    grids = meshgrid(*many, indexing="ij")
+    return joining.stack([view.reshape(grid, (-1,)) for grid in grids], 1)
+
+
+@checked
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """Return all choices of `r` elements of a vector, as rows.
+
+    Parameters
+    ----------
+    input
+        A vector [n].
+    r
+        How many elements each has.
+    with_replacement
+        Whether an element may come again.
+
+    Raises
+    ------
+    ShapeError
+        If `input` is no vector.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.combinations(ac.tensor([1, 2, 3])).tolist()
+    [[1, 2], [1, 3], [2, 3]]
+    """
+    x = check_tensor("combinations", input)
+    if x.ndim != 1 or as_int("combinations", "r", r) < 0:
+        message = (
+            f"combinations: shape {x.shape} and `r`={r}; it takes a vector and a "
+            f"number of 0 or more."
+        )
+        raise ShapeError(message)
+    if r == 0:
+        return x.new_empty((0,))
+    choose = (
+        itertools.combinations_with_replacement
+        if with_replacement
+        else (itertools.combinations)
+    )
+    chosen = list(choose(range(x.shape[0]), r))
+    flat = x.new_tensor([i for row in chosen for i in row], dtype=dtypes.int64)
+    return view.reshape(indexing_ops.index_select(x, 0, flat), (len(chosen), r))
+
+
+@method("__reversed__")
+def _reversed(self: Tensor) -> Tensor:
+    return flip(self, 0) if self.ndim else self
+
+
+@method("tile")
+def _tile_method(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
+    """Return copies side by side, as often as `sizes` say.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1.0, 2.0]).tile(2, 2)
+    tensor([[1., 2., 1., 2.],
+            [1., 2., 1., 2.]])
+    """
+    return tile(self, sizes_given("tile", sizes, dims))
+
+
+@method("flip")
+def _flip_method(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
+    """Return a copy, the order along some dimensions reversed.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([[1.0, 2.0], [3.0, 4.0]]).flip(1)
+    tensor([[2., 1.],
+            [4., 3.]])
+    """
+    return flip(self, sizes_given("flip", axes, dims))

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Rotary position embedding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.factories import nary
+from autocalc._tensor import Tensor
+from autocalc.errors import GradError
+
+# Inputs x, cos, sin.  The tables have no gradient here.
+rotary_op = nary("rotary", saves="cos:x sin:x")
+
+
+@rotary_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    cos, sin = n.saved
+    return k.rotary(g, cos, sin, not n.attributes[0]), None, None
+
+
+_NAME = "rotary_embedding"
+
+
+def rotary_embedding(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Return queries or keys turned by the angles of their places.
+
+    Su et al.: RoFormer (2021), equation 34, in the order of features that LLaMA and
+    GPT-NeoX use: the halves (l, r) of the features become
+    ``(l * cos - r * sin, r * cos + l * sin)``.  The product of a query and a key so
+    turned depends on the distance of their places alone.  One kernel computes it, and
+    its gradient by turning back.
+
+    Parameters
+    ----------
+    x
+        ``[B, S, H, D]``: batch, places, heads and an even number of features.
+    cos, sin
+        ``[S, D/2]``, of x's dtype: of place p and pair i the functions of the angle
+        ``p * base**(-2 * i / D)``, usually with a base of 10,000.
+
+    Returns
+    -------
+    Tensor
+        ``[B, S, H, D]``.
+
+    Raises
+    ------
+    ShapeError
+        If the operands do not fit together.
+    GradError
+        If `cos` or `sin` requires a gradient: the tables are constants.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[[1.0, 2.0, 3.0, 4.0]]]])
+    >>> quarter = ac.zeros(1, 2), ac.ones(1, 2)  # cosine and sine of a quarter turn
+    >>> ac.nn.functional.rotary_embedding(x, *quarter)
+    tensor([[[[-3., -4.,  1.,  2.]]]])
+    """
+    x, cos, sin = (check_tensor(_NAME, a) for a in (x, cos, sin))
+    for word, table in (("cos", cos), ("sin", sin)):
+        if table.requires_grad:
+            message = (
+                f"{_NAME}: `{word}` requires a gradient, which it does not get. Pass "
+                f"{word}.detach(), or write the rotation out in products."
+            )
+            raise GradError(message)
+    return rotary_op(x, cos, sin, False)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Convolutions, and windows and borders of images."""

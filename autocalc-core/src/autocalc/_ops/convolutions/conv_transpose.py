@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""Transposed convolutions: the input gradients of convolutions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._kernels.conv._checks import check_conv_transpose
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.convolutions import _spatial, conv
+from autocalc._ops.convolutions.integer_conv import integer_conv_transpose
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import ArgumentError, ShapeError
+
+Sizes = int | tuple[int, ...]
+
+
+@traced
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    output_padding: Sizes = 0,
+    groups: int = 1,
+    dilation: Sizes = 1,
+) -> Tensor:
+    """Return the transposed convolution of signals; see `conv_transpose2d`.
+
+    Parameters
+    ----------
+    input
+        (N, C, L) or (C, L).
+    weight
+        (C, O / groups, K).
+    bias
+        (O,).
+    stride
+        The step between windows.
+    padding
+        What is cut off at both ends.
+    output_padding
+        What is added at the end.
+    groups
+        Into how many groups channels fall.
+    dilation
+        The step within a window.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, weight = ac.tensor([[[1.0, 2.0]]]), ac.tensor([[[1.0, 1.0, 3.0]]])
+    >>> ac.nn.functional.conv_transpose1d(x, weight, stride=2)
+    tensor([[[1., 1., 5., 2., 6.]]])
+    """
+    geometry = stride, padding, output_padding, dilation
+    return _conv_transpose("conv_transpose1d", 1, input, weight, bias, geometry, groups)
+
+
+@traced
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    output_padding: Sizes = 0,
+    groups: int = 1,
+    dilation: Sizes = 1,
+) -> Tensor:
+    """Return the gradient of a convolution's input, as an operator of its own.
+
+    Each element of `input` adds the filter, times its value, to the output: where
+    `conv2d` with the same `weight`, `stride`, `padding` and `dilation` reads, this
+    writes.  Zeiler and others: Deconvolutional networks (CVPR 2010).
+
+    Parameters
+    ----------
+    input
+        (N, C, H, W) or (C, H, W), float32 or float64.
+    weight
+        (C, O / groups, kH, kW): channels in first.
+    bias
+        (O,).
+    stride, padding, dilation, groups
+        Those of the convolution whose gradient this is; larger strides give larger
+        outputs, padding smaller ones.
+    output_padding
+        What is added at the ends of the output; below `stride` or `dilation`.
+
+    Returns
+    -------
+    Tensor
+        (N, O, H', W') with H' = (H - 1) stride - 2 padding + dilation (kH - 1) +
+        output_padding + 1.
+
+    Raises
+    ------
+    ShapeError
+        If channels and weight do not fit, or nothing would be left.
+    ArgumentError
+        If an argument is no integer in its range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, weight = ac.ones(1, 1, 2, 2), ac.ones(1, 1, 2, 2)
+    >>> ac.nn.functional.conv_transpose2d(x, weight)
+    tensor([[[[1., 2., 1.],
+              [2., 4., 2.],
+              [1., 2., 1.]]]])
+    """
+    geometry = stride, padding, output_padding, dilation
+    return _conv_transpose("conv_transpose2d", 2, input, weight, bias, geometry, groups)
+
+
+@traced
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    output_padding: Sizes = 0,
+    groups: int = 1,
+    dilation: Sizes = 1,
+) -> Tensor:
+    """Return the transposed convolution of volumes; see `conv_transpose2d`.
+
+    Parameters
+    ----------
+    input
+        (N, C, D, H, W) or (C, D, H, W), float32 or float64.
+    weight
+        (C, O / groups, kD, kH, kW): channels in first.
+    bias
+        (O,).
+    stride, padding, dilation, groups
+        Those of the convolution whose gradient this is: one number or three.
+    output_padding
+        What is added at the ends of the output; below `stride` or `dilation`.
+
+    Returns
+    -------
+    Tensor
+        (N, O, D', H', W'), the sizes as in `conv_transpose2d`.
+
+    Raises
+    ------
+    ShapeError
+        If channels and weight do not fit, or nothing would be left.
+    ArgumentError
+        If an argument is no integer in its range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, weight = ac.ones(1, 1, 1, 1, 2), ac.ones(1, 1, 1, 1, 2)
+    >>> ac.nn.functional.conv_transpose3d(x, weight)
+    tensor([[[[[1., 2., 1.]]]]])
+    """
+    geometry = stride, padding, output_padding, dilation
+    return _conv_transpose("conv_transpose3d", 3, input, weight, bias, geometry, groups)
+
+
+def _conv_transpose(
+    where: str,
+    dims: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    geometry: tuple[Any, Any, Any, Any],
+    groups: int,
+) -> Tensor:
+    x, had_batch = _spatial.batched(where, input, dims)
+    whole = x.dtype is dtypes.int64 and conv.of_integers(where, x, weight, bias)
+    if not whole:
+        conv.check_weight(where, x, weight, bias)
+    check_conv_transpose(
+        where, x.shape, weight.shape, conv.shape_of(bias), groups, "input"
+    )
+    stride, padding, output_padding, dilation = geometry
+    steps = _spatial.sizes_of(where, "stride", stride, dims)
+    ends = _spatial.sizes_of(where, "padding", padding, dims, 0)
+    extra = _spatial.sizes_of(where, "output_padding", output_padding, dims, 0)
+    gaps = _spatial.sizes_of(where, "dilation", dilation, dims)
+    if any(e >= max(s, d) for e, s, d in zip(extra, steps, gaps, strict=True)):
+        message = (
+            f"{where}: `output_padding` is {extra}; it must be below `stride` {steps} "
+            f"or `dilation` {gaps}."
+        )
+        raise ArgumentError(message)
+    each = zip(x.shape[2:], weight.shape[2:], steps, ends, extra, gaps, strict=True)
+    sizes = tuple(
+        (n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, e, d in each
+    )
+    if min(sizes) < 1:
+        message = (
+            f"{where}: the output would have the size {sizes}; give a larger input or "
+            f"less padding."
+        )
+        raise ShapeError(message)
+    if whole:
+        out = integer_conv_transpose(x, weight, bias, sizes, steps, ends, gaps, groups)
+        return _spatial.unbatched(out, had_batch)
+    if any(e >= s for e, s in zip(extra, steps, strict=True)):
+        # A convolution of that output has more windows: zeros stand for what they gave.
+        x = conv.longer(x, tuple(e // s for e, s in zip(extra, steps, strict=True)))
+    out = conv.conv_dx(x, weight, bias, sizes, steps, ends, gaps, groups)
+    return _spatial.unbatched(out, had_batch)

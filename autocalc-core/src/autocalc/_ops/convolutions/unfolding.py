@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Windows of an image as columns, and columns added back."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops._operator.checks import check_float, check_shape
+from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.factories import nary
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.convolutions import _spatial
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import ShapeError
+
+unfold_op = nary("unfold")
+
+
+@unfold_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.fold(g, n.shapes[0][2:], *n.attributes)
+
+
+fold_op = nary("fold")
+
+
+@fold_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.unfold(g, *n.attributes[1:])
+
+
+Sizes = int | tuple[int, ...]
+
+
+@traced
+def unfold(
+    input: Tensor,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    padding: Sizes = 0,
+    stride: Sizes = 1,
+) -> Tensor:
+    """Return the windows of images as columns: convolution is then a product.
+
+    Parameters
+    ----------
+    input
+        (N, C, H, W) or (C, H, W), of floats or booleans.
+    kernel_size
+        Of a window: one number, or height and width.
+    dilation, padding, stride
+        Those of `conv2d`.
+
+    Returns
+    -------
+    Tensor
+        (N, C kH kW, windows).
+
+    Raises
+    ------
+    ShapeError
+        If the input has other dimensions, or a window is larger than it.
+    ArgumentError
+        If an argument is no integer in its range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[1.0, 2.0, 3.0]]])
+    >>> ac.nn.functional.unfold(x, (1, 2))
+    tensor([[1., 2.],
+            [2., 3.]])
+    """
+    where = "unfold"
+    x, had_batch = _spatial.batched(where, input, 2)
+    windows = _windows(where, kernel_size, stride, padding, dilation)
+    floats = _floats(where, x)
+    found = unfold_op(floats, *windows)
+    if floats is not x:
+        found = cast(found, dtypes.bool_)
+    return found if had_batch else _spatial.unbatched(found, False)
+
+
+@traced
+def fold(
+    input: Tensor,
+    output_size: Sizes,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    padding: Sizes = 0,
+    stride: Sizes = 1,
+) -> Tensor:
+    """Return images into which columns are added where `unfold` reads them.
+
+    Parameters
+    ----------
+    input
+        (N, C kH kW, windows) or without N, of floats or booleans; sums of these are
+        True where one is.
+    output_size
+        Height and width of the images, or one number for both.
+    kernel_size, dilation, padding, stride
+        Those of `unfold`.
+
+    Returns
+    -------
+    Tensor
+        (N, C, H, W).
+
+    Raises
+    ------
+    ShapeError
+        If there are not as many columns as windows, or not as many rows as elements.
+    ArgumentError
+        If an argument is no integer in its range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[1.0, 2.0], [2.0, 3.0]])
+    >>> ac.nn.functional.fold(x, (1, 3), (1, 2))
+    tensor([[[1., 4., 3.]]])
+    """
+    where = "fold"
+    check_shape(where, "input", input, "(N, rows, windows) or (rows, windows)")
+    had_batch = input.ndim == 3
+    x = input if had_batch else view.unsqueeze(input, 0)
+    sizes = _spatial.sizes_of(where, "output_size", output_size, 2)
+    windows = _windows(where, kernel_size, stride, padding, dilation)
+    taps = math.prod(windows[0])
+    if x.shape[1] % taps:
+        message = (
+            f"{where}: `input` of shape {input.shape} has {x.shape[1]} rows; it must "
+            f"be a multiple of {taps}, the elements of a window."
+        )
+        raise ShapeError(message)
+    found = fold_op(_floats(where, x), sizes, *windows)
+    return _spatial.unbatched(cast(found, x.dtype), had_batch)
+
+
+def _floats(where: str, x: Tensor) -> Tensor:
+    """Return floats as they are, and booleans as 0 and 1."""
+    if x._array.dtype.kind == "b":
+        return cast(x, dtypes.float32)
+    check_float(where, x)
+    return x
+
+
+def _windows(
+    where: str, kernel_size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes
+) -> tuple[tuple[int, ...], ...]:
+    """Return the windows as the kernels take them."""
+    return (
+        _spatial.sizes_of(where, "kernel_size", kernel_size, 2),
+        _spatial.sizes_of(where, "stride", stride, 2),
+        _spatial.sizes_of(where, "padding", padding, 2, 0),
+        _spatial.sizes_of(where, "dilation", dilation, 2),
+    )

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""`asarray`: a tensor of whatever holds numbers, on the same memory if possible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autocalc._ops.creation.from_data import from_numpy, frombuffer, tensor
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import checked
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError, DTypeError
+
+
+@checked
+def asarray(
+    obj: Any,
+    dtype: DType | None = None,
+    *,
+    device: str | Device | None = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return `obj` as a tensor, sharing memory where that is possible.
+
+    Parameters
+    ----------
+    obj
+        A tensor, an array, numbers or lists of them; or a buffer, such as a
+        `bytearray`, whose bytes are read as elements of `dtype`.
+    dtype
+        The dtype of the result; of a buffer of bytes, by default the default dtype.
+    device
+        Where the result lies; by default on the CPU.
+    copy
+        True copies always; False is an error where a copy is needed.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Raises
+    ------
+    DTypeError
+        If a buffer has elements of another dtype than `dtype`.
+    ArgumentError
+        If the bytes of a buffer are no whole number of elements, or a copy is needed
+        and `copy` is False.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> memory = bytearray(8)
+    >>> ac.asarray(memory, dtype=ac.float32)
+    tensor([0., 0.])
+    """
+    made, shares = _as_it_is(obj, dtype)
+    if made is None:
+        made = tensor(obj, dtype=dtype, device=device)
+    result = made.to(device=device, dtype=dtype)
+    shares = shares and result is made
+    if copy is False and not shares:
+        message = (
+            f"asarray: a {type(obj).__name__} needs a copy here, which copy=False does "
+            f"not allow; leave `copy` out, or give the dtype and device that it has."
+        )
+        raise ArgumentError(message)
+    if copy and shares:
+        result = view.clone(result)
+    if requires_grad and not (result.requires_grad and result.is_leaf):
+        result = result.detach().requires_grad_()
+    return result
+
+
+def _as_it_is(obj: Any, dtype: DType | None) -> tuple[Tensor | None, bool]:
+    """Return `obj` as a tensor, and whether on its memory; None of what is copied."""
+    if isinstance(obj, Tensor):
+        return obj, True
+    if isinstance(obj, np.ndarray):
+        try:
+            return from_numpy(obj), True
+        except ArgumentError:  # of another byte order, for example
+            return None, False
+    return (None, False) if isinstance(obj, np.generic) else _of_buffer(obj, dtype)
+
+
+def _of_buffer(obj: Any, dtype: DType | None) -> tuple[Tensor | None, bool]:
+    """Return a tensor of a buffer's bytes, and whether on its memory; None of none."""
+    try:
+        memory = memoryview(obj)
+        held = None if memory.format in ("B", "b", "c") else np.dtype(memory.format)
+    except TypeError:  # no buffer, or one of records
+        return None, False
+    kind = dtypes.get_default_dtype() if held is None else dtypes.of(held)
+    if dtype is not None and held is not None and dtypes.as_dtype(dtype) is not kind:
+        message = (
+            f"asarray: the {type(obj).__name__} has elements of {kind.name}, and "
+            f"`dtype` is {dtypes.as_dtype(dtype).name}; use ac.tensor to convert them, "
+            f"or ac.frombuffer to read their bytes as others."
+        )
+        raise DTypeError(message)
+    shares = memory.c_contiguous and not memory.readonly
+    source = memory if shares else bytearray(memory.tobytes())
+    return frombuffer(source, dtype=kind if dtype is None else dtype), shares

@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: MIT
+"""Making tensors of constants, ranges and like others."""
+
+from __future__ import annotations
+
+import math
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from autocalc._dispatch.selection.arrays import arrays, constant
+from autocalc._dispatch.selection.state import recorder
+from autocalc._ops._operator.coerce import check_tensor
+from autocalc._ops._operator.layouts import laid_out
+from autocalc._ops._operator.out import copy_to_out
+from autocalc._ops._operator.short_calls import leave_undefined
+from autocalc._ops._operator.traced import traced
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import FLAG, check_flag
+from autocalc._tensor.device import Device, dtype_at
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.memory_format import MemoryFormat
+from autocalc._tensor.size import Size as Sizes
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+Size = Any  # int or a sequence of ints
+
+
+def shape_of(where: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+    """Return the shape given as numbers, as one sequence, or by name."""
+    given = sizes[0] if len(sizes) == 1 and sizes[0].__class__ in _SHAPES else sizes
+    total = 1
+    for n in given:
+        if n.__class__ is not int or n <= 0:
+            break
+        total *= n
+    else:
+        if size is None and sizes and total < _TOO_LARGE:
+            return given
+    return _checked_shape(where, sizes, size)
+
+
+_SHAPES = frozenset({tuple, Sizes})
+
+#: No memory has as many elements.
+_TOO_LARGE = 2**60
+
+
+def _checked_shape(where: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, ...]:
+    """Return a shape of any kind, empty ones too; raise where it is none."""
+    if size is not None:
+        if sizes:
+            message = f"{where}: the sizes {sizes!r} and `size`={size!r}; give one."
+            raise ArgumentError(message)
+        sizes = (size,)
+    elif not sizes:
+        message = (
+            f"{where}: there are no sizes; for a tensor without dimensions give ()."
+        )
+        raise ArgumentError(message)
+    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+        sizes = tuple(sizes[0])
+    try:
+        shape = tuple([index(n) for n in sizes])
+    except TypeError:
+        message = f"{where}: the sizes {sizes!r} are not all integers."
+        raise DTypeError(message) from None
+    if any(n < 0 for n in shape):
+        message = f"{where}: the shape {shape} has a negative size."
+        raise ShapeError(message)
+    if math.prod(shape) >= _TOO_LARGE or max(shape, default=0) >= _TOO_LARGE:
+        message = f"{where}: the shape {shape} is larger than any memory."
+        raise ShapeError(message)
+    return shape
+
+
+def count_of(where: str, n: Any) -> int:
+    """Return one number of things, which is not negative."""
+    if isinstance(n, (tuple, list)):
+        message = f"{where}: needs one number, not {n!r}."
+        raise DTypeError(message)
+    return shape_of(where, (n,))[0]
+
+
+def placed(array: Any, device: str | Device | None) -> Any:
+    """Return an array on a device: a copy if it lies elsewhere."""
+    if device is None:
+        return array
+    kind = dtype_at(device, array.dtype)
+    return array if kind is array.dtype else arrays.move(array, kind)
+
+
+def finished(where: str, array: Any, out: Tensor | None, requires_grad: Any) -> Tensor:
+    """Return a new array as a tensor, or in `out`."""
+    if requires_grad is False and out is None:
+        return make(array, None)
+    if requires_grad.__class__ is not FLAG and requires_grad is not None:
+        check_flag(where, "requires_grad", requires_grad)
+    result = make(array, None)
+    if out is not None:
+        return copy_to_out(where, result, out)
+    return result.requires_grad_() if requires_grad else result
+
+
+def undefined(shape: Any, dtype: Any) -> Any:
+    """Return a new array that whoever has it fills, or writes parts of."""
+    array = arrays.empty(shape, dtype)
+    leave_undefined(array)
+    recording = recorder()
+    if recording is not None:
+        recording.memory.slot_of(array).undefined = True
+    return array
+
+
+def float_or(dtype: Any, default: DType | None = None) -> DType:
+    """Return a dtype that may be left out; by default the default float."""
+    if dtype is None:
+        return default or dtypes.get_default_dtype()
+    return dtypes.as_dtype(dtype)
+
+
+def number(where: str, name: str, value: Any) -> Any:
+    """Return a plain number; a tensor of one element counts as one."""
+    if value.__class__ is int or value.__class__ is float:
+        return value
+    value = value.item() if isinstance(value, Tensor) else value
+    if not isinstance(value, (int, float, np.number, np.bool_)):
+        message = (
+            f"{where}: `{name}` is {value!r}, a {type(value).__name__}; it must be a "
+            f"number."
+        )
+        raise DTypeError(message)
+    return value
+
+
+#: What must be a tensor, such as the `input` of `zeros_like`.
+like = check_tensor
+
+
+@traced(light=True)
+def zeros(
+    *sizes: Size,
+    size: Size = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return a tensor of zeros.
+
+    Parameters
+    ----------
+    *sizes
+        The sizes, one by one or as one sequence.
+    size
+        The sizes by name, instead of one by one.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.zeros(2, 3).shape
+    autocalc.Size([2, 3])
+    """
+    return filled("zeros", 0, sizes, size, dtype, out, device, requires_grad)
+
+
+def filled(
+    where: str,
+    value: float,
+    sizes: tuple[Any, ...],
+    size: Size,
+    dtype: Any,
+    out: Tensor | None,
+    device: str | Device | None,
+    requires_grad: Any,
+) -> Tensor:
+    """Return a tensor with one number everywhere: zeros and ones."""
+    shape = shape_of(where, sizes, size)
+    kind = dtype_at(device, dtype_of(dtype, out).numpy)
+    array = arrays.full(shape, value, kind)
+    return finished(where, array, out, requires_grad)
+
+
+def dtype_of(dtype: Any, out: Tensor | None) -> DType:
+    """Return the dtype asked for, or that of `out`, or the default."""
+    if out is None and (dtype is None or dtype.__class__ is DType):
+        return dtype or dtypes.get_default_dtype()
+    return float_or(dtype, None if out is None else like("out", out).dtype)
+
+
+@traced(light=True)
+def ones(
+    *sizes: Size,
+    size: Size = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return a tensor of ones.
+
+    Parameters
+    ----------
+    *sizes
+        The sizes, one by one or as one sequence.
+    size
+        The sizes by name, instead of one by one.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.ones(2, 2)
+    tensor([[1., 1.],
+            [1., 1.]])
+    """
+    return filled("ones", 1, sizes, size, dtype, out, device, requires_grad)
+
+
+@traced(light=True)
+def full(
+    size: Size,
+    fill_value: Any,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return a tensor filled with one number; its dtype is the number's by default.
+
+    Parameters
+    ----------
+    size
+        The sizes.
+    fill_value
+        The number everywhere.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.full((2,), 7.0)
+    tensor([7., 7.])
+    """
+    value = number("full", "fill_value", fill_value)
+    if dtype is None and out is None:
+        kind = dtypes.of_scalar(value)
+    else:
+        kind = dtype_of(dtype, out)
+    there = dtype_at(device, kind.numpy)
+    array = arrays.full(shape_of("full", (size,)), value, there)
+    return finished("full", array, out, requires_grad)
+
+
+@traced(light=True)
+def empty(
+    *sizes: Size,
+    size: Size = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+    memory_format: MemoryFormat | None = None,
+) -> Tensor:
+    """Return a tensor whose values are undefined.
+
+    Parameters
+    ----------
+    *sizes
+        The sizes, one by one or as one sequence.
+    size
+        The sizes by name, instead of one by one.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+    memory_format
+        The layout of the elements in memory; by default row by row.
+
+    Raises
+    ------
+    ShapeError
+        If `channels_last` is asked for another number of dimensions than four.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.empty(2, 3).shape
+    autocalc.Size([2, 3])
+    """
+    there = dtype_at(device, dtype_of(dtype, out).numpy)
+    array = undefined(shape_of("empty", sizes, size), there)
+    made = make(array, None)
+    if memory_format is not None:
+        made = laid_out("empty", made, memory_format, made)
+    return finished("empty", made._array, out, requires_grad)
+
+
+@traced
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return the matrix [n, m] with ones on its diagonal.
+
+    Parameters
+    ----------
+    n
+        Rows.
+    m
+        Columns; as many by default.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    rows, columns = shape_of("eye", (n, n if m is None else m))
+    kind = dtype_at(device, dtype_of(dtype, out).numpy)
+    values = arrays.full((rows, columns), 0, kind)
+    if shorter := min(rows, columns):
+        step = (columns + 1) * kind.itemsize
+        line = arrays.strided(values, (shorter,), (step,))
+        arrays.copy(arrays.expand(constant(1, kind), (shorter,)), into=line)
+    return finished("eye", values, out, requires_grad)

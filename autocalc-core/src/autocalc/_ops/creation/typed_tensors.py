@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""`FloatTensor`, `LongTensor` and their like, as older programs make tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops.creation.constants import empty
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.dtypes import DType
+
+__all__ = [
+    "BFloat16Tensor",
+    "BoolTensor",
+    "ByteTensor",
+    "CharTensor",
+    "DoubleTensor",
+    "FloatTensor",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
+    "ShortTensor",
+]
+
+
+class Typed(type):
+    """Classes that make tensors of one dtype, and know these again."""
+
+    dtype: DType
+
+    def __call__(cls, *data: Any) -> Tensor:
+        """Make a tensor of sizes (its values undefined), or of data."""
+        if data and all(type(one) is int for one in data):
+            return empty(*data, dtype=cls.dtype)
+        return Tensor(*data, dtype=cls.dtype)
+
+    def __instancecheck__(cls, x: object) -> bool:
+        return isinstance(x, Tensor) and x.dtype is cls.dtype
+
+    def __repr__(cls) -> str:
+        return f"<class 'autocalc.{cls.__name__}'>"
+
+
+class FloatTensor(metaclass=Typed):
+    """Makes tensors of float32: ``FloatTensor(2, 3)``, ``FloatTensor([1, 2])``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.FloatTensor([1, 2])
+    tensor([1., 2.])
+    >>> isinstance(ac.ones(1), ac.FloatTensor)
+    True
+    """
+
+    dtype = dtypes.float32
+
+
+class DoubleTensor(metaclass=Typed):
+    """Makes tensors of float64."""
+
+    dtype = dtypes.float64
+
+
+class HalfTensor(metaclass=Typed):
+    """Makes tensors of float16."""
+
+    dtype = dtypes.float16
+
+
+class BFloat16Tensor(metaclass=Typed):
+    """Makes tensors of bfloat16."""
+
+    dtype = dtypes.bfloat16
+
+
+class CharTensor(metaclass=Typed):
+    """Makes tensors of int8."""
+
+    dtype = dtypes.int8
+
+
+class ShortTensor(metaclass=Typed):
+    """Makes tensors of int16."""
+
+    dtype = dtypes.int16
+
+
+class IntTensor(metaclass=Typed):
+    """Makes tensors of int32."""
+
+    dtype = dtypes.int32
+
+
+class LongTensor(metaclass=Typed):
+    """Makes tensors of int64."""
+
+    dtype = dtypes.int64
+
+
+class ByteTensor(metaclass=Typed):
+    """Makes tensors of uint8."""
+
+    dtype = dtypes.uint8
+
+
+class BoolTensor(metaclass=Typed):
+    """Makes tensors of booleans."""
+
+    dtype = dtypes.bool_
+
+
+_ALL = (
+    *(FloatTensor, DoubleTensor, HalfTensor, BFloat16Tensor, CharTensor, ShortTensor),
+    *(IntTensor, LongTensor, ByteTensor, BoolTensor),
+)
+
+
+def name_of(dtype: DType) -> str:
+    """Return the name of the class that makes tensors of `dtype`."""
+    (made,) = (one for one in _ALL if one.dtype is dtype)
+    return f"autocalc.{made.__name__}"
+
+
+def dtype_named(given: Any) -> DType:
+    """Return the dtype of a dtype, a class of this file, or the name of one."""
+    if isinstance(given, Typed):
+        return given.dtype
+    last = given.rsplit(".", 1)[-1] if isinstance(given, str) else None
+    for one in _ALL:
+        if last == one.__name__:
+            return one.dtype
+    return dtypes.as_dtype(given)

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: MIT
+"""Windows that fade a part of a signal out at both ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._ops.creation.constants import count_of, finished, float_or, placed
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import checked, number
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError, DTypeError
+
+__all__ = [
+    "bartlett_window",
+    "blackman_window",
+    "hamming_window",
+    "hann_window",
+    "kaiser_window",
+]
+
+
+@checked
+def bartlett_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return the triangle 1 - abs(2 n / (N - 1) - 1).
+
+    Parameters
+    ----------
+    window_length
+        How many values.
+    periodic
+        Whether N is one more, so that the window can be repeated; otherwise it is
+        symmetric.
+    dtype
+        The dtype of the result, of floats.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Raises
+    ------
+    DTypeError
+        If `dtype` is no dtype of floats.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.bartlett_window(4)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+
+    def triangle(place: Any) -> Any:
+        return 1 - abs(2 * place - 1)
+
+    where = "bartlett_window"
+    return _window(
+        where, triangle, window_length, periodic, dtype, device, requires_grad
+    )
+
+
+@checked
+def hann_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return 1/2 - cos(2 pi n / (N - 1)) / 2.
+
+    Parameters
+    ----------
+    window_length
+        How many values.
+    periodic
+        Whether N is one more, so that the window can be repeated; otherwise it is
+        symmetric.
+    dtype
+        The dtype of the result, of floats.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Raises
+    ------
+    DTypeError
+        If `dtype` is no dtype of floats.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.hann_window(4)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+    where = "hann_window"
+    wave = _cosines(0.5, -0.5)
+    return _window(where, wave, window_length, periodic, dtype, device, requires_grad)
+
+
+@checked
+def hamming_window(
+    window_length: int,
+    periodic: bool = True,
+    alpha: float = 0.54,
+    beta: float = 0.46,
+    *,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return alpha - beta * cos(2 pi n / (N - 1)).
+
+    Parameters
+    ----------
+    window_length
+        How many values.
+    periodic
+        Whether N is one more, so that the window can be repeated; otherwise it is
+        symmetric.
+    alpha
+        The mean.
+    beta
+        How far it swings.
+    dtype
+        The dtype of the result, of floats.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Raises
+    ------
+    DTypeError
+        If `dtype` is no dtype of floats.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.hamming_window(4, alpha=0.5, beta=0.25)
+    tensor([0.2500, 0.5000, 0.7500, 0.5000])
+    """
+    where = "hamming_window"
+    level, swing = number(where, "alpha", alpha), number(where, "beta", beta)
+    wave = _cosines(level, -swing)
+    return _window(where, wave, window_length, periodic, dtype, device, requires_grad)
+
+
+@checked
+def blackman_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return 0.42 - 0.5 cos(2 pi n / (N - 1)) + 0.08 cos(4 pi n / (N - 1)).
+
+    Parameters
+    ----------
+    window_length
+        How many values.
+    periodic
+        Whether N is one more, so that the window can be repeated; otherwise it is
+        symmetric.
+    dtype
+        The dtype of the result, of floats.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Raises
+    ------
+    DTypeError
+        If `dtype` is no dtype of floats.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.blackman_window(2).round(decimals=3)
+    tensor([-0., 1.])
+    """
+    where = "blackman_window"
+    wave = _cosines(0.42, -0.5, 0.08)
+    return _window(where, wave, window_length, periodic, dtype, device, requires_grad)
+
+
+@checked
+def kaiser_window(
+    window_length: int,
+    periodic: bool = True,
+    beta: float = 12.0,
+    *,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return I0(beta * sqrt(1 - (2 n / (N - 1) - 1)^2)) / I0(beta).
+
+    I0 is the modified Bessel function of order 0.
+
+    Parameters
+    ----------
+    window_length
+        How many values.
+    periodic
+        Whether N is one more, so that the window can be repeated; otherwise it is
+        symmetric.
+    beta
+        How fast it fades, 0 or more.
+    dtype
+        The dtype of the result, of floats.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Raises
+    ------
+    ArgumentError
+        If `beta` is negative.
+    DTypeError
+        If `dtype` is no dtype of floats.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.kaiser_window(3, False, beta=0.0)
+    tensor([1., 1., 1.])
+    """
+    where = "kaiser_window"
+    if not 0 <= number(where, "beta", beta) < np.inf:
+        message = f"{where}: `beta` is {beta}; it must be finite, 0 or more."
+        raise ArgumentError(message)
+
+    def bessel(place: Any) -> Any:
+        inside = np.maximum(1 - (2 * place - 1) ** 2, 0)
+        return np.i0(beta * np.sqrt(inside)) / np.i0(beta)
+
+    return _window(where, bessel, window_length, periodic, dtype, device, requires_grad)
+
+
+def _cosines(*factors: float) -> Callable[[Any], Any]:
+    """Return a sum of cosines, of which number k has k periods in the window."""
+
+    def wave(place: Any) -> Any:
+        return sum(f * np.cos(2 * np.pi * k * place) for k, f in enumerate(factors))
+
+    return wave
+
+
+def _window(
+    where: str,
+    shape: Callable[[Any], Any],
+    length: Any,
+    periodic: Any,
+    dtype: Any,
+    device: Any,
+    requires_grad: Any,
+) -> Tensor:
+    """Return the values of `shape`, a function of the place from 0 to 1."""
+    if device is not None:
+        Device(device)
+    count, kind = count_of(where, length), float_or(dtype)
+    if not kind.is_floating_point:
+        message = f"{where}: `dtype` is {kind.name}; a window holds floats."
+        raise DTypeError(message)
+    values = np.ones(count)
+    if count > 1:
+        values = shape(np.arange(count) / (count - 1 + periodic))
+    array = arrays.empty((count,), kind.numpy)
+    array[...] = values
+    return finished(where, placed(array, device), None, requires_grad)

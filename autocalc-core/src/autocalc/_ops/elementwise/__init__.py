@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Functions of each element: arithmetic, comparison, exponentials."""

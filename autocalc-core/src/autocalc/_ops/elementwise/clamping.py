@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: MIT
+"""The larger or smaller of two, and values held within limits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import constant
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
+from autocalc._ops._operator.arguments import Operand, check_tensor
+from autocalc._ops._operator.coerce import coerce
+from autocalc._ops._operator.factories import Binary, binary, nary
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.elementwise import arithmetic, bitwise
+from autocalc._ops.elementwise._ternary import ternary
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import number
+from autocalc.errors import ArgumentError, DTypeError
+
+
+def _extremum(name: str, doc: str, **more: Any) -> Binary:
+    """Make maximum or minimum; where both are equal each gets half of g."""
+    operator = binary(name, doc, saves="a b", numbers=False, **more)
+    loses = "lt" if name == "maximum" else "gt"
+
+    @operator.vjp
+    def _(k: Any, n: Any, g: Any) -> Any:
+        a, b = n.saved
+        zero, half = k.constant(0, g), k.mul(g, k.constant(0.5, g))
+        shared = k.where(k.compare(a, b, "eq"), half, g)  # NaN: both get all of g
+        da = db = None
+        if n.needs(0):
+            da = k.where(k.compare(a, b, loses), zero, shared)
+            da = k.sum_to(da, n.shapes[0])
+        if n.needs(1):
+            db = k.where(k.compare(b, a, loses), zero, shared)
+            db = k.sum_to(db, n.shapes[1])
+        return da, db
+
+    return operator
+
+
+maximum = method("maximum")(
+    _extremum(
+        "maximum",
+        "the larger of x and y",
+        example=("[1.0, 5.0]", "[3.0, 4.0]", "[3., 5.]"),
+    )
+)
+
+
+minimum = method("minimum")(
+    _extremum(
+        "minimum",
+        "the smaller of x and y",
+        example=("[1.0, 5.0]", "[3.0, 4.0]", "[1., 4.]"),
+    )
+)
+
+
+def _extremum_of_numbers(name: str, doc: str, first: str, **more: Any) -> Binary:
+    """Make fmax or fmin; x takes all of g where it compares so, or y is NaN."""
+    operator = binary(name, doc, saves="a b", numbers=False, **more)
+
+    @operator.vjp
+    def _(k: Any, n: Any, g: Any) -> Any:
+        a, b = n.saved
+        of_a = k.bitwise_or(k.compare(a, b, first), k.compare(b, b, "ne"))
+        zero = k.constant(0, g)
+        return (
+            k.sum_to(k.where(of_a, g, zero), n.shapes[0]) if n.needs(0) else None,
+            k.sum_to(k.where(of_a, zero, g), n.shapes[1]) if n.needs(1) else None,
+        )
+
+    return operator
+
+
+fmax = _extremum_of_numbers(
+    "fmax",
+    "the larger of x and y; of a number and NaN, the number",
+    "ge",
+    methods="fmax",
+    example=("[1.0, ac.nan]", "[0.0, 2.0]", "[1., 2.]"),
+)
+
+
+fmin = _extremum_of_numbers(
+    "fmin",
+    "the smaller of x and y; of a number and NaN, the number",
+    "le",
+    methods="fmin",
+    example=("[1.0, ac.nan]", "[0.0, 2.0]", "[0., 2.]"),
+)
+
+
+clamp_op = ternary("clamp", saves="a low high", like=0)
+
+
+@clamp_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Send g to the input inside the limits, to the limit that holds outside."""
+    a, low, high = n.saved
+    if not (n.needs(1) or n.needs(2)) and n.shapes[0] == g.shape:
+        return k.clamp_backward(g, a, low, high), None, None
+    zero = k.constant(0, g)
+    da, dlow, dhigh = g, None, None
+    if high is not None:
+        raised = a if low is None else k.maximum(a, low)
+        if n.needs(2):
+            over = k.compare(raised, high, "gt")
+            dhigh = k.sum_to(k.where(over, g, zero), n.shapes[2])
+        da = k.where(k.compare(raised, high, "le"), da, zero)
+    if low is not None:
+        if n.needs(1):
+            under = k.compare(a, low, "lt")
+            dlow = k.sum_to(k.where(under, da, zero), n.shapes[1])
+        da = k.where(k.compare(a, low, "ge"), da, zero)
+    return k.sum_to(da, n.shapes[0]) if n.needs(0) else None, dlow, dhigh
+
+
+def _clamped(where: str, input: Tensor, low: Any, high: Any) -> Tensor:
+    """Return values held within two limits, of which one may be None."""
+    if low is None and high is None:
+        message = f"{where}: there is no limit; give a number or a tensor."
+        raise ArgumentError(message)
+    limits = _usual_limits(input, low, high)
+    if limits is not None:
+        return clamp_op(input, *limits)
+    given = [limit for limit in (low, high) if limit is not None]
+    _check_limits(where, given)
+    operands = iter(coerce(where, check_tensor(where, input), *given))
+    x = next(operands)
+    low, high = (None if limit is None else next(operands) for limit in (low, high))
+    if x.dtype is dtypes.bool_ and isinstance(given[0], Tensor):
+        return _clamped_booleans(x, low, high)
+    return clamp_op(x, low, high)
+
+
+#: Classes of limits that leave the dtype of a tensor as it is, by its kind.
+_INTEGERS = frozenset({int, bool, type(None)})
+_LIMITS = dict.fromkeys("iu", _INTEGERS) | dict.fromkeys(
+    FLOAT_KINDS, _INTEGERS | {float}
+)
+
+
+def _usual_limits(x: Any, low: Any, high: Any) -> tuple[Tensor | None, ...] | None:
+    """Return numbers as tensors of the dtype of `x`; None where others are given."""
+    if not isinstance(x, Tensor):
+        return None
+    dtype = x._array.dtype
+    usual = _LIMITS.get(dtype.kind, ())
+    if low.__class__ not in usual or high.__class__ not in usual:
+        return None
+    return (
+        None if low is None else make(constant(low, dtype), None),
+        None if high is None else make(constant(high, dtype), None),
+    )
+
+
+def _check_limits(where: str, limits: list[Any]) -> None:
+    """Raise if one limit is a number and the other a tensor with dimensions."""
+    tensors = [limit for limit in limits if isinstance(limit, Tensor)]
+    if len(tensors) == 1 < len(limits) and tensors[0].ndim:
+        message = (
+            f"{where}: one limit is a number, the other a tensor of shape "
+            f"{tensors[0].shape}; both must be numbers, or both tensors."
+        )
+        raise DTypeError(message)
+
+
+def _clamped_booleans(x: Tensor, low: Tensor | None, high: Tensor | None) -> Tensor:
+    if low is not None:
+        x = bitwise.bitwise_or(x, low)
+    return x if high is None else bitwise.bitwise_and(x, high)
+
+
+@method("clamp clip")
+@traced(light=True)
+def clamp(
+    input: Tensor,
+    min: Operand | None = None,
+    max: Operand | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return min(max(input, min), max), element by element; NaN stays NaN.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    min
+        The lower limit, a number or a tensor; None for none.
+    max
+        The upper limit, a number or a tensor; None for none.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If neither limit is given.
+    DTypeError
+        If one limit is a number, and the other a tensor with dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.clamp(ac.tensor([-2.0, 0.5, 3.0]), 0.0, 1.0)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    result = _clamped("clamp", input, min, max)
+    return result if out is None else apply_out("clamp", result, out)
+
+
+@method("clamp_min", inplace="clamp_min_")
+def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Return max(input, min), element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    min
+        The lower limit, a number or a tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.clamp_min(ac.tensor([-2.0, 0.5]), 0.0)
+    tensor([0.0000, 0.5000])
+    """
+    return apply_out("clamp_min", _clamped("clamp_min", input, min, None), out)
+
+
+@method("clamp_max", inplace="clamp_max_")
+def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Return min(input, max), element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    max
+        The upper limit, a number or a tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.clamp_max(ac.tensor([0.5, 3.0]), 1.0)
+    tensor([0.5000, 1.0000])
+    """
+    return apply_out("clamp_max", _clamped("clamp_max", input, None, max), out)
+
+
+@method("nan_to_num", inplace="nan_to_num_")
+@traced
+def nan_to_num(
+    input: Tensor,
+    nan: float | None = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return x with NaN, infinity and -infinity replaced.
+
+    By default by 0, the largest and the smallest finite number of the dtype.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    nan
+        What NaN becomes.
+    posinf
+        What infinity becomes; None for the largest number of the dtype.
+    neginf
+        What minus infinity becomes; None for the smallest.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nan_to_num(ac.tensor([1.0, ac.nan]))
+    tensor([1., 0.])
+    """
+    x = check_tensor("nan_to_num", input)
+    for name, value in (("nan", nan), ("posinf", posinf), ("neginf", neginf)):
+        if value is not None:
+            number("nan_to_num", name, value)
+    if not x.is_floating_point():
+        return apply_out(
+            "nan_to_num",
+            arithmetic.add_op(x, 0) if x.dtype is not dtypes.bool_ else x.clone(),
+            out,
+        )
+    largest = _largest(x)
+    high = largest if posinf is None else posinf
+    low = -largest if neginf is None else neginf
+    result = _nan_to_num_op(x, float(nan or 0.0), float(high), float(low))
+    return apply_out("nan_to_num", result, out)
+
+
+_nan_to_num_op = nary("nan_to_num", saves="a")
+
+
+@_nan_to_num_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    infinity = k.constant(math.inf, g)
+    finite = k.compare(k.abs(n.saved[0]), infinity, "lt")
+    return k.where(finite, g, k.constant(0, g))
+
+
+def _largest(x: Tensor) -> float:
+    """Return the largest finite number of a float dtype."""
+    mantissa, exponent = (24, 128) if x.dtype is dtypes.float32 else (53, 1024)
+    return math.ldexp(2.0 - 2.0 ** (1 - mantissa), exponent - 1)

@@ -1,0 +1,457 @@
+# SPDX-License-Identifier: MIT
+"""Comparisons, tests of single elements, and the choice by a condition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from autocalc._dispatch.device.device import beside
+from autocalc._dispatch.engine.eager import elementwise
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.layout import empty_as
+from autocalc._dispatch.selection.state import current
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._kernels.table import TABLE
+from autocalc._ops._operator.arguments import Operand, check_tensor
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.coerce import (
+    array_beside,
+    cast,
+    coerce,
+    coerce_two,
+    is_stranger,
+    not_a_tensor,
+    same_dtype,
+    to_float,
+)
+from autocalc._ops._operator.factories import binary, documented, nary
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out, copy_to_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.elementwise import arithmetic, bitwise
+from autocalc._ops.elementwise._ternary import ternary
+from autocalc._tensor import Tensor, dtypes, make
+
+compare_op = nary("compare", differentiable=False)
+
+
+_general = KernelCall(TABLE["compare"])
+
+
+def _comparison(
+    op: str,
+    symbol: str,
+    *,
+    strange: Callable[[Any], bool],
+    example: tuple[str, ...],
+) -> Callable[..., Tensor]:
+    """Make a comparison, and Python's operator, which leaves to others what is strange.
+
+    One frame from the user's call to the kernel, as in `_op.binary`.
+    """
+    index, attributes, boolean = _general.index, (op,), dtypes.bool_.numpy
+
+    def form(as_operator: bool) -> Callable[..., Any]:
+        def call(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Tensor:
+            if out is not None:
+                return copy_to_out(op, call(input, other), out)
+            x: Any = input
+            y: Any = other
+            try:
+                a = x._array
+            except AttributeError:
+                raise not_a_tensor(op, x) from None
+            b = array_beside(a, y)
+            if b is None and as_operator and strange(y):
+                return NotImplemented  # type: ignore[no-any-return]
+            dtype = a.dtype
+            if b is None or b.dtype is not dtype:
+                return call(*coerce(op, x, y))
+            selection = current().selection
+            kernel = selection.tables[index].get((op, dtype))
+            if kernel is None:
+                kernel = _general.first(selection, (op, dtype), (a, b), attributes)
+            shape = a.shape
+            if shape != b.shape:
+                shape = broadcast_shapes("compare", shape, b.shape)
+            truth_value = beside(a, boolean)
+            if len(shape) == 4:
+                z = empty_as(selection.empty, shape, truth_value, a, b)
+            else:
+                z = selection.empty(shape, truth_value)
+            kernel(z, a, b, op)
+            return make(z, None)
+
+        numbers = False, True
+        known: Any = {"numbers": numbers, "word": op, "dtype": boolean}
+        return elementwise("tensors", 2, index, **known)(call)
+
+    doc = f"Return whether x {symbol} y, element by element; shapes broadcast."
+    python: Any = form(as_operator=True)
+    python.__doc__ = doc
+    method(f"__{op}__")(python)
+    function: Any = form(as_operator=False)
+    function.__name__ = function.__qualname__ = op
+    function.__doc__ = documented(op, doc, ("input", "other"), example)
+    return function  # type: ignore[no-any-return]  # Any, to hang names on it
+
+
+def _unequal(other: object) -> bool:
+    """Return whether `other` cannot be compared: no tensor equals it."""
+    return not (isinstance(other, (int, float, list)) or hasattr(other, "__array__"))
+
+
+def _ordered_by(reflected: str) -> Callable[[Any], bool]:
+    """Return a test of whether Python shall ask an operand for `reflected`."""
+    return partial(is_stranger, reflected=reflected)
+
+
+eq = method("eq", inplace="eq_")(
+    _comparison(
+        "eq",
+        "==",
+        strange=_unequal,
+        example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True, False]"),
+    )
+)
+
+
+ne = method("ne not_equal", inplace="ne_ not_equal_")(
+    _comparison(
+        "ne",
+        "!=",
+        strange=_unequal,
+        example=("[1.0, 2.0]", "[1.0, 3.0]", "[False,  True]"),
+    )
+)
+
+
+lt = method("lt less", inplace="lt_ less_")(
+    _comparison(
+        "lt",
+        "<",
+        strange=_ordered_by("__gt__"),
+        example=("[1.0, 2.0]", "[1.0, 3.0]", "[False,  True]"),
+    )
+)
+
+
+le = method("le less_equal", inplace="le_ less_equal_")(
+    _comparison(
+        "le",
+        "<=",
+        strange=_ordered_by("__ge__"),
+        example=("[1.0, 2.0]", "[1.0, 3.0]", "[True, True]"),
+    )
+)
+
+
+gt = method("gt greater", inplace="gt_ greater_")(
+    _comparison(
+        "gt",
+        ">",
+        strange=_ordered_by("__lt__"),
+        example=("[1.0, 2.0]", "[1.0, 3.0]", "[False, False]"),
+    )
+)
+
+
+ge = method("ge greater_equal", inplace="ge_ greater_equal_")(
+    _comparison(
+        "ge",
+        ">=",
+        strange=_ordered_by("__le__"),
+        example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True, False]"),
+    )
+)
+
+
+@method("isclose")
+@traced
+def isclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+    equal_nan: bool = False,
+) -> Tensor:
+    """Return whether abs(input - other) <= atol + rtol abs(other), for each element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The tensor to compare with.
+    rtol
+        The tolerance relative to `other`.
+    atol
+        The absolute tolerance.
+    equal_nan
+        Whether two NaN are close.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isclose(ac.tensor([1.0, 2.0]), ac.tensor([1.0, 2.1]))
+    tensor([ True, False])
+    """
+    a, b = same_dtype("isclose", input, other)
+    close = eq(a, b)
+    if equal_nan:
+        close = bitwise.bitwise_or(close, bitwise.bitwise_and(isnan(a), isnan(b)))
+    x, y = (t.detach() if t.is_floating_point() else to_float(t) for t in (a, b))
+    difference = arithmetic.abs(arithmetic.sub_op(x, y))
+    bound = arithmetic.add_op(arithmetic.mul(arithmetic.abs(y), rtol), atol)
+    near = bitwise.bitwise_and(
+        isfinite(difference), le(difference, cast(bound, difference.dtype))
+    )
+    return bitwise.bitwise_or(close, near)
+
+
+@method("isnan")
+def isnan(input: Tensor) -> Tensor:
+    """Return whether x is NaN, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isnan(ac.tensor([1.0, ac.nan]))
+    tensor([False,  True])
+    """
+    return ne(check_tensor("isnan", input), input)
+
+
+@method("isinf")
+def isinf(input: Tensor) -> Tensor:
+    """Return whether x is infinite, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isinf(ac.tensor([1.0, -ac.inf]))
+    tensor([False,  True])
+    """
+    if not check_tensor("isinf", input).is_floating_point():
+        return ne(input, input)
+    return eq(arithmetic.abs(input.detach()), math.inf)
+
+
+@method("isfinite")
+def isfinite(input: Tensor) -> Tensor:
+    """Return whether x is neither infinite nor NaN, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isfinite(ac.tensor([1.0, ac.inf, ac.nan]))
+    tensor([ True, False, False])
+    """
+    if not check_tensor("isfinite", input).is_floating_point():
+        return eq(input, input)
+    return lt(arithmetic.abs(input.detach()), math.inf)
+
+
+where_op = ternary("where", saves="condition", like=1)
+
+
+@where_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (condition,) = n.saved
+    zero = k.constant(0, g)
+    da = db = None
+    if n.needs(1):
+        da = k.sum_to(k.where(condition, g, zero), n.shapes[1])
+    if n.needs(2):
+        db = k.sum_to(k.where(condition, zero, g), n.shapes[2])
+    return None, da, db
+
+
+def choose(condition: Tensor, a: Operand, b: Operand) -> Tensor:
+    return where_op(condition, *coerce_two("where", a, b))
+
+
+def float_input(where: str, x: Any) -> Tensor:
+    """Return a tensor, its integers as floats."""
+    tensor = check_tensor(where, x)
+    return tensor if tensor.is_floating_point() else to_float(tensor)
+
+
+def float_inputs(where: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    """Return two operands as floats of one dtype."""
+    x, y = coerce(where, a, b)
+    return (x, y) if x.is_floating_point() else (to_float(x), to_float(y))
+
+
+def float_tensors(where: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    """Return two tensors, one of them of floats, as floats of one dtype."""
+    x, y = coerce(where, check_tensor(where, a), check_tensor(where, b))
+    check_float(where, x, y)
+    return x, y
+
+
+@method("isposinf")
+@traced(light=True)
+def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return whether x is infinity, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isposinf(ac.tensor([ac.inf, -ac.inf]))
+    tensor([ True, False])
+    """
+    x = float_input("isposinf", input).detach()
+    return apply_out("isposinf", eq(x, math.inf), out)
+
+
+@method("isneginf")
+@traced(light=True)
+def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return whether x is -infinity, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isneginf(ac.tensor([ac.inf, -ac.inf]))
+    tensor([False,  True])
+    """
+    x = float_input("isneginf", input).detach()
+    return apply_out("isneginf", eq(x, -math.inf), out)
+
+
+@method("signbit")
+@traced(light=True)
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return whether x is negative; -0.0 is, too.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.signbit(ac.tensor([1.0, -0.0]))
+    tensor([False,  True])
+    """
+    x = check_tensor("signbit", input).detach()
+    if not x.is_floating_point():
+        result = truth(x) if x.dtype is dtypes.bool_ else lt(x, 0)
+        result = lt(cast(result, dtypes.int8), 0) if x is result else result
+        return apply_out("signbit", result, out)
+    return apply_out("signbit", _signbit_op(x), out)
+
+
+_signbit_op = nary("signbit", differentiable=False)
+_copysign_op = binary("copysign", "the size of x with the sign of y", saves="a b")
+
+
+@_copysign_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Turned or not, and at 0, where x jumps to the other side, 0."""
+    a, b = n.saved
+    zero = k.constant(0, g)
+    sign = k.mul(k.sign(a), k.copysign(k.constant(1, g), b))
+    sign = k.where(k.compare(a, zero, "eq"), zero, sign)  # not -0
+    return k.sum_to(k.mul(g, sign), n.shapes[0]) if n.needs(0) else None, None
+
+
+@method("copysign", inplace="copysign_")
+def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Return the size of x with the sign of y.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.copysign(ac.tensor([1.0, 2.0]), ac.tensor([-1.0, 1.0]))
+    tensor([-1.,  2.])
+    """
+    x, y = float_inputs("copysign", check_tensor("copysign", input), other)
+    if y._edge is not None:
+        y = y.detach()
+    return apply_out("copysign", _copysign_op(x, y), out)
+
+
+_heaviside_op = binary("heaviside", "the step of x, y at 0", saves="a:b")
+
+
+@_heaviside_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    here = k.compare(n.saved[0], k.constant(0, g), "eq")
+    return None, k.sum_to(k.where(here, g, k.constant(0, g)), n.shapes[1])
+
+
+@method("heaviside", inplace="heaviside_")
+@traced(light=True)
+def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return 0 where x is negative, 1 where it is positive, `values` where it is 0.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    values
+        What the result is at 0; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.heaviside(ac.tensor([-1.0, 0.0, 2.0]), ac.tensor([0.5]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    x, at_zero = same_dtype("heaviside", input, values)
+    if x._edge is not None:
+        x = x.detach()
+    return apply_out("heaviside", _heaviside_op(x, at_zero), out)
+
+
+def truth(x: Any) -> Tensor:
+    """Return whether x is not zero."""
+    return x if x.dtype is dtypes.bool_ else ne(x.detach(), 0)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""The greatest common divisor and the least common multiple."""
+
+from __future__ import annotations
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import refuse_booleans
+from autocalc._ops._operator.coerce import coerce
+from autocalc._ops._operator.factories import nary
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._tensor import Tensor
+from autocalc.errors import DTypeError
+
+__all__ = ["gcd", "lcm"]
+
+gcd_op, lcm_op = nary("gcd"), nary("lcm")
+
+
+@method("gcd", inplace="gcd_")
+@traced(light=True)
+def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the greatest common divisor, 0 or more.
+
+    Parameters
+    ----------
+    input
+        Integers.
+    other
+        Integers; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If one holds floats, or both hold booleans.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.gcd(ac.tensor([12, 5, 0]), ac.tensor([8, 10, 3]))
+    tensor([4, 5, 3])
+    """
+    return apply_out("gcd", gcd_op(*_integers("gcd", input, other)), out)
+
+
+@method("lcm", inplace="lcm_")
+@traced(light=True)
+def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the least common multiple, 0 or more; 0 where one of both is 0.
+
+    Parameters
+    ----------
+    input
+        Integers.
+    other
+        Integers; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If one holds floats, or both hold booleans.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.lcm(ac.tensor([4, 5, 0]), ac.tensor([6, 10, 3]))
+    tensor([12, 10,  0])
+    """
+    return apply_out("lcm", lcm_op(*_integers("lcm", input, other)), out)
+
+
+def _integers(where: str, input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
+    """Return two tensors of one integer dtype."""
+    a, b = coerce(where, check_tensor(where, input), check_tensor(where, other))
+    refuse_booleans(where, a)
+    if a.is_floating_point():
+        message = (
+            f"{where}: got {input.dtype.name} and {other.dtype.name}; both must hold "
+            f"integers. Convert with .long()."
+        )
+        raise DTypeError(message)
+    return a, b

@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: MIT
+"""Exponentials, logarithms, roots and the error function."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops._operator.arguments import Operand
+from autocalc._ops._operator.factories import Binary, binary, unary
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops._recorded import composed, one_node
+from autocalc._ops.elementwise import arithmetic, clamping, comparison
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
+
+exp = unary(
+    "exp",
+    "e^x",
+    saves="out",
+    methods="exp",
+    inplace="exp_",
+    example=("[0.0, 1.0]", "[1.0000, 2.7183]"),
+)
+
+
+@exp.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, n.saved[0])
+
+
+exp2 = unary(
+    "exp2",
+    "2^x",
+    saves="out",
+    methods="exp2",
+    inplace="exp2_",
+    example=("[0.0, 3.0]", "[1., 8.]"),
+)
+
+
+@exp2.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, k.mul(n.saved[0], k.constant(math.log(2), g)))
+
+
+expm1 = unary(
+    "expm1",
+    "e^x - 1, precise near 0",
+    saves="out",
+    methods="expm1",
+    inplace="expm1_",
+    example=("[0.0, 1.0]", "[0.0000, 1.7183]"),
+)
+
+
+@expm1.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, k.add(n.saved[0], k.constant(1, g)))
+
+
+log = unary(
+    "log",
+    "the natural logarithm",
+    saves="a",
+    methods="log",
+    inplace="log_",
+    example=("[1.0, 10.0]", "[0.0000, 2.3026]"),
+)
+
+
+@log.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.div(g, n.saved[0])
+
+
+log2 = unary(
+    "log2",
+    "the logarithm to base 2",
+    saves="a",
+    methods="log2",
+    inplace="log2_",
+    example=("[1.0, 8.0]", "[0., 3.]"),
+)
+
+
+@log2.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.div(g, k.mul(n.saved[0], k.constant(math.log(2), g)))
+
+
+log10 = unary(
+    "log10",
+    "the logarithm to base 10",
+    saves="a",
+    methods="log10",
+    inplace="log10_",
+    example=("[1.0, 100.0]", "[0., 2.]"),
+)
+
+
+@log10.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.div(g, k.mul(n.saved[0], k.constant(math.log(10), g)))
+
+
+log1p = unary(
+    "log1p",
+    "log(1 + x), precise near 0",
+    saves="a",
+    methods="log1p",
+    inplace="log1p_",
+    example=("[0.0, 1.0]", "[0.0000, 0.6931]"),
+)
+
+
+@log1p.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.div(g, k.add(n.saved[0], k.constant(1, g)))
+
+
+sqrt = unary(
+    "sqrt",
+    "the square root",
+    saves="out",
+    methods="sqrt",
+    inplace="sqrt_",
+    example=("[4.0, 9.0]", "[2., 3.]"),
+)
+
+
+@sqrt.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.div(k.mul(g, k.constant(0.5, g)), n.saved[0])
+
+
+rsqrt = unary(
+    "rsqrt",
+    "1 / sqrt(x)",
+    saves="out",
+    methods="rsqrt",
+    inplace="rsqrt_",
+    example=("[1.0, 4.0]", "[1.0000, 0.5000]"),
+)
+
+
+@rsqrt.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """The derivative of a^(-1/2) is -a^(-3/2) / 2: of the output's cube."""
+    (y,) = n.saved
+    slope = k.mul(k.mul(y, k.mul(y, y)), k.constant(-0.5, g))
+    return k.mul(g, slope)
+
+
+erf = unary(
+    "erf",
+    "the error function",
+    saves="a",
+    methods="erf",
+    inplace="erf_",
+    example=("[0.0, 1.0]", "[0.0000, 0.8427]"),
+)
+
+
+@erf.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (a,) = n.saved
+    slope = k.mul(k.exp(k.neg(k.mul(a, a))), k.constant(2 / math.sqrt(math.pi), g))
+    return k.mul(g, slope)
+
+
+erfc = unary(
+    "erfc",
+    "1 - erf(x), precise in the tail",
+    saves="a",
+    methods="erfc",
+    inplace="erfc_",
+    example=("[0.0, 1.0]", "[1.0000, 0.1573]"),
+)
+
+
+@erfc.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (a,) = n.saved
+    slope = k.mul(k.exp(k.neg(k.mul(a, a))), k.constant(-2 / math.sqrt(math.pi), g))
+    return k.mul(g, slope)
+
+
+@method("logit", inplace="logit_")
+@traced
+@rounded_once
+def logit(
+    input: Tensor, eps: float | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return log(x / (1 - x)), what sigmoid turns back; x is limited to [eps, 1 - eps].
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    eps
+        Limits the input to [eps, 1 - eps]; None for no limits.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logit(ac.tensor([0.5, 1.0]))
+    tensor([0., inf])
+    """
+    x = comparison.float_input("logit", input)
+    if eps is not None:
+        eps = number("logit", "eps", eps)
+        low, high = (arithmetic.mul(x.detach(), 0) + end for end in (eps, 1 - eps))
+        x = clamping.clamp_op(x, low, high)
+    return apply_out("logit", one_node(_slope_of_logit, _log_odds, (x,)), out)
+
+
+@traced
+def _log_odds(x: Tensor) -> Tensor:
+    return arithmetic.sub_op(log(x), log1p(arithmetic.neg(x)))
+
+
+@composed("logit", "a", like="abs")
+def _slope_of_logit(k: Any, n: Any, g: Any) -> Any:
+    (x,) = n.saved
+    return k.div(g, k.mul(x, k.sub(k.constant(1, x), x)))
+
+
+xlogy_op = binary("xlogy", "x log(y)", saves="a b")
+
+
+@xlogy_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Of a log(b): log(b) and a / b, but 0 where a is 0 and log(b) endless."""
+    a, b = n.saved
+    zero, one = k.constant(0, g), k.constant(1, g)
+    above_0 = k.compare(b, zero, "gt")
+    inside = k.compare(b, k.constant(math.inf, g), "lt")
+    endless = k.compare(above_0, inside, "ne")  # of numbers: <= 0, or infinite
+    known = k.compare(b, b, "eq")
+    nothing = k.bitwise_and(k.compare(a, zero, "eq"), k.bitwise_and(endless, known))
+    safe = k.where(nothing, one, b)
+    da = db = None
+    if n.needs(0):
+        da = k.sum_to(k.weigh(g, k.log(safe)), n.shapes[0])
+    if n.needs(1):
+        slope = k.where(nothing, zero, k.div(a, safe))
+        db = k.sum_to(k.weigh(g, slope), n.shapes[1])
+    return da, db
+
+
+def _of_two_logarithms(name: str, doc: str, base: float) -> Binary:
+    """Make log(base^x + base^y); its slopes are sigmoids of the difference."""
+    operator = binary(name, doc, saves="a b", numbers=False)
+
+    @operator.vjp
+    def _(k: Any, n: Any, g: Any) -> Any:
+        a, b = n.saved
+        infinity = k.constant(math.inf, g)
+        # Equal infinities have no difference: the first takes all.
+        same = k.bitwise_and(k.compare(a, b, "eq"), k.compare(k.abs(a), infinity, "eq"))
+        first = k.where(same, infinity, a)
+        gap = k.sub(first, k.where(same, k.constant(0, g), b))
+        gap = k.mul(gap, k.constant(math.log(base), g))
+        da = db = None
+        if n.needs(0):
+            da = k.sum_to(k.mul(g, k.sigmoid(gap)), n.shapes[0])
+        if n.needs(1):
+            db = k.sum_to(k.mul(g, k.sigmoid(k.neg(gap))), n.shapes[1])
+        return da, db
+
+    return operator
+
+
+logaddexp_op = _of_two_logarithms("logaddexp", "log(e^x + e^y)", math.e)
+logaddexp2_op = _of_two_logarithms("logaddexp2", "log2(2^x + 2^y)", 2.0)
+
+
+@method("xlogy", inplace="xlogy_")
+@traced(light=True)
+@rounded_once(promotes=True)
+def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Return x log(y), which is 0 where x is 0 (and NaN where y is).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.xlogy(ac.tensor([0.0, 2.0]), ac.tensor([0.0, 1.0]))
+    tensor([0., 0.])
+    """
+    x, y = comparison.float_inputs("xlogy", input, other)
+    return apply_out("xlogy", xlogy_op(x, y), out)
+
+
+@method("logaddexp")
+@traced(light=True)
+def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return log(e^x + e^y), the larger one taken out.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second tensor; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If an operand is no tensor, or neither is of a floating-point dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logaddexp(ac.tensor([0.0]), ac.tensor([0.0]))
+    tensor([0.6931])
+    """
+    x, y = comparison.float_tensors("logaddexp", input, other)
+    return apply_out("logaddexp", logaddexp_op(x, y), out)
+
+
+@method("logaddexp2")
+@traced(light=True)
+def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return log2(2^x + 2^y), the larger one taken out.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second tensor; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If an operand is no tensor, or neither is of a floating-point dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logaddexp2(ac.tensor([0.0]), ac.tensor([0.0]))
+    tensor([1.])
+    """
+    x, y = comparison.float_tensors("logaddexp2", input, other)
+    return apply_out("logaddexp2", logaddexp2_op(x, y), out)

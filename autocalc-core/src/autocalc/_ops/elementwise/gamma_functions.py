@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""The logarithm of the Gamma function, its derivatives, and incomplete ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops._operator.arguments import as_int
+from autocalc._ops._operator.factories import Binary, binary, nary, unary
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.elementwise import arithmetic, comparison
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, GradError
+
+lgamma = unary(
+    "lgamma",
+    "log(abs(Gamma(x))), infinite at 0, -1, -2, ...",
+    saves="a",
+    methods="lgamma",
+    inplace="lgamma_",
+    example=("[0.5, 4.0]", "[0.5724, 1.7918]"),
+)
+
+
+@lgamma.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, k.digamma(n.saved[0]))
+
+
+digamma = unary(
+    "digamma",
+    "the derivative of log(Gamma(x)), NaN at -1, -2, ...",
+    saves="a",
+    methods="digamma",
+    inplace="digamma_",
+    example=("[0.5, 1.0]", "[-1.9635, -0.5772]"),
+)
+
+
+@digamma.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, k.polygamma(n.saved[0], 1))
+
+
+_polygamma = nary("polygamma", saves="a")
+
+
+@_polygamma.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (order,) = n.attributes
+    return k.mul(g, k.polygamma(n.saved[0], order + 1))
+
+
+def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return derivative `n` of the digamma function, element by element.
+
+    For n > 0 it is (-1)^(n + 1) n! zeta(n + 1, x), infinite at 0, -1, -2, ...
+
+    Parameters
+    ----------
+    n
+        Which derivative, 0 for `digamma` itself.
+    input
+        x, a tensor of any shape; integers become floats.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If `n` is negative.
+    DTypeError
+        If `input` is no tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.polygamma(1, ac.tensor([1.0, 0.5]))
+    tensor([1.6449, 4.9348])
+    """
+    order = as_int("polygamma", "n", n)
+    if order < 0:
+        message = f"polygamma: `n` is {order}; it counts derivatives, from 0 on."
+        raise ArgumentError(message)
+    x = comparison.float_input("polygamma", input)
+    return apply_out("polygamma", _polygamma(x, order), out)
+
+
+@method("polygamma", inplace="polygamma_")
+def _polygamma_method(input: Tensor, n: int) -> Tensor:
+    """Return derivative `n` of digamma(x).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1.0]).polygamma(1)  # pi^2 / 6
+    tensor([1.6449])
+    """
+    return polygamma(n, input)
+
+
+@method("mvlgamma", inplace="mvlgamma_")
+@rounded_once
+def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
+    """Return the logarithm of the multivariate Gamma function, element by element.
+
+    It is p (p - 1) / 4 log(pi) + the sum of log(Gamma(x - i / 2)) over i = 0, ...,
+    p - 1.
+
+    Parameters
+    ----------
+    input
+        x, a tensor of any shape; integers become floats.
+    p
+        The dimension, from 1 on.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If `p` is below 1.
+    DTypeError
+        If `input` is no tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.mvlgamma(ac.tensor([2.0, 3.0]), 2)
+    tensor([0.4516, 1.5502])
+    """
+    if as_int("mvlgamma", "p", p) < 1:
+        message = f"mvlgamma: `p` is {p}; it is a dimension, from 1 on."
+        raise ArgumentError(message)
+    x = comparison.float_input("mvlgamma", input)
+    total = lgamma(x)
+    for i in range(1, p):
+        total = arithmetic.add(total, lgamma(arithmetic.sub(x, i / 2)))
+    total = arithmetic.add(total, p * (p - 1) / 4 * math.log(math.pi))
+    return apply_out("mvlgamma", total, out)
+
+
+def _incomplete(name: str, sign: float) -> Binary:
+    made = binary(name, f"{name}(x, y)", saves="a:b b:b")
+
+    @made.vjp
+    def _(k: Any, n: Any, g: Any) -> Any:
+        if n.needs(0):
+            message = (
+                f"{name}: has no gradient in the first operand; detach() it, or take "
+                f"differences."
+            )
+            raise GradError(message)
+        slope = _density(k, *n.saved)
+        slope = slope if sign > 0 else k.neg(slope)
+        return None, k.sum_to(k.mul(g, slope), n.shapes[1])
+
+    return made
+
+
+def _density(k: Any, a: Any, x: Any) -> Any:
+    """Return x^(a - 1) e^-x / Gamma(a); x^0 is 1 at 0, too."""
+    zero, one, nan = (k.constant(c, a) for c in (0, 1, math.nan))
+    power = k.mul(k.sub(a, one), k.log(x))
+    plain = k.where(k.compare(x, zero, "lt"), nan, zero)
+    power = k.where(k.compare(a, one, "eq"), plain, power)
+    return k.exp(k.sub(k.sub(power, x), k.lgamma(a)))
+
+
+_igamma = _incomplete("igamma", 1.0)
+_igammac = _incomplete("igammac", -1.0)
+
+
+@method("igamma", inplace="igamma_")
+@traced(light=True)
+def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the regularised lower incomplete Gamma function P(a, x).
+
+    It is the integral of t^(a - 1) e^-t over 0 ... x, divided by Gamma(a).  The
+    gradient is that in x; there is none in a.
+
+    Parameters
+    ----------
+    input
+        a, a tensor; NaN where it is negative.
+    other
+        x, a tensor; NaN where it is negative.  Shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If an operand is no tensor, or neither is of a floating-point dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.igamma(ac.tensor([1.0, 3.0]), ac.tensor([1.0, 3.0]))
+    tensor([0.6321, 0.5768])
+    """
+    pair = comparison.float_tensors("igamma", input, other)
+    return apply_out("igamma", _igamma(*pair), out)
+
+
+@method("igammac", inplace="igammac_")
+@traced(light=True)
+def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return 1 - P(a, x), with P of `igamma`, precise where it is small.
+
+    Parameters
+    ----------
+    input
+        a, a tensor; NaN where it is negative.
+    other
+        x, a tensor; NaN where it is negative.  Shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If an operand is no tensor, or neither is of a floating-point dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.igammac(ac.tensor([1.0, 3.0]), ac.tensor([1.0, 3.0]))
+    tensor([0.3679, 0.4232])
+    """
+    pair = comparison.float_tensors("igammac", input, other)
+    return apply_out("igammac", _igammac(*pair), out)
+
+
+zeta = binary(
+    "zeta",
+    "Hurwitz's zeta function, the sum of (y + k)^-x over k = 0, 1, 2, ...",
+    saves="a:b b:b",
+    floats=True,
+    place="special.",
+    example=("[2.0, 3.0]", "[1.0, 1.0]", "[1.6449, 1.2021]"),
+)
+
+
+@zeta.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    if n.needs(0):
+        message = (
+            "zeta: has no gradient in the first operand; detach() it, or take "
+            "differences."
+        )
+        raise GradError(message)
+    s, q = n.saved
+    slope = k.mul(k.neg(s), k.zeta(k.add(s, k.constant(1, s)), q))
+    return None, k.sum_to(k.mul(g, slope), n.shapes[1])

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""A tensor and a share or a multiple of others: lerp, addcmul, addcdiv."""
+
+from __future__ import annotations
+
+from autocalc._ops._operator.arguments import Operand, check_tensor
+from autocalc._ops._operator.coerce import coerce, same_dtype
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.old_forms import factor_first
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.elementwise.arithmetic import add_op, div_op, mul, multiplied, sub_op
+from autocalc._ops.elementwise.zero_weights import weigh_op
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import DTypeError
+
+
+def _one_float(where: str, *tensors: Tensor) -> None:
+    """Raise unless all are tensors of one floating-point dtype."""
+    names = [check_tensor(where, x).dtype.name for x in tensors]
+    if len(set(names)) > 1 or not tensors[0].is_floating_point():
+        message = (
+            f"{where}: the tensors are {', '.join(names)}; they must all be float32 or "
+            f"all float64. Convert them with .to(...)."
+        )
+        raise DTypeError(message)
+
+
+@method("lerp")
+@traced
+@rounded_once
+def lerp(
+    input: Tensor, end: Tensor, weight: Operand, *, out: Tensor | None = None
+) -> Tensor:
+    """Return input + weight * (end - input): on the way from `input` to `end`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    end
+        Where weight 1 leads.
+    weight
+        The share of the way, a number or a tensor; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If the tensors are not of one floating-point dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.lerp(ac.tensor([0.0, 10.0]), ac.tensor([1.0, 20.0]), 0.5)
+    tensor([ 0.5000, 15.0000])
+    """
+    if isinstance(weight, Tensor) and not weight.ndim:
+        input, end, weight = coerce("lerp", *same_dtype("lerp", input, end), weight)
+    shares = [weight] if isinstance(weight, Tensor) else []
+    _one_float("lerp", input, end, *shares)
+    way = sub_op(end, input)
+    return apply_out("lerp", add_op(input, weigh_op(weight, way)), out)
+
+
+@method("addcmul")
+@traced(light=True)
+@rounded_once(promotes=True)
+def addcmul(
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    tensor3: Tensor | None = None,
+    *,
+    value: float = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return input + value * tensor1 * tensor2.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    tensor1
+        The first factor.
+    tensor2
+        The second factor.
+    tensor3
+        The second factor, where a number stands in front: the deprecated form
+        ``addcmul(input, value, tensor1, tensor2)``.
+    value
+        A factor of the product.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If a factor is no tensor, or all are boolean.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.addcmul(ac.tensor([1.0, 1.0]), ac.tensor([2.0, 3.0]), ac.tensor([4.0, 5.0]))
+    tensor([ 9., 16.])
+    """
+    if tensor3 is not None:
+        value = factor_first("addcmul", "value", tensor1, tensor3, value)
+        tensor1, tensor2 = tensor2, tensor3
+    product = mul(check_tensor("addcmul", tensor1), check_tensor("addcmul", tensor2))
+    if check_tensor("addcmul", input).dtype is product.dtype is dtypes.bool_:
+        message = "addcmul: the tensors are boolean; convert them with .long()."
+        raise DTypeError(message)
+    if value != 1:
+        product = multiplied("addcmul", input, product, value)
+    return apply_out("addcmul", add_op(input, product), out)
+
+
+@method("addcdiv", inplace="addcdiv_")
+@traced
+@rounded_once(promotes=True)
+def addcdiv(
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    tensor3: Tensor | None = None,
+    *,
+    value: float = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return input + value * tensor1 / tensor2.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    tensor1
+        The dividend.
+    tensor2
+        The divisor.
+    tensor3
+        The divisor, where a number stands in front: the deprecated form
+        ``addcdiv(input, value, tensor1, tensor2)``.
+    value
+        A factor of the quotient.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If dividend and divisor are integers, or one is no tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.addcdiv(ac.tensor([1.0, 1.0]), ac.tensor([2.0, 3.0]), ac.tensor([4.0, 6.0]))
+    tensor([1.5000, 1.5000])
+    """
+    if tensor3 is not None:
+        value = factor_first("addcdiv", "value", tensor1, tensor3, value)
+        tensor1, tensor2 = tensor2, tensor3
+    check_tensor("addcdiv", input)
+    both = check_tensor("addcdiv", tensor1), check_tensor("addcdiv", tensor2)
+    if not any(x.is_floating_point() for x in both):
+        message = (
+            f"addcdiv: divides {tensor1.dtype.name} by {tensor2.dtype.name}; convert "
+            f"one with .float(), or round as floor_divide does."
+        )
+        raise DTypeError(message)
+    quotient = div_op(tensor1, tensor2)
+    if value != 1:
+        quotient = mul(quotient, value)
+    return apply_out("addcdiv", add_op(input, quotient), out)

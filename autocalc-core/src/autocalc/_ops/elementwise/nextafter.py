@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""The floating-point numbers next to others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.state import current
+from autocalc._graph._node import Node
+from autocalc._ops._operator.factories import binary
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.rules import Op
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.elementwise import comparison
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc.errors import DTypeError, GradError
+
+_OP = Op("nextafter")
+
+
+def _rule(k: Any, n: Any, g: Any) -> Any:
+    message = "nextafter: has no derivative; detach() the operands."
+    raise GradError(message)
+
+
+_OP.rule = _rule
+
+
+_bits_op = binary("next_float_bits", "the bits of the float next to that of x")
+
+
+def _neighbours(x: Tensor, y: Tensor) -> Tensor:
+    integer = dtypes.int32 if x.itemsize == 4 else dtypes.int64
+    bits = _bits_op(_same_bytes(x, integer), _same_bytes(y, integer))
+    found = _same_bytes(bits, x.dtype)
+    edges = (x._edge, y._edge)
+    if not (any(edges) and current().grad):
+        return found
+    shapes = (x._array.shape, y._array.shape)
+    node = Node(_OP, edges, (), (), shapes, found._array.dtype, ())
+    return make(found._array, node)
+
+
+def _same_bytes(x: Tensor, dtype: dtypes.DType) -> Tensor:
+    return make(arrays.reinterpret(x._array, dtype.numpy), None)
+
+
+@method("nextafter", inplace="nextafter_")
+@traced(light=True)
+def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the floating-point number next to x, towards y; x where both are equal.
+
+    Parameters
+    ----------
+    input
+        x, a tensor of float32 or float64.
+    other
+        y, a tensor; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If an operand is no tensor, or the result were neither float32 nor float64.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> (ac.nextafter(ac.tensor(1.0), ac.tensor(2.0)) - 1).item()
+    1.1920928955078125e-07
+    """
+    x, y = comparison.float_tensors("nextafter", input, other)
+    if x.itemsize < 4:
+        message = (
+            f"nextafter: takes float32 or float64, not {x.dtype.name}, which is "
+            f"computed in float32: the number next to it would be rounded away."
+        )
+        raise DTypeError(message)
+    return apply_out("nextafter", _neighbours(x, y), out)

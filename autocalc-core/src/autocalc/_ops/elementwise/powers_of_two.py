@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Numbers as a part and a power of two: ldexp, frexp."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_float, refuse_booleans
+from autocalc._ops._operator.coerce import cast, to_float
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops.elementwise import (
+    arithmetic,
+    clamping,
+    comparison,
+    exponential,
+    rounding,
+)
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.limits import finfo
+
+__all__ = ["frexp", "ldexp"]
+
+
+class Parts(NamedTuple):
+    """What `frexp` returns."""
+
+    mantissa: Tensor
+    exponent: Tensor
+
+
+@method("ldexp", inplace="ldexp_")
+@rounded_once
+def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return input * 2^other.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The exponents; shapes broadcast.  Integers scale floats exactly, however large.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If `input` holds floats and `other` booleans.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.ldexp(ac.tensor([1.0, 3.0]), ac.tensor([2, -1]))
+    tensor([4.0000, 1.5000])
+    """
+    check_tensor("ldexp", input), check_tensor("ldexp", other)
+    if other.is_floating_point():
+        found = arithmetic.mul(input, exponential.exp2(other))
+    elif input.is_floating_point():
+        refuse_booleans("ldexp", other)
+        found = _scaled(input, cast(other, input.dtype))
+    else:
+        found = arithmetic.mul(input, exponential.exp2(to_float(other)))
+    return apply_out("ldexp", found, out)
+
+
+def _scaled(x: Tensor, power: Tensor) -> Tensor:
+    """Return x * 2^power in three steps, each of which a float can hold."""
+    largest = math.frexp(finfo(x.dtype).max)[1] - 1
+    power = clamping.clamp(power, -3 * largest, 3 * largest)
+    third = rounding.trunc(arithmetic.div(power, 3))
+    step = exponential.exp2(third)
+    rest = exponential.exp2(arithmetic.sub(power, arithmetic.mul(third, 2)))
+    return arithmetic.mul(arithmetic.mul(arithmetic.mul(x, step), step), rest)
+
+
+@method("frexp")
+@rounded_once
+def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> Parts:
+    """Return (mantissa, exponent): input = mantissa * 2^exponent, exactly.
+
+    The absolute value of a mantissa is 0.5 or more, and below 1.  What is 0 or not
+    finite is its own mantissa, with the exponent 0.
+
+    Parameters
+    ----------
+    input
+        Of float32 or float64.
+    out
+        Two tensors that take the results, converted to their dtypes.
+
+    Raises
+    ------
+    DTypeError
+        If `input` does not hold floats.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> mantissa, exponent = ac.frexp(ac.tensor([4.0, -2.0]))
+    >>> mantissa
+    tensor([ 0.5000, -0.5000])
+    >>> exponent
+    tensor([3, 2], dtype=autocalc.int32)
+    """
+    check_float("frexp", input)
+    fixed = input.detach()
+    usual = comparison.isfinite(fixed) & comparison.ne(fixed, 0)
+    size = comparison.where_op(usual, arithmetic.abs(fixed), _ones(fixed))
+    exponent = arithmetic.add(rounding.floor(exponential.log2(size)), 1.0)
+    # The logarithm is rounded: it may be one too high or too low.
+    part = _shifted(size, exponent)
+    exponent = arithmetic.add(exponent, cast(comparison.ge(part, 1.0), size.dtype))
+    exponent = arithmetic.sub(exponent, cast(comparison.lt(part, 0.5), size.dtype))
+    exponent = comparison.where_op(usual, exponent, arithmetic.mul(_ones(fixed), 0.0))
+    found = Parts(_shifted(input, exponent), cast(exponent, dtypes.int32))
+    return apply_out("frexp", found, out)
+
+
+def _ones(x: Tensor) -> Tensor:
+    return cast(comparison.eq(x, x) | comparison.ne(x, x), x.dtype)
+
+
+def _shifted(x: Tensor, exponent: Tensor) -> Tensor:
+    """Return x * 2^-exponent in two steps, each of which a float can hold."""
+    half = rounding.floor(arithmetic.mul(exponent, 0.5))
+    rest = arithmetic.sub_op(exponent, half)
+    first = arithmetic.mul(x, exponential.exp2(arithmetic.neg(half)))
+    return arithmetic.mul(first, exponential.exp2(arithmetic.neg(rest)))

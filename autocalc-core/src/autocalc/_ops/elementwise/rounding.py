@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""Numbers rounded: floor, ceil, trunc, round."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.factories import OfOne, documented, nary
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import as_int
+from autocalc.errors import DTypeError
+
+round_op = nary("round")
+
+
+@round_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.zeros(n.shapes[0], k.dtype(g))
+
+
+def _round_mode(mode: str, example: tuple[str, ...] = ()) -> OfOne:
+    """Make floor, ceil, trunc or round; integers pass unchanged."""
+    where = "round" if mode == "even" else mode
+
+    def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+        if not check_tensor(mode, input).is_floating_point():
+            _no_booleans(where, input)
+            return apply_out(mode, view.clone(input), out)
+        return apply_out(mode, round_op(input, mode), out)
+
+    call.__name__ = call.__qualname__ = mode
+    doc = f"Return x rounded ({mode}), element by element."
+    call.__doc__ = documented(mode, doc, ("input",), example)
+    return call
+
+
+def _no_booleans(where: str, x: Tensor) -> None:
+    if x.dtype is dtypes.bool_:
+        message = f"{where}: a tensor of bool is not rounded; convert it with .long()."
+        raise DTypeError(message)
+
+
+floor = method("floor", inplace="floor_")(
+    traced(_round_mode("floor", example=("[1.5, -1.5]", "[ 1., -2.]")), light=True)
+)
+
+
+ceil = method("ceil", inplace="ceil_")(
+    traced(_round_mode("ceil", example=("[1.5, -1.5]", "[ 2., -1.]")), light=True)
+)
+
+
+trunc = method("trunc fix", inplace="trunc_ fix_")(
+    traced(_round_mode("trunc", example=("[1.5, -1.5]", "[ 1., -1.]")), light=True)
+)
+
+
+_nearest = _round_mode("even")
+
+
+@method("round", inplace="round_")
+@traced
+def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
+    """Return `input` rounded to the nearest, ties to even, at a number of digits.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    decimals
+        Digits behind the point; negative ones round to tens and so on.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.round(ac.tensor([0.5, 1.5, -1.2]))
+    tensor([ 0.,  2., -1.])
+    """
+    decimals = as_int("round", "decimals", decimals)
+    if decimals == 0:
+        return apply_out("round", _nearest(input), out)
+    check_float("round", input)  # digits of integers: PyTorch has none
+    scale = 10.0 ** builtins.abs(decimals)
+    if decimals > 0:
+        result = _nearest(input * scale) / scale
+    else:
+        result = _nearest(input / scale) * scale
+    return apply_out("round", result, out)
+
+
+@method("frac", inplace="frac_")
+@traced
+def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return x - trunc(x), element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.frac(ac.tensor([1.5, -1.25]))
+    tensor([ 0.5000, -0.2500])
+    """
+    check_float("frac", input)
+    whole = trunc(input)
+    return apply_out("frac", input - whole, out)

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""Inverses of erf, the normal distribution, Bessel functions and entropies."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops._operator.arguments import Operand
+from autocalc._ops._operator.factories import OfOne, binary, documented, nary, unary
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.elementwise import arithmetic, comparison
+from autocalc._ops.elementwise.exponential import erfc
+from autocalc._tensor import Tensor
+
+erfinv = unary(
+    "erfinv",
+    "the number whose erf is x: infinite at -1 and 1, NaN beyond",
+    saves="out",
+    methods="erfinv",
+    inplace="erfinv_",
+    example=("[0.0, 0.5]", "[0.0000, 0.4769]"),
+)
+
+
+@erfinv.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (y,) = n.saved
+    slope = k.mul(k.exp(k.mul(y, y)), k.constant(math.sqrt(math.pi) / 2, g))
+    return k.mul(g, slope)
+
+
+erfcx = unary(
+    "erfcx",
+    "e^(x^2) erfc(x), which neither overflows nor vanishes for large x",
+    saves="a",
+    place="special.",
+    example=("[0.0, 30.0]", "[1.0000, 0.0188]"),
+)
+
+
+@erfcx.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (x,) = n.saved
+    twice = k.mul(k.mul(x, k.erfcx(x)), k.constant(2, g))
+    return k.mul(g, k.sub(twice, k.constant(2 / math.sqrt(math.pi), g)))
+
+
+ndtri = unary(
+    "ndtri",
+    "the quantile of the standard normal distribution, what `ndtr` turns back",
+    saves="out",
+    place="special.",
+    example=("[0.5, 0.975]", "[0.0000, 1.9600]"),
+)
+
+
+@ndtri.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (y,) = n.saved
+    half = k.mul(k.mul(y, y), k.constant(0.5, g))
+    return k.mul(g, k.mul(k.exp(half), k.constant(math.sqrt(2 * math.pi), g)))
+
+
+entr = unary(
+    "entr",
+    "-x log(x), which is 0 at 0 and minus infinity below",
+    saves="a",
+    place="special.",
+    example=("[0.0, 0.5]", "[0.0000, 0.3466]"),
+)
+
+
+@entr.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.neg(k.mul(g, k.add(k.log(n.saved[0]), k.constant(1, g))))
+
+
+_bessel = nary("bessel_i", saves="a out")
+
+
+@_bessel.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """I_n' is the mean of its neighbours; I_-1 is I_1."""
+    x, y = n.saved
+    order, scaled = n.attributes
+    below, above = (k.bessel_i(x, o, scaled) for o in (abs(order - 1), order + 1))
+    slope = k.mul(k.add(below, above), k.constant(0.5, g))
+    if scaled:
+        slope = k.sub(slope, k.mul(k.sign(x), y))
+    return k.mul(g, slope)
+
+
+def _bessel_function(
+    name: str, doc: str, order: int, scaled: bool, example: tuple[str, str], place: str
+) -> OfOne:
+    def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+        x = comparison.float_input(name, input)
+        return apply_out(name, _bessel(x, order, scaled), out)
+
+    call.__name__ = call.__qualname__ = name
+    doc = f"Return {doc}, element by element."
+    call.__doc__ = documented(place + name, doc, ("input",), example)
+    return call
+
+
+i0 = method("i0", inplace="i0_")(
+    _bessel_function(
+        "i0",
+        "the modified Bessel function of the first kind of order 0",
+        0,
+        False,
+        ("[0.0, 1.0]", "[1.0000, 1.2661]"),
+        "",
+    )
+)
+
+i0e = _bessel_function(
+    "i0e",
+    "e^-abs(x) times the modified Bessel function of order 0",
+    0,
+    True,
+    ("[0.0, 1.0]", "[1.0000, 0.4658]"),
+    "special.",
+)
+
+i1 = _bessel_function(
+    "i1",
+    "the modified Bessel function of the first kind of order 1",
+    1,
+    False,
+    ("[0.0, 1.0]", "[0.0000, 0.5652]"),
+    "special.",
+)
+
+i1e = _bessel_function(
+    "i1e",
+    "e^-abs(x) times the modified Bessel function of order 1",
+    1,
+    True,
+    ("[0.0, 1.0]", "[0.0000, 0.2079]"),
+    "special.",
+)
+
+
+@rounded_once
+def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the distribution function of the standard normal, erfc(-x / sqrt(2)) / 2.
+
+    Parameters
+    ----------
+    input
+        x, a tensor of any shape; integers become floats.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If `input` is no tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.special.ndtr(ac.tensor([0.0, 1.96]))
+    tensor([0.5000, 0.9750])
+    """
+    x = comparison.float_input("ndtr", input)
+    tail = erfc(arithmetic.mul(x, -math.sqrt(0.5)))
+    return apply_out("ndtr", arithmetic.mul(tail, 0.5), out)
+
+
+log_ndtr = unary(
+    "log_ndtr",
+    "log(ndtr(x)), also where `ndtr` vanishes",
+    saves="a",
+    place="special.",
+    example=("[0.0, -10.0]", "[ -0.6931, -53.2313]"),
+)
+
+
+@log_ndtr.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """The density over `ndtr`; 0 from where it is less than any number."""
+    (x,) = n.saved
+    zero, end = (k.constant(c, x) for c in (0, 37 if k.dtype(x).itemsize == 8 else 13))
+    gone = k.compare(x, end, "gt")
+    scaled = k.erfcx(k.mul(k.where(gone, zero, x), k.constant(-math.sqrt(0.5), x)))
+    slope = k.div(k.constant(math.sqrt(2 / math.pi), x), scaled)
+    return k.mul(g, k.where(gone, zero, slope))
+
+
+_xlog1py_op = binary("xlog1py", "x log(1 + y)", saves="a b")
+
+
+@_xlog1py_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Of a log(1 + b): log(1 + b) and a / (1 + b); 0 where a is 0 and they endless."""
+    a, b = n.saved
+    zero, one = k.constant(0, g), k.constant(1, g)
+    above = k.compare(b, k.constant(-1, g), "gt")
+    inside = k.compare(b, k.constant(math.inf, g), "lt")
+    endless = k.compare(above, inside, "ne")  # of numbers: <= -1, or infinite
+    known = k.compare(b, b, "eq")
+    nothing = k.bitwise_and(k.compare(a, zero, "eq"), k.bitwise_and(endless, known))
+    safe = k.where(nothing, zero, b)
+    da = db = None
+    if n.needs(0):
+        da = k.sum_to(k.weigh(g, k.log1p(safe)), n.shapes[0])
+    if n.needs(1):
+        slope = k.where(nothing, zero, k.div(a, k.add(one, safe)))
+        db = k.sum_to(k.weigh(g, slope), n.shapes[1])
+    return da, db
+
+
+@traced(light=True)
+@rounded_once
+def xlog1py(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Return x log(1 + y), which is 0 where x is 0 (and NaN where y is).
+
+    Parameters
+    ----------
+    input
+        x, a tensor or a number.
+    other
+        y, a tensor or a number; one of both is a tensor, and shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If there is no tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.special.xlog1py(ac.tensor([0.0, 2.0]), ac.tensor([-1.0, 1.0]))
+    tensor([0.0000, 1.3863])
+    """
+    x, y = comparison.float_inputs("xlog1py", input, other)
+    return apply_out("xlog1py", _xlog1py_op(x, y), out)

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+"""Products with weights: what has a weight of 0 counts for nothing, if infinite too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops._operator.factories import binary
+
+weigh_op = binary("weigh", "x y, and 0 where x is 0 and y infinite", saves="a:b b:a")
+
+
+@weigh_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Of a b: b and a, of which nothing passes where g or a is 0."""
+    a, b = n.saved
+    return (
+        k.sum_to(k.weigh(g, b), n.shapes[0]) if n.needs(0) else None,
+        k.sum_to(k.weigh(a, g), n.shapes[1]) if n.needs(1) else None,
+    )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Rows of a table by index, alone and in bags."""

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: MIT
+"""Sums, means or maxima of bags of rows of a table."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import NamedTuple
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops.creation.constants import full, ones, zeros
+from autocalc._ops.creation.from_data import tensor
+from autocalc._ops.creation.ranges import arange
+from autocalc._ops.elementwise import arithmetic, clamping
+from autocalc._ops.embedding import rows as embedding
+from autocalc._ops.indexing import indexing, masking, scattering
+from autocalc._ops.reductions import extrema, reduction
+from autocalc._ops.sequences import scans
+from autocalc._ops.views import broadcasting, view
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import checked, one_of
+from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import ArgumentError, ShapeError
+
+_NAME = "embedding_bag"
+
+
+@checked
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Return the sum, mean or maximum of the rows that each bag of numbers names.
+
+    Parameters
+    ----------
+    input
+        Numbers from 0 to V - 1: (B, L), each row a bag; or (N,), bags one after the
+        other, as `offsets` says.
+    weight
+        The table, (V, D).
+    offsets
+        Where in `input` each bag begins, (B,), from 0 on and never falling; bags may be
+        empty, and give zeros.
+    max_norm, norm_type, scale_grad_by_freq, sparse
+        As those of `embedding`; gradients are not scaled for "max".
+    mode
+        "sum", "mean" or "max".
+    per_sample_weights
+        Of the shape of `input`: factors of the rows; for "sum" alone.
+    include_last_offset
+        Whether `offsets` has one more element, where the last bag ends.
+    padding_idx
+        A number that is passed over, as if it were not in its bag; negative ones count
+        from the end of the table.
+
+    Returns
+    -------
+    Tensor
+        (B, D).
+
+    Raises
+    ------
+    ArgumentError
+        If `offsets` do not fit, or an option is not available.
+    KernelDataError
+        If a number is outside 0 to V - 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> table = ac.tensor([[0.0, 0.0], [1.0, 2.0], [3.0, 4.0]])
+    >>> words, starts = ac.tensor([1, 2, 2]), ac.tensor([0, 2])
+    >>> ac.nn.functional.embedding_bag(words, table, starts)
+    tensor([[2., 3.],
+            [3., 4.]])
+    """
+    embedding.refuse_sparse(_NAME, sparse)
+    _check(input, weight, mode, per_sample_weights)
+    padding = embedding.row_number(_NAME, padding_idx, weight.shape[0])
+    numbers = cast(view.reshape(input, (-1,)), dtypes.int64)
+    even = input.ndim == 2 and offsets is None and mode != "max"
+    bags = None if even else _bags(input, offsets, include_last_offset)
+    if scale_grad_by_freq and mode == "max":
+        message = f"{_NAME}: `scale_grad_by_freq` is for modes 'sum' and 'mean'."
+        raise ArgumentError(message)
+    if max_norm is not None:  # the table itself is written
+        embedding._shorten(weight, numbers, max_norm, norm_type)
+    table = weight, per_sample_weights
+    return _of_bags(
+        *table, numbers, input.shape, bags, mode, padding, scale_grad_by_freq
+    )
+
+
+@rounded_once
+def _of_bags(
+    weight: Tensor,
+    per_sample_weights: Tensor | None,
+    numbers: Tensor,
+    shape: tuple[int, ...],
+    bags: _Bags | None,
+    mode: str,
+    padding: int | None,
+    scale_grad_by_freq: bool,
+) -> Tensor:
+    rows = embedding.embedding(
+        numbers, weight, padding, scale_grad_by_freq=scale_grad_by_freq
+    )
+    if per_sample_weights is not None:
+        rows = rows * view.reshape(per_sample_weights, (-1, 1))
+    counted = None
+    if padding is not None:
+        counted = view.unsqueeze(numbers != padding, 1)
+    if bags is None:
+        return _summed(rows, counted, shape, mode)
+    return _reduced(rows, counted, bags, mode)
+
+
+def _summed(
+    rows: Tensor, counted: Tensor | None, shape: tuple[int, ...], mode: str
+) -> Tensor:
+    """Return the sums or means of bags of one length, as reductions."""
+    if counted is not None:
+        rows = masking.where(counted, rows, 0.0)
+    total = reduction.sum(view.reshape(rows, (*shape, rows.shape[1])), 1)
+    if mode == "sum":
+        return total
+    if counted is None:
+        return arithmetic.div(total, max(shape[1], 1))
+    count = reduction.sum(view.reshape(counted, (*shape, 1)), 1)
+    return arithmetic.div(total, clamping.clamp(cast(count, total.dtype), min=1.0))
+
+
+class _Bags(NamedTuple):
+    """The bag of each number, and how many bags there are."""
+
+    of: Tensor
+    number: int
+
+
+def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> _Bags:
+    if input.ndim == 2:
+        if offsets is not None:
+            message = (
+                f"{_NAME}: `input` of shape {input.shape} has a bag in each row; "
+                f"`offsets` are for an input of one dimension."
+            )
+            raise ArgumentError(message)
+        count, length = input.shape
+        of = broadcasting.expand(
+            view.unsqueeze(arange(count, device=place_of_tensor(input)), 1),
+            (count, length),
+        )
+        return _Bags(view.reshape(of, (-1,)), count)
+    if offsets is None:
+        message = (
+            f"{_NAME}: `input` of one dimension needs `offsets`, its bags' starts."
+        )
+        raise ArgumentError(message)
+    starts = _starts(input, offsets, 1 if include_last else min(input.shape[0], 1))
+    if include_last:
+        starts = starts[:-1]
+    # Each start adds 1 to all that follow: the sum so far, less 1, is the bag.
+    marks = zeros(input.shape[0] + 1, dtype=dtypes.int64, device=place_of_tensor(input))
+    steps = scattering.index_add_op(
+        marks,
+        starts,
+        ones(*starts.shape, dtype=dtypes.int64, device=place_of_tensor(starts)),
+        0,
+    )
+    return _Bags(scans.cumsum(steps, 0)[:-1] - 1, starts.shape[0])
+
+
+def _starts(input: Tensor, offsets: Tensor, least: int) -> Tensor:
+    if check_tensor(_NAME, offsets).ndim != 1 or offsets.is_floating_point():
+        message = (
+            f"{_NAME}: `offsets` has shape {offsets.shape} and dtype "
+            f"{offsets.dtype.name}; it must be one row of integers."
+        )
+        raise ArgumentError(message)
+    starts = cast(offsets, dtypes.int64)
+    values = starts.tolist()
+    rises = all(a <= b for a, b in pairwise([*values, input.shape[0]]))
+    if len(values) < least or values[:1] not in ([], [0]) or not rises:
+        message = (
+            f"{_NAME}: `offsets` are {values[:8]}{' ...' if len(values) > 8 else ''}; "
+            f"they must begin with 0, never fall, and end at {input.shape[0]} or below."
+        )
+        raise ArgumentError(message)
+    return starts
+
+
+def _reduced(rows: Tensor, counted: Tensor | None, bags: _Bags, mode: str) -> Tensor:
+    """Reduce ``rows [N, D]`` over each bag; those not counted are passed over.
+
+    A bag of nothing is 0 in every mode.
+    """
+    if mode == "max" and rows.shape[0]:
+        return _largest(rows, counted, bags)
+    if counted is not None:
+        rows = masking.where(counted, rows, 0.0)
+    zero = zeros(
+        bags.number, rows.shape[1], dtype=rows.dtype, device=place_of_tensor(rows)
+    )
+    total = scattering.index_add_op(zero, bags.of, rows, 0)
+    if mode != "mean":
+        return total
+    return total / clamping.clamp(_sizes(rows, counted, bags), min=1.0)
+
+
+def _sizes(rows: Tensor, counted: Tensor | None, bags: _Bags) -> Tensor:
+    """Return how many rows of each bag count, (B, 1)."""
+    one = ones(rows.shape[0], 1, dtype=rows.dtype, device=place_of_tensor(rows))
+    if counted is not None:
+        one = masking.where(counted, one, 0.0)
+    return scattering.index_add_op(
+        zeros(bags.number, 1, dtype=rows.dtype, device=place_of_tensor(rows)),
+        bags.of,
+        one,
+        0,
+    )
+
+
+def _largest(rows: Tensor, counted: Tensor | None, bags: _Bags) -> Tensor:
+    """Return the largest elements of each bag, the first of equal ones.
+
+    Bags become rows of one length, whose places beyond the bag hold -inf; that length
+    is the largest bag's.
+    """
+    sizes = [0] * bags.number
+    places = []
+    for bag in bags.of.tolist():
+        places.append(sizes[bag])
+        sizes[bag] += 1
+    length = max(sizes)
+    if counted is not None:
+        rows = masking.where(counted, rows, -math.inf)
+    place = bags.of * length + tensor(
+        places, dtype=dtypes.int64, device=place_of_tensor(rows)
+    )
+    never = full(
+        (bags.number * length, rows.shape[1]),
+        -math.inf,
+        dtype=rows.dtype,
+        device=place_of_tensor(rows),
+    )
+    # -inf plus a number would stay -inf: the places that are used begin with 0.
+    used = scattering.index_add_op(
+        zeros(bags.number * length, 1, dtype=rows.dtype, device=place_of_tensor(rows)),
+        place,
+        ones(rows.shape[0], 1, dtype=rows.dtype, device=place_of_tensor(rows)),
+        0,
+    )
+    laid = scattering.index_add_op(masking.where(used > 0, 0.0, never), place, rows, 0)
+    shape = (bags.number, length, rows.shape[1])
+    out = extrema.max(view.reshape(laid, shape), 1)[0]
+    return masking.where(_sizes(rows, counted, bags) > 0, out, 0.0)
+
+
+def _check(
+    input: Tensor, weight: Tensor, mode: str, per_sample_weights: Tensor | None
+) -> None:
+    one_of(_NAME, "mode", mode, ("sum", "mean", "max"))
+    x = check_tensor(_NAME, input)
+    indexing.as_positions(_NAME, x)
+    check_float(_NAME, weight)
+    if x.ndim not in (1, 2) or check_tensor(_NAME, weight).ndim != 2:
+        message = (
+            f"{_NAME}: `input` has shape {x.shape} and `weight` {weight.shape}; they "
+            f"must be (B, L) or (N,), and (V, D)."
+        )
+        raise ShapeError(message)
+    if per_sample_weights is None:
+        return
+    if mode != "sum":
+        message = f"{_NAME}: `per_sample_weights` are for mode 'sum', not {mode!r}."
+        raise ArgumentError(message)
+    if check_tensor(_NAME, per_sample_weights).shape != x.shape:
+        message = (
+            f"{_NAME}: `per_sample_weights` has shape {per_sample_weights.shape}; it "
+            f"must be that of `input`, {x.shape}."
+        )
+        raise ShapeError(message)

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""Rows of a table by index, and indices as rows of ones and zeros."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.state import current
+from autocalc._graph._grad_mode import no_grad
+from autocalc._graph._node import Node
+from autocalc._ops._operator.arguments import as_int
+from autocalc._ops._operator.checks import check_shape
+from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.factories import operator
+from autocalc._ops._operator.rules import Op
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.indexing import indexing, masking
+from autocalc._ops.matrices import vector_norms
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc.errors import ArgumentError
+
+_op = Op("embedding", "indices:weight")
+
+
+def _embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    by_frequency: bool = False,
+) -> Tensor:
+    """Return ``weight[indices]``; row `padding_idx`, if not -1, gets no gradient.
+
+    That row, and whether gradients are divided by how often their row was named, is the
+    backward rule's business alone: attributes of the node which the forward kernel does
+    not know.
+    """
+    a, index = weight._array, indices._array
+    out = arrays.embedding(a, index)
+    edges = (weight._edge, None)
+    if edges[0] is None or not current().grad:
+        return make(out, None)
+    assert _op.saves is not None
+    saved, versions = _op.saves(edges, (None, weight, indices))
+    shapes = (a.shape, index.shape)
+    node = Node(
+        _op, edges, saved, versions, shapes, a.dtype, (padding_idx, by_frequency)
+    )
+    return make(out, node)
+
+
+embedding_op = operator(_embedding, _op)
+
+
+@embedding_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (indices,), shape = n.saved, n.shapes[0]
+    padding_idx, by_frequency = n.attributes
+    dtype = k.dtype(g)
+    if by_frequency:
+        g = k.div(g, _frequencies(k, indices, shape[0], g))
+    dweight = k.embedding_backward(g, indices, padding_idx, shape=shape, dtype=dtype)
+    return dweight, None
+
+
+def _frequencies(k: Any, indices: Any, rows: int, g: Any) -> Any:
+    """Return how often each number stands among all, as factors of its row of g."""
+    size = math.prod(k.shape(indices))
+    flat = k.reshape(indices, (size,))
+    one = k.full((size,), 1, k.dtype(g))
+    times = k.index_add(k.zeros((rows,), k.dtype(g)), flat, one, 0)
+    return k.reshape(k.index_select(times, flat, 0), (*k.shape(indices), 1))
+
+
+#: Keeps a row of length 0 from a division by 0.
+_SMALL = 1e-7
+
+
+@traced
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    r"""Return the rows of `weight` that `input` numbers: weight[input].
+
+    Parameters
+    ----------
+    input
+        Numbers from 0 to V - 1, of any shape (\*), int64 or int32.
+    weight
+        The table, (V, D), of any dtype.
+    padding_idx
+        A row that gets no gradient; negative ones count from the end.
+    max_norm
+        Rows that `input` names are first made as short as this, in place.
+    norm_type
+        The p of the norm that `max_norm` limits, (sum abs(x)^p)^(1 / p).
+    scale_grad_by_freq
+        Whether a row's gradient is divided by how often `input` names the row.
+    sparse
+        Must be False: there are no sparse gradients.
+
+    Returns
+    -------
+    Tensor
+        Of shape (\*, D).
+
+    Raises
+    ------
+    KernelDataError
+        If a number is outside 0 to V - 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> table = ac.tensor([[0.0, 0.0], [1.0, 2.0]])
+    >>> ac.nn.functional.embedding(ac.tensor([1, 0, 1]), table)
+    tensor([[1., 2.],
+            [0., 0.],
+            [1., 2.]])
+    """
+    refuse_sparse("embedding", sparse)
+    numbers = indexing.as_positions("embedding", input)
+    check_shape("embedding", "weight", weight, "a table of two dimensions, [V, D]")
+    padding = row_number("embedding", padding_idx, weight.shape[0])
+    kept = -1 if padding is None else padding
+    if max_norm is not None:
+        _shorten(weight, view.reshape_op(numbers, (-1,)), max_norm, norm_type)
+    if not weight.is_floating_point():
+        rows = indexing.index_select_op(weight, view.reshape_op(numbers, (-1,)), 0)
+        return view.reshape(rows, (*numbers.shape, weight.shape[1]))
+    return embedding_op(weight, numbers, kept, bool(scale_grad_by_freq))
+
+
+def _shorten(weight: Tensor, numbers: Tensor, most: float, p: float) -> None:
+    """Scale the rows that `numbers` name, and that are longer, to the length `most`."""
+    with no_grad():
+        rows = indexing.index_select_op(weight, numbers, 0)
+        wide = dtypes.float32 if weight.dtype.is_half else None  # rounded once, below
+        length = vector_norms.vector_norm(rows, p, 1, dtype=wide)
+        scale = masking.where(length > most, most / (length + _SMALL), 1.0)
+        shorter = cast(rows * view.reshape_op(scale, (-1, 1)), weight.dtype)
+        weight.index_copy_(0, numbers, shorter)
+
+
+def refuse_sparse(where: str, sparse: Any) -> None:
+    """Raise if a sparse gradient is asked for."""
+    if sparse:
+        message = f"{where}: `sparse`={sparse} is not available; leave it out."
+        raise ArgumentError(message)
+
+
+def row_number(where: str, padding_idx: Any, rows: int) -> int | None:
+    """Return the number of the padding row, counted from the first."""
+    if padding_idx is None:
+        return None
+    if not isinstance(padding_idx, int) or not -rows <= padding_idx < rows:
+        message = (
+            f"{where}: `padding_idx` is {padding_idx!r} for a table of {rows} rows; it "
+            f"must lie in {-rows} to {rows - 1}."
+        )
+        raise ArgumentError(message)
+    return padding_idx % rows
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """Return vectors of zeros with a 1 at the place of each class.
+
+    Parameters
+    ----------
+    tensor
+        Classes from 0 on, of any shape, int64.
+    num_classes
+        How many there are; by default one more than the largest.
+
+    Returns
+    -------
+    Tensor
+        Of int64; of the shape of `tensor`, and num_classes behind it.
+
+    Raises
+    ------
+    DTypeError
+        If `tensor` is not int64.
+    ArgumentError
+        If `num_classes` is not positive.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.one_hot(ac.tensor([1, 0]), 3)
+    tensor([[0, 1, 0],
+            [1, 0, 0]])
+    """
+    x, count = (
+        indexing.long_positions("one_hot", tensor, name="`tensor`"),
+        as_int("one_hot", "num_classes", num_classes),
+    )
+    if count < 1:
+        if count != -1 or x.numel() == 0:
+            message = (
+                f"one_hot: `num_classes`={count} for {x.numel()} classes; give a "
+                f"number, 1 or more."
+            )
+            raise ArgumentError(message)
+        count = int(x.max()) + 1
+    return _one_hot(x, count)
+
+
+@traced
+def _one_hot(x: Tensor, count: int) -> Tensor:
+    a = x._array
+    nothing = arrays.zeros((*a.shape, max(count, 1)), a.dtype)
+    if not a.size:
+        return make(nothing, None)
+    index = arrays.reshape(a, (*a.shape, 1))
+    ones = arrays.expand(arrays.constant(1, a), index.shape)
+    return make(arrays.scatter(nothing, index, ones, a.ndim, into=nothing), None)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""Images read at places between pixels: spatial transformers.
+
+A grid holds places from -1 to 1, x first: its last dimension is (x, y) or (x, y, z),
+while an image is [N, C, H, W] or [N, C, D, H, W].  Jaderberg and others: Spatial
+transformer networks (NeurIPS 2015).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops._operator.arguments import integers
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.factories import nary
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.arranging import joining
+from autocalc._ops.creation.constants import ones
+from autocalc._ops.creation.ranges import arange
+from autocalc._ops.elementwise import arithmetic
+from autocalc._ops.matrices import matmul
+from autocalc._ops.views import broadcasting, view
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import checked, one_of
+from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+grid_sample_op = nary("grid_sample", saves="x grid")
+
+
+@grid_sample_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    x, grid = n.saved
+    if k.records:
+        return k.through_decomposition("grid_sample", (x, grid), n.attributes, g)
+    want = n.needs(0) | n.needs(1) << 1
+    return k.grid_sample_backward(g, x, grid, *n.attributes, want=want)
+
+
+@rounded_once
+@checked
+def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
+    """Return the grid that an affine map reads images at, for `grid_sample`.
+
+    ``grid[n, ..., :] = theta[n] @ (x, y, 1)`` at each pixel of the output.
+
+    Parameters
+    ----------
+    theta
+        The maps, [N, 2, 3] for images, [N, 3, 4] for volumes.
+    size
+        The shape of the output, (N, C, H, W) or (N, C, D, H, W).
+    align_corners
+        Whether -1 and 1 are the centres of the first and last pixels, or, by default,
+        their outer edges.
+
+    Returns
+    -------
+    Tensor
+        [N, H, W, 2] or [N, D, H, W, 3].
+
+    Raises
+    ------
+    ShapeError
+        If shapes do not fit, or a size is below 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> same = ac.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+    >>> ac.nn.functional.affine_grid(same, (1, 1, 1, 2))
+    tensor([[[[-0.5000,  0.0000],
+              [ 0.5000,  0.0000]]]])
+    """
+    where = "affine_grid"
+    check_float(where, theta)
+    sizes = integers(where, "size", size)
+    dims = len(sizes) - 2
+    if dims not in (2, 3) or theta.shape != (sizes[0], dims, dims + 1):
+        message = (
+            f"{where}: `theta` has shape {theta.shape} for `size`={sizes}; for (N, C, "
+            f"H, W) it must be [N, 2, 3], for (N, C, D, H, W) [N, 3, 4]."
+        )
+        raise ShapeError(message)
+    if min(sizes) < 1:
+        message = f"{where}: `size`={sizes}; no size may be below 1."
+        raise ShapeError(message)
+    places = _pixels(sizes[2:], bool(align_corners), theta)
+    mapped = matmul.matmul(places, view.transpose(theta, 1, 2))
+    return view.reshape(mapped, (sizes[0], *sizes[2:], dims))
+
+
+def _pixels(planes: tuple[int, ...], align_corners: bool, like: Tensor) -> Tensor:
+    """Return (x, y, ..., 1) of all pixels of the output, [H W, dims + 1]."""
+    columns = []
+    for axis in reversed(range(len(planes))):
+        n = planes[axis]
+        shape = [n if i == axis else 1 for i in range(len(planes))]
+        steps = arange(n, dtype=like.dtype, device=place_of_tensor(like))
+        last = max(n - 1, 1) if align_corners else n
+        shift = (n - 1) / last
+        line = arithmetic.sub(arithmetic.mul(steps, 2 / last), shift)
+        columns.append(broadcasting.expand(view.reshape(line, shape), planes))
+    columns.append(ones(planes, dtype=like.dtype, device=place_of_tensor(like)))
+    return view.reshape(joining.stack(columns, -1), (-1, len(planes) + 1))
+
+
+@traced
+@rounded_once
+@checked
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """Return images read at the places of a grid.
+
+    Parameters
+    ----------
+    input
+        [N, C, H, W] or [N, C, D, H, W], float32 or float64.
+    grid
+        Places from -1 to 1, [N, H_out, W_out, 2], x before y, or [N, D_out, H_out,
+        W_out, 3]; beyond them lies the padding.
+    mode
+        ``"bilinear"``: means of the 4 pixels around a place (of 8 in a volume);
+        ``"nearest"``; ``"bicubic"``: of 16 pixels, images only.
+    padding_mode
+        Beyond the image ``"zeros"``, ``"border"``: its nearest pixel, or
+        ``"reflection"``: the image mirrored.
+    align_corners
+        Whether -1 and 1 are the centres of the first and last pixels, or, by default,
+        their outer edges.
+
+    Returns
+    -------
+    Tensor
+        [N, C, H_out, W_out] or [N, C, D_out, H_out, W_out].
+
+    Raises
+    ------
+    ShapeError
+        If shapes do not fit, or the images are empty.
+    ArgumentError
+        If a mode is unknown, or bicubic for volumes.
+    DTypeError
+        If input and grid have different dtypes.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> image = ac.tensor([[[[1.0, 3.0]]]])
+    >>> grid = ac.tensor([[[[0.0, 0.0], [0.5, 0.0]]]])  # the middle, and the right one
+    >>> ac.nn.functional.grid_sample(image, grid)
+    tensor([[[[2., 3.]]]])
+    """
+    where = "grid_sample"
+    one_of(where, "mode", mode, ("bilinear", "nearest", "bicubic"))
+    one_of(where, "padding_mode", padding_mode, ("zeros", "border", "reflection"))
+    check_float(where, input, grid)
+    _check_shapes(where, input, grid, mode)
+    return grid_sample_op(input, grid, mode, padding_mode, bool(align_corners))
+
+
+def _check_shapes(where: str, input: Tensor, grid: Tensor, mode: str) -> None:
+    dims = input.ndim - 2
+    fits = dims in (2, 3) and grid.ndim == input.ndim
+    if not fits or grid.shape[0] != input.shape[0] or grid.shape[-1] != dims:
+        message = (
+            f"{where}: `input` has shape {input.shape}, `grid` {grid.shape}; they must "
+            f"be [N, C, H, W] and [N, H_out, W_out, 2], or [N, C, D, H, W] and [N, "
+            f"D_out, H_out, W_out, 3]."
+        )
+        raise ShapeError(message)
+    if min(input.shape[2:]) < 1:
+        message = f"{where}: `input` has shape {input.shape}; its images are empty."
+        raise ShapeError(message)
+    if input.dtype is not grid.dtype:
+        message = (
+            f"{where}: `input` is {input.dtype.name}, `grid` {grid.dtype.name}; "
+            f"convert one of them."
+        )
+        raise DTypeError(message)
+    if mode == "bicubic" and dims == 3:
+        message = f"{where}: mode 'bicubic' takes images, not volumes; use 'bilinear'."
+        raise ArgumentError(message)

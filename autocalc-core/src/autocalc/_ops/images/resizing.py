@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: MIT
+"""Images resized, and pixels shuffled between channels and space."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._ops._operator.checks import check_float, check_shape
+from autocalc._ops._operator.factories import nary
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.convolutions import _spatial
+from autocalc._ops.images import resampling
+from autocalc._ops.pooling import avg_pooling
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, make
+from autocalc._tensor.checks import require
+from autocalc.errors import ArgumentError, ShapeError
+
+# Attributes axis, size, scale, mode, align_corners.
+resample_op = nary("resample")
+
+
+@resample_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    axis, _, *rest = n.attributes
+    return k.resample_backward(g, axis, n.shapes[0][axis], *rest)
+
+
+resample_backward = nary("resample_backward")
+
+
+@resample_backward.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    axis, _, *rest = n.attributes
+    return k.resample(g, axis, n.shapes[0][axis], *rest)
+
+
+#: Mode: the dimensions behind (N, C) that it takes.
+_DIMS = {
+    "nearest": (1, 2, 3),
+    "nearest-exact": (1, 2, 3),
+    "linear": (1,),
+    "bilinear": (2,),
+    "trilinear": (3,),
+    "bicubic": (2,),
+    "area": (1, 2, 3),
+}
+
+#: The modes that have a place for corners.
+_LINES = ("linear", "bilinear", "trilinear", "bicubic")
+
+
+@traced
+@rounded_once
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Return images of another size: the nearest pixel, or a mean of neighbours.
+
+    Parameters
+    ----------
+    input
+        (N, C, L), (N, C, H, W) or (N, C, D, H, W), float32 or float64.
+    size
+        The new size: one number, or one for each dimension.
+    scale_factor
+        By how much to enlarge, in place of `size`; the new size is rounded down.
+    mode
+        ``"nearest"``, which rounds down, or ``"nearest-exact"``, whose pixels lie at
+        their centres; ``"linear"``, ``"bilinear"`` or ``"trilinear"`` by the number of
+        dimensions; ``"bicubic"``: sums of 4 x 4 pixels of images; ``"area"``: means of
+        the pixels that a new one covers.
+    align_corners
+        For the linear modes and bicubic: whether the first and last pixels stay where
+        they are, or, by default, the edges of the first and last pixels.
+    recompute_scale_factor
+        Whether distances between pixels follow from the sizes, even if `scale_factor`
+        was given and did not divide evenly.
+    antialias
+        For bilinear and bicubic: sum all pixels that a new one covers, so that images
+        made smaller show no patterns of their own.
+
+    Raises
+    ------
+    ArgumentError
+        If not exactly one of `size` and `scale_factor` is given, or an argument is not
+        in its range.
+    ShapeError
+        If the input's dimensions do not fit the mode, or it is empty.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[0.0, 4.0]]])
+    >>> ac.nn.functional.interpolate(x, scale_factor=2)
+    tensor([[[0., 0., 4., 4.]]])
+    >>> ac.nn.functional.interpolate(x, size=4, mode="linear")
+    tensor([[[0., 1., 3., 4.]]])
+    """
+    where = "interpolate"
+    check_float(where, input)
+    planes = input._array.shape[2:]
+    dims = input._array.ndim - 2
+    _check_mode(where, input, mode, align_corners, antialias)
+    if (size is None) == (scale_factor is None):
+        message = (
+            f"{where}: `size`={size}, `scale_factor`={scale_factor}; give one of them."
+        )
+        raise ArgumentError(message)
+    factors: tuple[float, ...] | None = None
+    if size is None:
+        factors = _factors(where, scale_factor, dims)
+        sizes = _grown(planes, factors)
+    else:
+        if recompute_scale_factor:
+            message = f"{where}: recompute_scale_factor=True needs `scale_factor`."
+            raise ArgumentError(message)
+        sizes = _spatial.sizes_of(where, "size", size, dims)
+    _check_sizes(planes, sizes)
+    if recompute_scale_factor:
+        factors = None
+    if mode == "area":
+        return avg_pooling.adaptive_mean(input, sizes)
+    return resampled(input, sizes, factors, mode, bool(align_corners), antialias)
+
+
+def resampled(
+    x: Tensor,
+    sizes: tuple[int, ...],
+    factors: tuple[float, ...] | None,
+    mode: str,
+    align_corners: bool,
+    antialias: bool,
+) -> Tensor:
+    """Resample one dimension after the other, those that change."""
+    kind = "linear" if mode.endswith("linear") else mode
+    out = x
+    for axis, size, scale in _steps(
+        x._array.shape[2:], sizes, factors, kind, align_corners
+    ):
+        if antialias:
+            out = resampling.smoothed(out, axis, size, scale, kind)
+        elif kind == "bicubic":
+            out = resampling.cubic(out, axis, size, scale, align_corners)
+        elif kind == "nearest-exact":
+            out = resampling.nearest_exact(out, axis, size, scale)
+        else:
+            out = resample_op(out, axis, size, scale, kind, align_corners)
+    return view.clone_op(x) if out is x else out
+
+
+# What follows from sizes alone is kept: to find it again took 2 us of a call's 10.
+
+
+@functools.lru_cache(maxsize=256)
+def _grown(planes: tuple[int, ...], factors: tuple[float, ...]) -> tuple[int, ...]:
+    grown = zip(planes, factors, strict=True)
+    return tuple([math.floor(n * factor) for n, factor in grown])
+
+
+@functools.lru_cache(maxsize=256)
+def _check_sizes(planes: tuple[int, ...], sizes: tuple[int, ...]) -> None:
+    if min(sizes) < 1 or min(planes) < 1 or max(sizes) > _spatial.LARGEST:
+        message = (
+            f"interpolate: planes of {planes} to {sizes}; neither may be empty, no "
+            f"size above 2^31."
+        )
+        raise ShapeError(message)
+
+
+@functools.lru_cache(maxsize=256)
+def _steps(
+    planes: tuple[int, ...],
+    sizes: tuple[int, ...],
+    factors: tuple[float, ...] | None,
+    kind: str,
+    align_corners: bool,
+) -> tuple[tuple[int, int, float], ...]:
+    """Return axis, size and scale of each dimension that changes.
+
+    What shrinks most comes first.  Reads along the last axis are the slowest: it is
+    read before others grow, and after they shrink (316 x 316 to twice the size take 190
+    instead of 255 us).
+    """
+    steps = []
+    for i, (n, size) in enumerate(zip(planes, sizes, strict=True)):
+        factor = None if factors is None else factors[i]
+        scale = _scale(n, size, factor, kind, align_corners)
+        if size != n or scale != 1:
+            steps.append((2 + i, size, scale))
+    steps.sort(key=lambda step: (-step[2], step[0] if step[2] > 1 else -step[0]))
+    return tuple(steps)
+
+
+def _scale(
+    n: int, size: int, factor: float | None, kind: str, align_corners: bool
+) -> float:
+    """Return how many input pixels an output pixel is away from the next."""
+    if align_corners:
+        return (n - 1) / (size - 1) if size > 1 else 0.0
+    if kind == "nearest" and size in (n, 2 * n):
+        return n / size  # whatever the factor was, as PyTorch has it
+    return n / size if factor is None else 1 / factor
+
+
+def _check_mode(
+    where: str, x: Tensor, mode: Any, align_corners: Any, antialias: Any
+) -> None:
+    if not isinstance(mode, str) or mode not in _DIMS:
+        message = f"{where}: `mode`={mode!r}; use one of {', '.join(_DIMS)}."
+        raise ArgumentError(message)
+    if x._array.ndim - 2 not in _DIMS[mode]:
+        dims = " or ".join(str(n + 2) for n in _DIMS[mode])
+        message = (
+            f"{where}: `input` has shape {x.shape}; mode {mode!r} takes {dims} "
+            f"dimensions, (N, C, ...)."
+        )
+        raise ShapeError(message)
+    if align_corners is not None and mode not in _LINES:
+        message = (
+            f"{where}: `align_corners`={align_corners} with mode={mode!r}; it is for "
+            f"the linear modes and bicubic."
+        )
+        raise ArgumentError(message)
+    if antialias and mode not in ("bilinear", "bicubic"):
+        message = (
+            f"{where}: antialias=True with mode={mode!r}; it is for 'bilinear' and "
+            f"'bicubic'."
+        )
+        raise ArgumentError(message)
+
+
+def _factors(where: str, given: Any, dims: int) -> tuple[float, ...]:
+    if given.__class__ in (int, float) and 0 < given < math.inf:
+        return (float(given),) * dims
+    values = given if isinstance(given, (tuple, list)) else (given,) * dims
+    fits = len(values) == dims and all(
+        isinstance(value, (int, float)) and 0 < value < math.inf for value in values
+    )
+    require(where, "scale_factor", given, fits, f"a number above 0, or {dims} of them")
+    return tuple(map(float, values))
+
+
+@traced(light=True)
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """Return images r times as high and wide, of r^2 channels of pixels each.
+
+    ``out[..., c, h * r + i, w * r + j] = input[..., c * r * r + i * r + j, h, w]``.
+    Shi and others: Real-time single image and video super-resolution (CVPR 2016).
+
+    Parameters
+    ----------
+    input
+        (..., C r^2, H, W), of any dtype.
+    upscale_factor
+        r, 1 or more.
+
+    Returns
+    -------
+    Tensor
+        (..., C, H r, W r).
+
+    Raises
+    ------
+    ShapeError
+        If there are fewer than three dimensions, or r^2 does not divide the channels.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[1.0]], [[2.0]], [[3.0]], [[4.0]]])
+    >>> ac.nn.functional.pixel_shuffle(x, 2)
+    tensor([[[1., 2.],
+             [3., 4.]]])
+    """
+    where = "pixel_shuffle"
+    r = _checked_factor(where, "upscale_factor", input, upscale_factor)
+    *lead, channels, height, width = input._array.shape
+    if channels % (r * r):
+        message = (
+            f"{where}: `input` has shape {input.shape}; its {channels} channels must "
+            f"be a multiple of upscale_factor^2 = {r * r}."
+        )
+        raise ShapeError(message)
+    parts = (*lead, channels // (r * r), r, r, height, width)
+    shape = (*lead, channels // (r * r), height * r, width * r)
+    return _rearranged(input, parts, (0, 3, 1, 4, 2), shape)
+
+
+@traced(light=True)
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """Return images of r^2 as many channels, 1 / r as high and wide.
+
+    The inverse of `pixel_shuffle`.
+
+    Parameters
+    ----------
+    input
+        (..., C, H r, W r), of any dtype.
+    downscale_factor
+        r, 1 or more.
+
+    Returns
+    -------
+    Tensor
+        (..., C r^2, H, W).
+
+    Raises
+    ------
+    ShapeError
+        If there are fewer than three dimensions, or r does not divide height or width.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[1.0, 2.0], [3.0, 4.0]]])
+    >>> ac.nn.functional.pixel_unshuffle(x, 2).flatten().tolist()
+    [1.0, 2.0, 3.0, 4.0]
+    """
+    where = "pixel_unshuffle"
+    r = _checked_factor(where, "downscale_factor", input, downscale_factor)
+    *lead, channels, height, width = input._array.shape
+    if height % r or width % r:
+        message = (
+            f"{where}: `input` has shape {input.shape}; height and width must be "
+            f"multiples of downscale_factor = {r}."
+        )
+        raise ShapeError(message)
+    parts = (*lead, channels, height // r, r, width // r, r)
+    shape = (*lead, channels * r * r, height // r, width // r)
+    return _rearranged(input, parts, (0, 2, 4, 1, 3), shape)
+
+
+@traced
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """Return images whose channels are dealt out: one of each group after the other.
+
+    ``out[:, j * groups + i] = input[:, i * C / groups + j]``.  Zhang and others:
+    ShuffleNet (CVPR 2018).
+
+    Parameters
+    ----------
+    input
+        (N, C, ...), with one dimension or more behind the channels.
+    groups
+        Must divide C.
+
+    Raises
+    ------
+    ShapeError
+        If there are fewer than three dimensions, or `groups` does not divide C.
+    ArgumentError
+        If `groups` is not an integer of 1 or more.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.arange(4).reshape(1, 4, 1)
+    >>> ac.nn.functional.channel_shuffle(x, 2).flatten().tolist()
+    [0, 2, 1, 3]
+    """
+    where = "channel_shuffle"
+    n = _checked_factor(where, "groups", input, groups)
+    batch, channels, *planes = input.shape
+    if channels % n:
+        message = (
+            f"{where}: `input` has shape {input.shape}; its {channels} channels must "
+            f"be a multiple of groups = {n}."
+        )
+        raise ShapeError(message)
+    parts = view.reshape_op(input, (batch, n, channels // n, *planes))
+    order = (0, 2, 1, *range(3, parts.ndim))
+    dealt = view.clone_op(view.permute_op(parts, order))
+    return view.detach_from_base(view.reshape_op(dealt, input.shape))
+
+
+def _checked_factor(where: str, name: str, input: Tensor, factor: Any) -> int:
+    if isinstance(factor, bool) or not isinstance(factor, int) or factor < 1:
+        message = f"{where}: `{name}` is {factor!r}; it must be an integer, 1 or more."
+        raise ArgumentError(message)
+    check_shape(where, "input", input, "(..., C, H, W)")
+    return factor
+
+
+def _rearranged(
+    x: Tensor,
+    parts: tuple[int, ...],
+    order: tuple[int, ...],
+    shape: tuple[int, ...],
+) -> Tensor:
+    """Return a copy with the last five of `parts` in another order, as `shape`."""
+    lead = len(parts) - 5
+    axes = (*range(lead), *[lead + axis for axis in order])
+    if x._edge is None:
+        a = arrays.permute(arrays.reshape(x._array, parts), axes)
+        return make(arrays.copy(a).reshape(shape), None)
+    turned = view.permute_op(view.reshape_op(x, parts), axes)
+    return view.detach_from_base(view.reshape_op(view.clone_op(turned), shape))

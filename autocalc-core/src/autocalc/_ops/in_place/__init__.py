@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Operations that write into their first operand."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Elements read and written by index or by mask."""

@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: MIT
+"""Read an index expression: ``x[1, 2:, None, mask]`` as slices and picked positions."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from autocalc._dispatch.device.device import host_dtype
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.state import recordings
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops._operator.coerce import cast, not_a_tensor
+from autocalc._ops.creation.from_data import tensor
+from autocalc._ops.elementwise import arithmetic
+from autocalc._ops.indexing._mask_indices import true_places
+from autocalc._ops.views import slicing, view
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc.errors import (
+    ArgumentError,
+    AutocalcWarning,
+    DimensionError,
+    DTypeError,
+    ShapeError,
+)
+
+_PLAIN = frozenset({int, type(None)})
+_ALL = (slice(None), slice(None, None, 1))
+
+#: An index tensor, and the first dimension of the view that it picks from.
+Picks = list[tuple[int, Tensor]]
+
+
+def split_index(x: Tensor, index: Any) -> tuple[tuple[Any, ...], Picks]:
+    """Return the basic index that makes a view, and the index tensors into that."""
+    try:
+        sizes = x._array.shape
+    except AttributeError:
+        where = "index"
+        raise not_a_tensor(where, x) from None
+    if index.__class__ is int and sizes and -sizes[0] <= index < sizes[0]:
+        return (index, ...), []  # the most frequent one
+    parts = tuple(index) if _is_several(index) else (index,)
+    for part in parts:
+        kind = part.__class__
+        if not (kind is int or kind is slice or part is None or part is Ellipsis):
+            return _split(x, [_index_part(part) for part in parts])
+    return _basic(x, list(parts)), []
+
+
+#: Longer lists are never read as a tuple, as NumPy and PyTorch do it.
+_MOST_INDICES = 31
+
+
+def _is_several(index: Any) -> bool:
+    """Return whether `index` has an index for each of several dimensions.
+
+    A list of integers names positions in one dimension.  A list that has a list, a
+    tensor, a slice, None or Ellipsis in it is read as a tuple.
+    """
+    if not isinstance(index, list) or len(index) > _MOST_INDICES:
+        return isinstance(index, tuple)
+    return any(
+        part is None or part is Ellipsis or isinstance(part, slice)
+        or hasattr(part, "__len__")
+        for part in index
+    )  # fmt: skip
+
+
+def plain_index(index: Any) -> tuple[Any, ...] | None:
+    """Return the basic index of integers, slices, None and Ellipsis, else None.
+
+    Bounds of slices are integers, steps above 0.
+
+    NumPy finds what is out of range; who catches its IndexError asks `split_index`.
+    """
+    kind = index.__class__
+    if kind is int:
+        return (index, ...)
+    parts = index if kind is tuple else (index,)
+    ends = False
+    for part in parts:
+        kind = part.__class__
+        if kind is slice:
+            bounds = part.start.__class__ in _PLAIN and part.stop.__class__ in _PLAIN
+            if not bounds or not _plain_step(part.step):
+                return None
+        elif part is Ellipsis and not ends:
+            ends = True
+        elif kind is not int and part is not None:
+            return None
+    return parts if ends else (*parts, ...)
+
+
+def _plain_step(step: Any) -> bool:
+    return step is None or (step.__class__ is int and step > 0)
+
+
+def sole_pick(x: Tensor, index: Any) -> Picks | None:
+    """Return one tensor of int64 or a mask as what it picks.
+
+    It saves the steps that others need, half of the time of an index of two elements.
+    """
+    if isinstance(index, Tensor):
+        i, ndim = index._array, x._array.ndim
+        kind = host_dtype(i.dtype)
+        if kind is dtypes.int64.numpy and i.ndim and ndim:
+            return [(0, index)]
+        if kind is dtypes.bool_.numpy and 0 < i.ndim <= ndim:
+            return [(0, index)]
+    return None
+
+
+def _index_part(part: Any) -> Any:
+    """Return an integer, slice, None, Ellipsis, or a tensor of int64 or bool."""
+    if part is None or part is Ellipsis or isinstance(part, slice):
+        return part
+    if isinstance(part, (list, tuple, range, bool)) or hasattr(part, "__array__"):
+        part = part if isinstance(part, Tensor) else _index_tensor(part)
+        if part.dtype is dtypes.uint8:
+            part = mask_of_bytes("index", part)
+        if part.is_floating_point():
+            message = (
+                f"index: a tensor of {part.dtype.name} cannot be an index; use "
+                f"integer positions (.long()) or a mask (.bool())."
+            )
+            raise DTypeError(message)
+        if part.dtype is dtypes.bool_:
+            return part
+        if part.ndim and part.dtype not in (dtypes.int64, dtypes.int32):
+            message = (
+                f"index: a tensor of {part.dtype.name} cannot be an index; positions "
+                f"are int64 or int32, convert it with .long()."
+            )
+            raise DTypeError(message)
+        return int(part) if part.ndim == 0 else cast(part, dtypes.int64)
+    if not hasattr(part, "__index__"):
+        message = (
+            f"index: {part!r} is a {type(part).__name__}; use integers, slices, None, "
+            f"Ellipsis, lists of integers, or tensors of integers or booleans."
+        )
+        raise DTypeError(message)
+    return part.__index__()
+
+
+def mask_of_bytes(where: str, mask: Tensor) -> Tensor:
+    """Return a tensor of uint8 as booleans, with a warning."""
+    message = (
+        f"{where}: a tensor of uint8 is taken for a mask, not for positions; write "
+        f".bool() if it is one, and .long() if it holds positions."
+    )
+    warnings.warn(message, AutocalcWarning, stacklevel=3)
+    return cast(mask, dtypes.bool_)
+
+
+def _index_tensor(part: Any) -> Tensor:
+    part = list(part) if isinstance(part, range) else part
+    result = tensor(part)
+    return result if result.numel() else cast(result, dtypes.int64)
+
+
+def _split(x: Tensor, parts: list[Any]) -> tuple[tuple[Any, ...], Picks]:
+    """Put slices in the place of tensors; say which dimension of the view each has."""
+    basic: list[Any] = []
+    tensors: list[Any] = []
+    for part in parts:
+        if not isinstance(part, Tensor):
+            basic.append(part)
+            tensors.append(None)
+        elif part.ndim == 0:  # True or False: a new dimension of size 1 or 0
+            basic.append(None)
+            tensors.append(part)
+        else:
+            n = part.ndim if part.dtype is dtypes.bool_ else 1
+            basic += [slice(None)] * n
+            tensors += [part, *[None] * (n - 1)]
+    checked = _basic(x, basic)
+    used = sum(part is not None and part is not Ellipsis for part in basic)
+    picks: Picks = []
+    axis = 0
+    for part, pick in zip(basic, tensors, strict=True):
+        if pick is not None:
+            picks.append((axis, pick))
+        if part is Ellipsis:
+            axis += x.ndim - used
+        elif not isinstance(part, int):
+            axis += 1
+    return checked, picks
+
+
+def _basic(x: Tensor, parts: list[Any]) -> tuple[Any, ...]:
+    """Return a checked tuple of integers, slices, None and Ellipsis."""
+    result = [_slice(part) if isinstance(part, slice) else part for part in parts]
+    _check_range(x, result)
+    if recordings:
+        _compare_bounds(x, result)
+    return (*result, ...) if Ellipsis not in result else tuple(result)
+
+
+def _slice(part: Any) -> Any:
+    plain = part.start.__class__ in _PLAIN and part.stop.__class__ in _PLAIN
+    if plain and part.step is None:
+        return slice(part.start, part.stop, 1)
+    step = 1 if part.step is None else _bound(part.step)
+    if step < 1:
+        message = f"index: a slice has step {step}; steps must be 1 or more."
+        raise ArgumentError(message)
+    start, stop = (None if e is None else _bound(e) for e in (part.start, part.stop))
+    return slice(start, stop, step)
+
+
+def _bound(e: Any) -> int:
+    if not hasattr(e, "__index__"):
+        message = (
+            f"index: a slice has the bound {e!r}, a {type(e).__name__}; bounds and "
+            f"steps are integers."
+        )
+        raise DTypeError(message)
+    return e.__index__()  # type: ignore[no-any-return]  # an int
+
+
+def _check_range(x: Tensor, index: list[Any]) -> None:
+    used = [part for part in index if part is not None and part is not Ellipsis]
+    slices = [part for part in used if part.__class__ is slice]
+    if len(slices) == len(index) <= x.ndim:
+        return  # their bounds may lie anywhere
+    if len(used) > x.ndim or index.count(Ellipsis) > 1:
+        message = (
+            f"index: {len(used)} indices for a tensor of shape {x.shape}, which has "
+            f"{x.ndim} dimensions; Ellipsis may occur once."
+        )
+        raise DimensionError(message)
+    axis = 0
+    for part in index:
+        if part is Ellipsis:
+            axis = x.ndim - (len(used) - axis)
+        elif part is not None:
+            size = x._array.shape[axis]
+            if not isinstance(part, slice) and not -size <= part < size:
+                message = (
+                    f"index: {part} is out of range for dimension {axis} of size "
+                    f"{size} in shape {x.shape}."
+                )
+                raise DimensionError(message)
+            axis += 1
+
+
+def part_of(x: Tensor, basic: tuple[Any, ...]) -> Tensor:
+    """Return the view that a basic index makes, or `x` itself where that is all."""
+    if basic[0].__class__ is int:
+        return slicing.slice_op(x, basic)
+    for part in basic:
+        if part is not Ellipsis and part not in _ALL:
+            return slicing.slice_op(x, basic)
+    return x
+
+
+def _compare_bounds(x: Tensor, index: list[Any]) -> None:
+    """Compare the bounds of slices with sizes, as NumPy does out of sight.
+
+    A number that `autocalc.compile` follows learns so where it is cut off.
+    """
+    used = [part for part in index if part is not None]
+    axis = 0
+    for part in used:
+        if part is Ellipsis:
+            axis += x.ndim - (len(used) - 1)
+            continue
+        if isinstance(part, slice):
+            bounds = [b for b in (part.start, part.stop) if b is not None]
+            size = x._array.shape[axis]
+            _ = [(b < 0, b < -size, b <= size) for b in bounds]
+            _ = len(bounds) == 2 and bounds[0] <= bounds[1]
+        axis += 1
+
+
+class Picked(NamedTuple):
+    """Positions in the dimensions `axes` merged to one, and the shape they stand in."""
+
+    axes: tuple[int, ...]
+    positions: Tensor
+    shape: tuple[int, ...]
+
+
+def true_positions(mask: Tensor) -> Tensor:
+    """Return the places at which a mask holds, row-major."""
+    return make(true_places(mask._array), None)
+
+
+def picked(x: Tensor, picks: Picks) -> Picked:
+    """Return the positions in `x` that index tensors name together.
+
+    Raises
+    ------
+    ShapeError
+        If a mask has another shape than what it masks, or shapes do not broadcast.
+    KernelDataError
+        If an index is out of range.
+    """
+    if len(picks) == 1:
+        axis, index = picks[0]
+        i = index._array
+        if host_dtype(i.dtype) is dtypes.bool_.numpy:
+            _check_mask(x, axis, index)
+            found = true_positions(index)
+            axes = tuple(range(axis, axis + max(i.ndim, 1)))
+            return Picked(axes, found, found.shape)
+        flat = arrays.positions([i], (x._array.shape[axis],))
+        return Picked((axis,), make(flat.reshape(-1), None), i.shape)
+    indices = [one for axis, pick in picks for one in columns(x, axis, pick)]
+    axes = tuple(axis for axis, _ in indices)
+    shape = broadcast_shapes("index", *(index.shape for _, index in indices))
+    spread = [arrays.expand(index._array, shape) for _, index in indices]
+    flat = arrays.positions(spread, tuple(x.shape[axis] for axis in axes))
+    return Picked(axes, make(flat.reshape(-1), None), shape)
+
+
+def _check_mask(x: Tensor, axis: int, mask: Tensor) -> None:
+    masked = x._array.shape[axis : axis + mask._array.ndim]
+    if masked != mask._array.shape and mask.ndim:
+        message = (
+            f"index: a mask of shape {mask.shape} for dimensions {axis} to "
+            f"{axis + mask.ndim - 1} of shape {x.shape}; it must have the shape "
+            f"{masked}."
+        )
+        raise ShapeError(message)
+
+
+def columns(x: Tensor, axis: int, pick: Tensor) -> list[tuple[int, Tensor]]:
+    """Return an index tensor for each dimension: of a mask, where it holds."""
+    if pick.dtype is not dtypes.bool_:
+        return [(axis, pick)]
+    _check_mask(x, axis, pick)
+    flat = true_positions(pick)
+    columns = unraveled(flat, pick.shape or (1,))
+    return [(axis + i, column) for i, column in enumerate(columns)]
+
+
+def wrapped(index: Tensor, size: int) -> Tensor:
+    """Return an index into `size` elements with negative ones counted from the end."""
+    return make(arrays.positions([index._array], (size,)), None)
+
+
+def unraveled(flat: Tensor, shape: tuple[int, ...]) -> list[Tensor]:
+    """Return the row-major positions `flat` as an index for each dimension."""
+    columns = []
+    for size in reversed(shape):
+        columns.append(arithmetic.remainder(flat, max(size, 1)))
+        flat = arithmetic.floor_divide(flat, max(size, 1))
+    columns.reverse()
+    return columns
+
+
+def merged(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, int, tuple[int, ...]]:
+    """Return `x` with `axes` merged to one, where that stands, and the order of axes.
+
+    Dimensions that are not neighbours go to the front, as PyTorch has it.
+    """
+    order = tuple(range(x.ndim))
+    lead = axes[0]
+    if axes != order[lead : lead + len(axes)]:
+        lead = 0
+        order = (*axes, *(axis for axis in order if axis not in axes))
+        x = view.permute_op(x, order)
+    if len(axes) > 1:
+        sizes = x.shape
+        end = lead + len(axes)
+        rows = math.prod(sizes[lead:end])
+        x = view.reshape_op(x, (*sizes[:lead], rows, *sizes[end:]))
+    return x, lead, order
+
+
+def fitting(where: str, values: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return `values` without leading sizes of 1, if it broadcasts to `shape`."""
+    sizes = values.shape
+    if sizes == tuple(shape):
+        return values
+    extra = max(len(sizes) - len(shape), 0)
+    short = sizes[extra:]
+    tail = shape[len(shape) - len(short) :]
+    fits = all(n == 1 for n in sizes[:extra])
+    if not fits or any(n not in (1, m) for n, m in zip(short, tail, strict=True)):
+        message = (
+            f"{where}: values of shape {sizes} for a part of shape {tuple(shape)}; "
+            f"they must broadcast to it."
+        )
+        raise ShapeError(message)
+    return view.reshape_op(values, short) if extra else values

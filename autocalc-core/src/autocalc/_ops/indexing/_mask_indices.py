@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Where a mask holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch.device.device import beside
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.state import current, recordings, refuse_reading
+from autocalc._kernels.rules import INT64
+from autocalc._kernels.table import TABLE
+
+_general = KernelCall(TABLE["true_places"])
+_INDEX = _general.index
+
+
+def true_places(mask: Any) -> Any:
+    """Return the row-major places at which an array of booleans holds, an array."""
+    if recordings:
+        refuse_reading("a shape that depends on values")
+    line = mask if mask.ndim == 1 else arrays.reshape(mask, (mask.size,))
+    return first_places(line, int(arrays.sum(line, (0,), False)))
+
+
+def first_places(mask: Any, count: int) -> Any:
+    """Return so many places at which a vector holds; its size where there are fewer.
+
+    The decision asks for nothing but the dtypes, which are always these: it is kept
+    under the mask's dtype, which takes half of the time of a general call.
+    """
+    selection = current().selection
+    places = selection.empty((count,), beside(mask, INT64))
+    kernel = selection.tables[_INDEX].get(mask.dtype)
+    if kernel is None:
+        kernel = _general.decided(mask, into=places)[0]
+        selection.remember(_INDEX, mask.dtype, kernel)
+    kernel(places, mask)
+    return places

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Numbers of elements, counted row by row, as indices along each dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from autocalc._ops._operator.arguments import check_tensor, integers, min_of
+from autocalc._ops._operator.checks import refuse_booleans
+from autocalc._ops._operator.coerce import cast
+from autocalc._ops.elementwise import arithmetic, comparison
+from autocalc._ops.reductions import reduction
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import DimensionError, DTypeError, ShapeError
+
+__all__ = ["unravel_index"]
+
+
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Return for each dimension of `shape` the indices of numbered elements.
+
+    Parameters
+    ----------
+    indices
+        Integers: numbers of elements of a tensor of `shape`, counted row by row.
+    shape
+        The sizes.
+
+    Returns
+    -------
+    tuple of Tensor
+        A tensor of the shape of `indices`, int64, for each dimension.
+
+    Raises
+    ------
+    DTypeError
+        If `indices` does not hold integers.
+    ShapeError
+        If a size is negative.
+    DimensionError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.unravel_index(ac.tensor([1, 5]), (2, 3))
+    (tensor([0, 1]), tensor([1, 2]))
+    """
+    where = "unravel_index"
+    refuse_booleans(where, check_tensor(where, indices))
+    if indices.is_floating_point():
+        message = f"{where}: `indices` is {indices.dtype.name}; it must hold integers."
+        raise DTypeError(message)
+    sizes = integers(where, "shape", shape)
+    if min_of(sizes) < 0:
+        message = f"{where}: `shape`={sizes} holds a negative size."
+        raise ShapeError(message)
+    _check_range(where, indices, sizes)
+    found, rest = [], cast(indices, dtypes.int64)
+    for size in reversed(sizes):
+        found.append(arithmetic.remainder(rest, size))
+        rest = arithmetic.floor_divide(rest, size)
+    return tuple(reversed(found))
+
+
+def _check_range(where: str, indices: Tensor, sizes: tuple[int, ...]) -> None:
+    count = prod(sizes)
+    outside = comparison.lt(indices, 0) | comparison.ge(indices, count)
+    if reduction.any(outside).item():
+        message = (
+            f"{where}: `indices` holds numbers out of range for {count} elements of "
+            f"shape {sizes}."
+        )
+        raise DimensionError(message)

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: MIT
+"""Elements and rows picked by index: ``x[index]``, gather, index_select, take."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from autocalc._dispatch.device.device import host_dtype
+from autocalc._dispatch.engine.eager import accelerate
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops._operator.arguments import axis_of, check_tensor
+from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.factories import nary
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.numpy_names import dim_or_axis
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.indexing import _index
+from autocalc._ops.views import broadcasting, slicing, view
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import DTypeError, ShapeError
+
+_INT64 = dtypes.int64.numpy
+
+gather_op = nary("gather", saves="index")
+
+
+@gather_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (index,) = n.saved
+    zeros = k.zeros(n.shapes[0], k.dtype(g))
+    return k.scatter_add(zeros, index, g, *n.attributes), None
+
+
+@method("gather")
+@traced
+def gather(
+    input: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    *,
+    sparse_grad: bool = False,
+    out: Tensor | None = None,
+    axis: Any = None,
+) -> Tensor:
+    """Return the elements of `input` that `index` names along `dim`.
+
+    ``out[i][j] = input[index[i][j]][j]`` for dim 0.
+
+    Parameters
+    ----------
+    input
+        Of any shape.
+    index
+        int64 or int32, in no dimension but `dim` larger than `input`.
+    sparse_grad
+        Accepted, without effect.
+    dim
+        The dimension; a negative one counts from the end.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `index`.
+
+    Raises
+    ------
+    KernelDataError
+        If an index is out of range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.gather(ac.tensor([[1, 2], [3, 4]]), 1, ac.tensor([[1], [0]]))
+    tensor([[2],
+            [3]])
+    """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("gather", dim, axis)
+    axis = axis_of("gather", dim, check_tensor("gather", input).ndim)
+    index = check_tensor("gather", index)
+    empty = index._array.size == 0
+    if empty:
+        index = cast(index, dtypes.int64)  # of any dtype, where it names nothing
+    places = as_positions("gather", index)
+    if input._array.ndim == 0 or places._array.ndim == 0:
+        return apply_out("gather", _of_0d(gather, input, dim, places), out)
+    if empty:
+        nothing = view.reshape_op(places, (-1,))
+        nothing = index_select_op(view.reshape_op(input, (-1,)), nothing, 0)
+        return apply_out(
+            "gather",
+            view.detach_from_base(view.reshape_op(nothing, places.shape)),
+            out,
+        )
+    found = gather_op(window("gather", input, places.shape, axis), places, axis)
+    return found if out is None else apply_out("gather", found, out)
+
+
+def _of_0d(
+    function: Callable[..., Tensor], input: Tensor, dim: int, index: Tensor
+) -> Tensor:
+    """Run a function on a 0-d tensor or index as if it had one dimension."""
+    x = view.reshape_op(input, (1,)) if input.ndim == 0 else input
+    where = view.reshape_op(index, (1,)) if index.ndim == 0 else index
+    out = function(x, dim, where)
+    return view.detach_from_base(view.reshape_op(out, index.shape))
+
+
+index_select_op = nary("index_select", saves="index")
+
+
+@index_select_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (index,) = n.saved
+    zeros = k.zeros(n.shapes[0], k.dtype(g))
+    return k.index_add(zeros, index, g, *n.attributes), None
+
+
+@method("index_select")
+@traced
+def index_select(
+    input: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+) -> Tensor:
+    """Return the slices of `input` along `dim` that the 1-d `index` names.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    index
+        Positions along `dim`, int64 or int32, [n].
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.index_select(ac.tensor([[1, 2], [3, 4]]), 1, ac.tensor([1]))
+    tensor([[2],
+            [4]])
+    """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("index_select", dim, axis)
+    axis = axis_of("index_select", dim, check_tensor("index_select", input).ndim)
+    places = as_positions("index_select", index)
+    if places.ndim == 0:
+        places = view.reshape_op(places, (1,))
+    if input.ndim == 0:
+        found = index_select_op(view.reshape_op(input, (1,)), places, 0)
+        return apply_out(
+            "index_select", view.detach_from_base(view.reshape_op(found, ())), out
+        )
+    return apply_out("index_select", index_select_op(input, places, axis), out)
+
+
+def as_positions(where: str, index: Any) -> Tensor:
+    """Return an index tensor of int64 or int32 as int64."""
+    dtype = host_dtype(check_tensor(where, index)._array.dtype)
+    if dtype is _INT64:
+        return index  # type: ignore[no-any-return]  # checked
+    if dtype is dtypes.int32.numpy:
+        return cast(index, dtypes.int64)
+    return long_positions(where, index, "int64 or int32")
+
+
+def long_positions(
+    where: str, index: Any, needed: str = "int64", name: str = "the index"
+) -> Tensor:
+    """Return an index tensor, which must be of int64."""
+    if check_tensor(where, index).dtype is not dtypes.int64:
+        message = (
+            f"{where}: {name} has dtype {index.dtype.name}; it must be {needed}. "
+            f"Convert it with .long()."
+        )
+        raise DTypeError(message)
+    return index  # type: ignore[no-any-return]  # checked
+
+
+def window(where: str, x: Tensor, sizes: tuple[int, ...], axis: int) -> Tensor:
+    """Return the part of `x` that an index of shape `sizes` along `axis` is for.
+
+    Raises
+    ------
+    ShapeError
+        If `x` has another number of dimensions, or is smaller in another one.
+    """
+    shape = x._array.shape
+    wanted = (*sizes[:axis], *shape[axis : axis + 1], *sizes[axis + 1 :])
+    if wanted == shape and len(sizes) == len(shape):
+        return x
+    if len(sizes) != len(shape) or any(map(operator.gt, wanted, shape)):
+        message = (
+            f"{where}: `index` has shape {sizes}, the input {shape}; they must have "
+            f"as many dimensions, and `index` may be larger in dimension {axis} only."
+        )
+        raise ShapeError(message)
+    return slicing.slice_op(x, tuple([slice(0, n) for n in wanted]))
+
+
+def read_picked(x: Tensor, picks: _index.Picks) -> Tensor:
+    """Return the elements that index tensors name: a copy."""
+    axes, positions, shape = _index.picked(x, picks)
+    rows, lead, _ = (x, 0, ()) if axes == (0,) else _index.merged(x, axes)
+    out = index_select_op(rows, positions, lead)
+    if len(shape) == 1:
+        return out
+    sizes = (*rows.shape[:lead], *shape, *rows.shape[lead + 1 :])
+    return view.detach_from_base(view.reshape_op(out, sizes))
+
+
+@traced
+def _rows(x: Tensor, index: Tensor) -> Tensor:
+    """Return the parts along the first dimension that positions name."""
+    return read_picked(x, [(0, index)])
+
+
+def where_true(x: Tensor, mask: Tensor) -> Tensor:
+    """Return the elements at which a mask of the same shape holds, as a vector."""
+    line = x if x._array.ndim == 1 else view.reshape_op(x, (-1,))
+    return index_select_op(line, _index.true_positions(mask), 0)
+
+
+@method("__getitem__")
+@accelerate("view", "slice", slicing.slice_op.op, False)
+def getitem(input: Tensor, index: Any) -> Tensor:
+    """Return ``input[index]``.
+
+    Integers, slices, None and Ellipsis give a view.  Integer and boolean tensors (and
+    lists) pick elements, which are copied; they mix as in PyTorch: neighbouring ones
+    stand where the first of them stood, others in front.  A list that holds lists,
+    tensors, slices, None or Ellipsis is read as a tuple of them.
+
+    Raises
+    ------
+    DimensionError
+        If an integer is out of range, or there are more indices than dimensions.
+    KernelDataError
+        If an index in a tensor is out of range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.arange(12).reshape(3, 4)
+    >>> x[[0, -1], 1:3]
+    tensor([[ 1,  2],
+            [ 9, 10]])
+    >>> x[x > 8]
+    tensor([ 9, 10, 11])
+    """
+    basic = _index.plain_index(index)
+    if basic is not None:
+        seen = slicing.plain_slice("index", input, basic)
+        if seen is not None:
+            return seen
+    sole = _index.sole_pick(check_tensor("index", input), index)
+    if sole is not None:
+        if host_dtype(index._array.dtype) is _INT64:
+            return _rows(input, index)
+        if index._array.shape == input._array.shape:
+            return where_true(input, index)
+        return read_picked(input, sole)
+    basic, picks = _index.split_index(input, index)
+    if not picks:
+        return slicing.slice_op(input, basic)
+    return read_picked(_index.part_of(input, basic), picks)
+
+
+@method("take")
+@traced
+def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the elements at places of the flattened `input`, shaped as `index`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    index
+        Positions in the flattened tensor, int64.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.take(ac.tensor([[1, 2], [3, 4]]), ac.tensor([0, 3]))
+    tensor([1, 4])
+    """
+    x, places = check_tensor("take", input), long_positions("take", index)
+    flat = _index.wrapped(view.reshape(places, (-1,)), x.numel())
+    found = index_select(view.reshape(x, (-1,)), 0, flat)
+    shaped = view.detach_from_base(view.reshape(found, places.shape))
+    return apply_out("take", shaped, out)
+
+
+@method("take_along_dim")
+@traced
+def take_along_dim(
+    input: Tensor,
+    indices: Tensor,
+    dim: int | None = None,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+) -> Tensor:
+    """Return the elements that `indices` names along `dim`; other sizes broadcast.
+
+    Without `dim`, of the flattened input.  What `argsort` gives sorts so.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    indices
+        Positions along `dim`, int64; broadcast.
+    dim
+        The dimension; without it the flattened tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
+
+    Raises
+    ------
+    ShapeError
+        If both have not as many dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[3, 1, 2]])
+    >>> ac.take_along_dim(x, x.argsort(1), 1)
+    tensor([[1, 2, 3]])
+    """
+    if axis is not None:
+        dim = dim_or_axis("take_along_dim", dim, axis)
+    x, places = (
+        check_tensor("take_along_dim", input),
+        long_positions("take_along_dim", indices),
+    )
+    if dim is None:
+        flat = view.reshape_op(_index.wrapped(places, x.numel()), (-1,))
+        return apply_out(
+            "take_along_dim", gather(view.reshape_op(x, (-1,)), 0, flat), out
+        )
+    if x.ndim != places.ndim:
+        message = (
+            f"take_along_dim: `input` has shape {x.shape}, `indices` {places.shape}; "
+            f"they must have as many dimensions."
+        )
+        raise ShapeError(message)
+    axis = axis_of("take_along_dim", dim, x.ndim)
+    shape = x._array.shape
+    if shape and places._array.shape == shape and x._array.size:  # nothing broadcasts
+        wrapped = _index.wrapped(places, shape[axis])
+        return apply_out("take_along_dim", gather_op(x, wrapped, axis), out)
+    ones = [1 if i == axis else n for i, n in enumerate(x.shape)]
+    shape = broadcast_shapes("take_along_dim", tuple(ones), places.shape)
+    sizes = [x.shape[axis] if i == axis else n for i, n in enumerate(shape)]
+    places = broadcasting.expand(_index.wrapped(places, x.shape[axis]), shape)
+    return apply_out(
+        "take_along_dim", gather(broadcasting.expand(x, sizes), axis, places), out
+    )

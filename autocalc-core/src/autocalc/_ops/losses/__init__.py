@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Losses, and their reduction to one number."""

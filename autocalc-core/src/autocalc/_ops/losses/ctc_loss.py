@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+"""CTC: the probability of a text over all its alignments with a longer sequence.
+
+Between the labels of a text, and around them, blanks may stand: a text of S labels has
+2 S + 1 places.  alpha(t, s) is the logarithm of the probability of all ways to have
+reached place s after t + 1 steps.  Graves and others: Connectionist temporal
+classification (ICML 2006).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_float, check_reduction
+from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops.arranging import joining
+from autocalc._ops.creation.constants import full
+from autocalc._ops.creation.from_data import tensor
+from autocalc._ops.creation.ranges import arange
+from autocalc._ops.elementwise import arithmetic, clamping, comparison
+from autocalc._ops.indexing import indexing, masking
+from autocalc._ops.reductions import reduction as reduction_ops
+from autocalc._ops.reductions import softmax as softmax_ops
+from autocalc._ops.views import broadcasting, splitting, view
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import as_int, checked, require, sequence
+from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+#: Stands for the logarithm of 0: of minus infinity differences are NaN.
+_NEVER = -1e30
+
+
+class _Texts(NamedTuple):
+    """Texts with blanks around and between their labels."""
+
+    places: Tensor  # [N, 2 S + 1]
+    lengths: Tensor  # [N], without blanks
+    may_skip: Tensor  # [N, 2 S + 1]: whether the blank before need not be there
+
+
+@rounded_once
+@checked
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Return -log of the probability of texts over all their alignments.
+
+    An alignment names a class for each step; without repetitions, and then without
+    blanks, it is the text.  ``alpha(t, s) = logsumexp(alpha(t - 1, s),
+    alpha(t - 1, s - 1), alpha(t - 1, s - 2)) + log_probs[t, label(s)]``, the last term
+    where label(s) is no blank and another one than label(s - 2).
+
+    Parameters
+    ----------
+    log_probs
+        Logarithms of the probabilities of the classes at each step, [T, N, C] or
+        [T, C], as `log_softmax` gives them.
+    targets
+        The texts, integers other than `blank`: [N, S], of which the first
+        `target_lengths` count, or one after the other, [sum(target_lengths)].
+    input_lengths
+        How many steps count, N integers from 0 to T, in a tensor or a list.
+    target_lengths
+        How long the texts are, N integers.
+    blank
+        The class that means nothing.
+    reduction
+        ``"mean"``: the mean of each loss over its `target_lengths`; ``"sum"``; or
+        ``"none"``.
+    zero_infinity
+        Give 0 for a text that no alignment has, as one that is longer than the
+        sequence, in place of infinity.  Its gradient is 0 either way.
+
+    Raises
+    ------
+    ShapeError
+        If shapes do not fit.
+    ArgumentError
+        If a length is out of range, or `blank` is no class.
+    DTypeError
+        If targets or lengths are no integers.
+    KernelDataError
+        If a label is no class.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> half = ac.full((2, 1, 2), 0.5).log()
+    >>> loss = ac.nn.functional.ctc_loss(half, ac.tensor([[1]]), [2], [1])
+    >>> (-loss).exp()  # 01, 10 and 11, of four
+    tensor(0.7500)
+    """
+    where = "ctc_loss"
+    check_reduction(where, reduction)
+    steps, had_batch = _steps(where, log_probs)
+    blank = _class(where, blank, steps.shape[2])
+    last = _lengths(where, "input_lengths", input_lengths, *steps.shape[1::-1])
+    texts = _texts(where, targets, target_lengths, steps.shape[1], blank)
+    losses = _negative_log_likelihoods(steps, texts, tensor(last, dtype=dtypes.int64))
+    impossible = comparison.gt(losses.detach(), -_NEVER / 2)
+    losses = masking.masked_fill(losses, impossible, 0.0 if zero_infinity else math.inf)
+    return _reduced(losses, texts.lengths, reduction, had_batch)
+
+
+def _negative_log_likelihoods(steps: Tensor, texts: _Texts, lasting: Tensor) -> Tensor:
+    """Return the losses, [N]; steps [T, N, C]."""
+    count, size = texts.places.shape
+    places = broadcasting.expand(
+        view.unsqueeze(texts.places, 0), (steps.shape[0], count, size)
+    )
+    emitted = indexing.gather(clamping.clamp(steps, min=_NEVER), 2, places)
+    never = full(
+        (count, size), _NEVER, dtype=steps.dtype, device=place_of_tensor(steps)
+    )
+    first = comparison.eq(arange(size), 0)
+    alpha = masking.where(first, 0.0, never)  # before the first step
+    for t in range(steps.shape[0]):
+        skipped = masking.where(texts.may_skip, _shifted(alpha, 2), never)
+        ways = joining.stack([alpha, _shifted(alpha, 1), skipped])
+        new = arithmetic.add(
+            softmax_ops.logsumexp(ways, 0), splitting.select(emitted, 0, t)
+        )
+        goes_on = view.unsqueeze(comparison.gt(lasting, t), 1)
+        alpha = masking.where(goes_on, new, alpha)
+    return arithmetic.neg(softmax_ops.logsumexp(_ends(alpha, texts.lengths), 1))
+
+
+def _shifted(alpha: Tensor, by: int) -> Tensor:
+    """Return alpha(s - by), impossible where there is no such place."""
+    by = min(by, alpha.shape[1])
+    before = full(
+        (alpha.shape[0], by), _NEVER, dtype=alpha.dtype, device=place_of_tensor(alpha)
+    )
+    kept = splitting.narrow(alpha, 1, 0, alpha.shape[1] - by)
+    return joining.cat([before, kept], 1)
+
+
+def _ends(alpha: Tensor, lengths: Tensor) -> Tensor:
+    """Return alpha at the last blank and at the last label, [N, 2]."""
+    last = view.unsqueeze(2 * lengths, 1)
+    label = indexing.gather(alpha, 1, clamping.clamp(last - 1, min=0))
+    label = masking.masked_fill(label, comparison.eq(last, 0), _NEVER)
+    return joining.cat([indexing.gather(alpha, 1, last), label], 1)
+
+
+def _reduced(losses: Tensor, lengths: Tensor, how: str, had_batch: bool) -> Tensor:
+    if how == "mean":
+        each = clamping.clamp(cast(lengths, losses.dtype), min=1)
+        return reduction_ops.mean(arithmetic.div(losses, each))
+    if how == "sum":
+        return reduction_ops.sum(losses)
+    return losses if had_batch else view.squeeze(losses, 0)
+
+
+# ---- arguments -----------------------------------------------------------------------
+
+
+def _steps(where: str, log_probs: Tensor) -> tuple[Tensor, bool]:
+    """Return the steps as [T, N, C], and whether there was a batch."""
+    check_float(where, log_probs)
+    if log_probs.ndim == 3:
+        return log_probs, True
+    if log_probs.ndim == 2:
+        return view.unsqueeze(log_probs, 1), False
+    message = (
+        f"{where}: `log_probs` has shape {log_probs.shape}; it must be [T, N, C] or "
+        f"[T, C]."
+    )
+    raise ShapeError(message)
+
+
+def _class(where: str, blank: Any, classes: int) -> int:
+    number = as_int(where, "blank", blank)
+    require(where, "blank", number, 0 <= number < classes, f"one of {classes} classes")
+    return number
+
+
+def _lengths(where: str, name: str, given: Any, count: int, most: int) -> list[int]:
+    """Return `count` lengths from 0 to `most`."""
+    if isinstance(given, Tensor):
+        given = view.reshape(given, (-1,)).tolist()
+    values = given if isinstance(given, (tuple, list)) else sequence(where, name, given)
+    lengths = [as_int(where, name, value) for value in values]
+    if len(lengths) != count:
+        message = f"{where}: `{name}` holds {len(lengths)} lengths; give {count}."
+        raise ShapeError(message)
+    if not all(0 <= n <= most for n in lengths):
+        message = f"{where}: `{name}` is {lengths}; lengths must lie in 0 to {most}."
+        raise ArgumentError(message)
+    return lengths
+
+
+def _texts(where: str, targets: Any, given: Any, count: int, blank: int) -> _Texts:
+    """Return the texts with their blanks."""
+    if check_tensor(where, targets).is_floating_point() or (
+        targets.dtype is dtypes.bool_
+    ):
+        message = (
+            f"{where}: `targets` has dtype {targets.dtype.name}; labels must be "
+            f"integers."
+        )
+        raise DTypeError(message)
+    whole = targets.ndim == 2 and targets.shape[0] == count
+    if not whole and targets.ndim != 1:
+        message = (
+            f"{where}: `targets` has shape {targets.shape}; for {count} texts it must "
+            f"be [{count}, S], or [sum(target_lengths)]."
+        )
+        raise ShapeError(message)
+    most = targets.shape[-1]
+    lengths = _lengths(where, "target_lengths", given, count, most)
+    if not whole and sum(lengths) != most:
+        message = (
+            f"{where}: `targets` holds {most} labels, `target_lengths` {lengths} of "
+            f"them; for texts one after the other the lengths must add up."
+        )
+        raise ShapeError(message)
+    labels = cast(targets, dtypes.int64)
+    labels = labels if whole else _in_rows(labels, lengths)
+    return _with_blanks(labels, tensor(lengths, dtype=dtypes.int64), blank)
+
+
+def _in_rows(labels: Tensor, lengths: list[int]) -> Tensor:
+    """Return texts that stand one after the other as rows [N, S]."""
+    longest = max(lengths, default=0)
+    if not longest:
+        return full((len(lengths), 0), 0, dtype=dtypes.int64)
+    starts = [sum(lengths[:i]) for i in range(len(lengths))]
+    places = view.unsqueeze(tensor(starts, dtype=dtypes.int64), 1) + arange(longest)
+    last = labels.shape[0] - 1
+    return indexing.take(labels, clamping.clamp(places, max=last))
+
+
+def _with_blanks(labels: Tensor, lengths: Tensor, blank: int) -> _Texts:
+    """Put blanks around and between the labels, and in place of what is padding."""
+    count, size = labels.shape
+    padding = comparison.ge(arange(size), view.unsqueeze(lengths, 1))
+    labels = masking.masked_fill(labels, padding, blank)
+    blanks = full((count, size), blank, dtype=dtypes.int64)
+    pairs = view.reshape(joining.stack([blanks, labels], 2), (count, 2 * size))
+    places = joining.cat([pairs, full((count, 1), blank, dtype=dtypes.int64)], 1)
+    before = full((count, min(2, 2 * size + 1)), blank, dtype=dtypes.int64)
+    before = joining.cat(
+        [before, splitting.narrow(places, 1, 0, max(2 * size - 1, 0))], 1
+    )
+    differs = comparison.ne(places, before)
+    return _Texts(places, lengths, differs & comparison.ne(places, blank))

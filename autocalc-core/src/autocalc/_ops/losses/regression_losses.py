@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""Losses of values against targets."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops._operator.checks import check_float, check_reduction
+from autocalc._ops._operator.coerce import cast, coerce
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.traced import traced
+from autocalc._ops._recorded import composed, one_node
+from autocalc._ops.elementwise import arithmetic, clamping
+from autocalc._ops.losses import _loss_reduction
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number, require
+
+
+@traced
+@rounded_once(promotes=True)
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return (input - target)^2, averaged, summed, or (``"none"``) as it is.
+
+    Shapes that differ are broadcast with a warning.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    target
+        What `input` should be, of its shape.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
+    reduction
+        "mean", "sum" or "none", which gives every element its own loss.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.mse_loss(ac.tensor([1.0, 3.0]), ac.tensor([0.0, 3.0]))
+    tensor(0.5000)
+    """
+    reduction = _loss_reduction.chosen("mse_loss", size_average, reduce, reduction)
+    pair = _loss_reduction.broadcast_with_warning("mse_loss", input, target)
+    a, b = coerce("mse_loss", *pair)
+    check_float("mse_loss", a)
+    difference = arithmetic.sub_op(a, b)
+    return _loss_reduction.reduced(arithmetic.mul(difference, difference), reduction)
+
+
+def _square_or_line(
+    difference: Tensor, seam: float, factor: float, reduction: str
+) -> Tensor:
+    """Return factor d^2 / (2 seam) where d = abs(difference) < seam, else a line.
+
+    Reduced, and one node: its short program runs where a gradient is wanted, too.
+    """
+    attributes = float(seam), float(factor), reduction
+    return one_node(_slopes, _squares_or_lines, (difference,), attributes)
+
+
+@traced
+def _squares_or_lines(x: Tensor, seam: float, factor: float, reduction: str) -> Tensor:
+    """With n = min(d, seam) that is factor n (d - n / 2) / seam, both near and far."""
+    size = arithmetic.abs(x)
+    near = clamping.clamp_max(size, seam)
+    height = arithmetic.sub_op(size, arithmetic.mul(near, 0.5))
+    slope = near if factor == seam else arithmetic.mul(near, factor / seam)
+    return _loss_reduction.reduced(arithmetic.mul(slope, height), reduction)
+
+
+@composed("square_or_line", "a", like="abs")
+def _slopes(k: Any, n: Any, g: Any) -> Any:
+    (x,) = n.saved
+    seam, factor, reduction = n.attributes
+    share = max(math.prod(k.shape(x)), 1) if reduction == "mean" else 1
+    scaled = k.mul(g, k.constant(factor / seam / share, g))
+    return k.mul(k.hardtanh(x, -seam, seam), scaled)
+
+
+@traced
+@rounded_once(promotes=True)
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return abs(input - target), averaged, summed, or (``"none"``) as it is.
+
+    Shapes that differ are broadcast with a warning.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    target
+        What `input` should be, of its shape.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
+    reduction
+        "mean", "sum" or "none", which gives every element its own loss.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.l1_loss(ac.tensor([1.0, 3.0]), ac.tensor([0.0, 3.0]))
+    tensor(0.5000)
+    """
+    reduction = _loss_reduction.chosen("l1_loss", size_average, reduce, reduction)
+    pair = _loss_reduction.broadcast_with_warning("l1_loss", input, target)
+    difference = arithmetic.sub_op(*pair)
+    return _loss_reduction.reduced(arithmetic.abs(difference), reduction)
+
+
+@traced
+@rounded_once(promotes=True)
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """Return d^2 / (2 beta) where d = abs(input - target) < beta, else d - beta / 2.
+
+    Girshick: Fast R-CNN (ICCV 2015).  Shapes that differ are broadcast with a warning.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    target
+        What `input` should be, of its shape.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
+    reduction
+        "mean", "sum" or "none", which gives every element its own loss.
+    beta
+        Where the square goes over into the line.
+
+    Raises
+    ------
+    ArgumentError
+        If `beta` is below 0.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.smooth_l1_loss(ac.tensor([1.0, 5.0]), ac.tensor([0.0, 3.0]))
+    tensor(1.)
+    """
+    where = "smooth_l1_loss"
+    reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
+    pair = _loss_reduction.broadcast_with_warning(where, input, target)
+    require(where, "beta", beta, number(where, "beta", beta) >= 0, "0 or more")
+    a, b = coerce(where, *pair)
+    check_float(where, a, b)
+    difference = arithmetic.sub_op(a, b)
+    if beta == 0:
+        return _loss_reduction.reduced(arithmetic.abs(difference), reduction)
+    return _square_or_line(difference, beta, 1.0, reduction)
+
+
+@traced
+@rounded_once(promotes=True)
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
+) -> Tensor:
+    """Return d^2 / 2 where d <= delta, else delta (d - delta / 2).
+
+    d = abs(input - target).  Huber: Robust estimation of a location parameter (1964).
+    Shapes that differ are broadcast with a warning.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    target
+        What `input` should be, of its shape.
+    reduction
+        "mean", "sum" or "none", which gives every element its own loss.
+    delta
+        Where the square goes over into the line.
+
+    Raises
+    ------
+    ArgumentError
+        If `delta` is not above 0.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.huber_loss(ac.tensor([1.0, 5.0]), ac.tensor([0.0, 3.0]))
+    tensor(1.)
+    """
+    where = "huber_loss"
+    check_reduction(where, reduction)
+    a, b = _loss_reduction.broadcast_with_warning(where, input, target)
+    check_float(where, a)
+    difference = arithmetic.sub_op(a, cast(b, a.dtype))
+    require(where, "delta", delta, number(where, "delta", delta) > 0, "above 0")
+    return _square_or_line(difference, delta, delta, reduction)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Systems of equations and inverses by the factor that `linalg.cholesky` returns."""
+
+from __future__ import annotations
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_float, check_shape
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops.arranging import diagonal
+from autocalc._ops.creation.like import ones_like
+from autocalc._ops.matrices import linear_systems
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import checked
+from autocalc.errors import ShapeError
+
+__all__ = ["cholesky_inverse", "cholesky_solve"]
+
+
+@method("cholesky_solve")
+@rounded_once
+@checked
+def cholesky_solve(
+    B: Tensor, L: Tensor, upper: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """Return X with L L^T X = B.
+
+    Parameters
+    ----------
+    B
+        [..., n, k], the right-hand sides.
+    L
+        [..., n, n], the factor of Cholesky.
+    upper
+        Whether `L` is the upper factor U, with U^T U X = B.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Returns
+    -------
+    Tensor
+        [..., n, k].
+
+    Raises
+    ------
+    ShapeError
+        If `L` holds no square matrices, or `B` no matrices.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> A = ac.tensor([[4.0, 0.0], [0.0, 9.0]])
+    >>> ac.cholesky_solve(ac.ones(2, 1) * 36, ac.linalg.cholesky(A))
+    tensor([[9.],
+            [4.]])
+    """
+    where = "cholesky_solve"
+    check_float(where, B, L)
+    check_shape(where, "B", B, "[..., n, k]")
+    lower = _lower(where, L, upper)
+    half = linear_systems.solve(lower, B)
+    found = linear_systems.solve(view.transpose(lower, -2, -1), half)
+    return apply_out(where, found, out)
+
+
+@method("cholesky_inverse")
+@rounded_once
+@checked
+def cholesky_inverse(
+    L: Tensor, upper: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the inverse of L L^T.
+
+    Parameters
+    ----------
+    L
+        [..., n, n], the factor of Cholesky.
+    upper
+        Whether `L` is the upper factor U of U^T U.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Returns
+    -------
+    Tensor
+        [..., n, n].
+
+    Raises
+    ------
+    ShapeError
+        If `L` holds no square matrices.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cholesky_inverse(ac.tensor([[2.0, 0.0], [0.0, 1.0]]))
+    tensor([[0.2500, 0.0000],
+            [0.0000, 1.0000]])
+    """
+    where = "cholesky_inverse"
+    check_float(where, L)
+    lower = _lower(where, L, upper)
+    unit = diagonal.diag_embed(ones_like(diagonal.diagonal(lower.detach(), 0, -2, -1)))
+    half = linear_systems.solve(lower, unit)
+    found = linear_systems.solve(view.transpose(lower, -2, -1), half)
+    return apply_out(where, found, out)
+
+
+def _lower(where: str, L: Tensor, upper: bool) -> Tensor:
+    """Return the lower factor, of whichever triangle is meant."""
+    if check_tensor(where, L).ndim < 2 or L.shape[-1] != L.shape[-2]:
+        message = f"{where}: `L` has shape {L.shape}; it must hold square matrices."
+        raise ShapeError(message)
+    if upper:
+        return view.transpose(diagonal.triu(L), -2, -1)
+    return diagonal.tril(L)

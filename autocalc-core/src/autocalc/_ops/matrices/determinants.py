@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Determinants, their logarithms, and the derivatives of every order."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.factories import multi, nary
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops.elementwise import arithmetic, exponential
+from autocalc._ops.matrices import _matrix_rules, matmul
+from autocalc._tensor import Tensor
+
+det_op = nary("det", saves="a")
+
+
+@det_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """DA = g C with the cofactors C, which a singular matrix has as well."""
+    return k.mul(_matrix_rules.matrix(k, g), k.cofactor(*n.saved))
+
+
+@method("det")
+def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the determinant of each matrix of `A` [..., n, n].
+
+    It has a gradient of every order, where the matrix is singular, too.
+
+    Parameters
+    ----------
+    A
+        [..., n, n].
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.det(ac.tensor([[2.0, 0.0], [0.0, 4.0]])).item()
+    8.0
+    """
+    return apply_out("det", det_op(check_tensor("det", A)), out)
+
+
+cofactor = nary("cofactor", saves="a")
+
+
+@cofactor.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """DA = the derivative along g, for the second derivative of det is symmetric."""
+    return k.cofactor_derivative(*n.saved, _one(k, g))
+
+
+cofactor_derivative = nary("cofactor_derivative", saves="a d")
+
+
+@cofactor_derivative.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """DA = the derivative along g as well, dd_i = that along g in place of d_i."""
+    a, d = n.saved
+    more = k.cat([d, _one(k, g)], 0)
+    return (
+        k.cofactor_derivative(a, more) if n.needs(0) else None,
+        _in_directions(k, a, more) if n.needs(1) else None,
+    )
+
+
+def _in_directions(k: Any, a: Any, more: Any) -> Any:
+    """Return the derivatives along all of `more` but one, for all but the last."""
+    every = range(k.shape(more)[0] - 1)
+    parts = [k.slice(more, (slice(i, i + 1),)) for i in (*every, len(every))]
+    slopes = [
+        k.cofactor_derivative(a, k.cat([p for p in parts if p is not parts[i]], 0))
+        for i in every
+    ]
+    return k.cat([_one(k, slope) for slope in slopes], 0)
+
+
+def _one(k: Any, x: Any) -> Any:
+    return k.reshape(x, (1, *k.shape(x)))
+
+
+slogdet_op = multi("slogdet", saves="a")
+
+
+@slogdet_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """DA = g A'^-1 for log abs(det); the sign is constant."""
+    (a,), (_, g_log) = n.saved, g
+    if g_log is None:
+        return k.zeros(n.shapes[0], n.dtype)
+    return k.mul(_matrix_rules.matrix(k, g_log), matmul.transposed(k, k.inv(a)))
+
+
+class SlogdetResult(NamedTuple):
+    """What `slogdet` returns."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+@method("slogdet")
+def slogdet(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> SlogdetResult:
+    """Return the sign of the determinant and the log of its size: 0 and -inf at 0.
+
+    Parameters
+    ----------
+    A
+        [..., n, n].
+    out
+        Tensors that take the results, converted to their dtypes.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> sign, logabs = ac.slogdet(ac.tensor([[2.0, 0.0], [0.0, 0.5]]))
+    >>> sign.item(), logabs.item()
+    (1.0, 0.0)
+    """
+    found = SlogdetResult(*slogdet_op(check_tensor("slogdet", A)))
+    return apply_out("slogdet", found, out)
+
+
+@method("logdet")
+@rounded_once
+def logdet(input: Tensor) -> Tensor:
+    """Return log(det) of each matrix: NaN where the determinant is negative.
+
+    Parameters
+    ----------
+    input
+        [..., n, n].
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logdet(ac.tensor([[2.0, 0.0], [0.0, 0.5]]))
+    tensor(0.)
+    """
+    sign, log = slogdet(input)
+    return arithmetic.add_op(arithmetic.mul(exponential.log(sign), 0.0), log)

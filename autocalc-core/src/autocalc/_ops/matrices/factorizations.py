@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: MIT
+"""Cholesky, QR, singular value and eigenvalue factors of matrices."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.factories import multi, nary
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.creation.constants import empty
+from autocalc._ops.matrices import _matrix_rules, linear_systems, matmul
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import one_of
+from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import ArgumentError, GradError
+
+cholesky_op = nary("cholesky", saves="out")
+
+
+@cholesky_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """A = L L': dA = L'^-1 P L^-1 with P the symmetric part of half(L' g).
+
+    ``half`` keeps the lower triangle, its diagonal halved.
+    """
+    (low,) = n.saved
+    turned = matmul.transposed(k, low)
+    p = _matrix_rules.mm(k, turned, g)
+    lower = _matrix_rules.only(k, _matrix_rules.is_(k, p, "gt"), p)
+    half = k.constant(0.5, p)
+    diagonal = _matrix_rules.only(k, _matrix_rules.is_(k, p, "eq"), p)
+    symmetric = k.mul(k.add(k.add(lower, matmul.transposed(k, lower)), diagonal), half)
+    left = k.solve(turned, symmetric)
+    return matmul.transposed(k, k.solve(turned, matmul.transposed(k, left)))
+
+
+@traced(light=True)
+def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
+    """Return L of A = L L^T of positive definite matrices; reads the lower triangle.
+
+    Parameters
+    ----------
+    A
+        [..., n, n], symmetric and positive definite.
+    upper
+        Return L^T.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not positive definite: names the first one.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.cholesky(ac.tensor([[4.0, 0.0], [0.0, 9.0]]))
+    tensor([[2., 0.],
+            [0., 3.]])
+    """
+    low = cholesky_op(check_tensor("cholesky", A))
+    return apply_out("cholesky", linear_systems._turned(low) if upper else low, out)
+
+
+qr_op = multi("qr", saves="q r")
+
+
+@qr_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """A = Q R, R square: dA = (gQ + Q S) R'^-1.
+
+    S is M = R gR' - gQ' Q below the diagonal, mirrored above it.  A wide
+    A = Q [R1 | R2] has R2 = Q' Y: then gQ grows by Y gR2' with Y = Q R2, the columns Y
+    of A get Q gR2, and the rest is as for a square matrix.
+    """
+    (q, r), (g_q, g_r) = n.saved, g
+    if k.shape(q)[-1] > min(n.shapes[0][-2:]):
+        message = (
+            f"qr: mode='complete' of matrices {n.shapes[0]} with more rows than "
+            f"columns has no gradient: the added columns of Q are not unique. Use "
+            f"mode='reduced'."
+        )
+        raise GradError(message)
+    rows, columns = k.shape(q)[-2], k.shape(r)[-1]
+    wide = rows < columns
+    parts = [] if g_q is None else [g_q]
+    if wide:
+        left, right = (..., slice(None, rows)), (..., slice(rows, None))
+        r, r2 = k.slice(r, left), k.slice(r, right)
+        if g_r is not None:
+            g_r, g_r2 = k.slice(g_r, left), k.slice(g_r, right)
+            parts.append(_matrix_rules.mm(k, q, r2, matmul.transposed(k, g_r2)))
+    g_q = _matrix_rules.total(parts, k, q)
+    m = k.neg(_matrix_rules.mm(k, matmul.transposed(k, g_q), q))
+    if g_r is not None:
+        m = k.add(_matrix_rules.mm(k, r, matmul.transposed(k, g_r)), m)
+    lower = _matrix_rules.only(k, _matrix_rules.is_(k, m, "gt"), m)
+    symmetric = k.add(
+        k.add(lower, matmul.transposed(k, lower)),
+        _matrix_rules.only(k, _matrix_rules.is_(k, m, "eq"), m),
+    )
+    total = k.add(g_q, _matrix_rules.mm(k, q, symmetric))
+    da = matmul.transposed(k, k.solve(r, matmul.transposed(k, total)))
+    if not wide:
+        return da
+    rest = (
+        _matrix_rules.mm(k, q, g_r2)
+        if g_r is not None
+        else k.mul(r2, k.constant(0, r2))
+    )
+    return k.cat([da, rest], len(k.shape(da)) - 1)
+
+
+class QRResult(NamedTuple):
+    """What `qr` returns."""
+
+    Q: Tensor
+    R: Tensor
+
+
+@traced
+def qr(
+    A: Tensor, mode: str = "reduced", *, out: tuple[Tensor, Tensor] | None = None
+) -> QRResult:
+    """Return A = Q R, Q with orthonormal columns, R upper triangular.
+
+    Parameters
+    ----------
+    A
+        [..., m, n]; k is the smaller of m and n.
+    mode
+        "reduced": Q [..., m, k], R [..., k, n].  "complete": Q [..., m, m]; no gradient
+        if m > n.  "r": R alone, Q is empty.
+    out
+        Tensors that take the results, converted to their dtypes.
+
+    Raises
+    ------
+    ArgumentError
+        If `mode` is another word.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> q, r = ac.linalg.qr(ac.ones(3, 2))
+    >>> q.shape, r.shape
+    (autocalc.Size([3, 2]), autocalc.Size([2, 2]))
+    """
+    one_of("qr", "mode", mode, ("reduced", "complete", "r"))
+    x = check_tensor("qr", A)
+    q, r = qr_op(x, "complete" if mode == "complete" else "reduced")
+    return apply_out(
+        "qr",
+        QRResult(
+            empty(0, dtype=x.dtype, device=place_of_tensor(x)) if mode == "r" else q, r
+        ),
+        out,
+    )
+
+
+svd_op = multi("svd", saves="u s vh")
+
+
+@svd_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """A = U diag(s) V': dA = U (E1 S + diag(gs) + S E2) V', and what leaves the spaces.
+
+    E1 = (U' gU - gU' U) / F and E2 = (V' gV - gV' V) / F with F_ij = s_j^2 - s_i^2:
+    singular values must differ, if the vectors have a gradient.
+    """
+    (u, s, vh), (g_u, g_s, g_vh) = n.saved, g
+    count = k.shape(s)[-1]
+    u, vh = (
+        k.slice(u, (..., slice(count))),
+        k.slice(vh, (..., slice(count), slice(None))),
+    )
+    inner, outer = [], []
+    if g_s is not None:
+        eye = _matrix_rules.is_(
+            k, _matrix_rules.mm(k, matmul.transposed(k, u), u), "eq"
+        )
+        inner.append(_matrix_rules.only(k, eye, _matrix_rules.rows(k, g_s)))
+    if g_u is not None:
+        g_u = k.slice(g_u, (..., slice(count)))
+        inner.append(_matrix_rules.scaled(k, _turn(k, u, g_u, s), s))
+        if k.shape(u)[-2] > count:
+            away = _away(k, g_u, u)
+            outer.append(_matrix_rules.mm(k, k.div(away, _matrix_rules.rows(k, s)), vh))
+    if g_vh is not None:
+        g_v = matmul.transposed(k, k.slice(g_vh, (..., slice(count), slice(None))))
+        v = matmul.transposed(k, vh)
+        inner.append(k.mul(_matrix_rules.columns(k, s), _turn(k, v, g_v, s)))
+        if k.shape(v)[-2] > count:
+            away = matmul.transposed(k, _away(k, g_v, v))
+            outer.append(
+                _matrix_rules.mm(k, u, k.div(away, _matrix_rules.columns(k, s)))
+            )
+    if inner:
+        outer.append(_matrix_rules.mm(k, u, _matrix_rules.total(inner, k, u), vh))
+    return _matrix_rules.total(outer, k, u)
+
+
+def _turn(k: Any, u: Any, g: Any, s: Any) -> Any:
+    """Return (U' g - g' U) / (s_j^2 - s_i^2), 0 on the diagonal."""
+    m = _matrix_rules.mm(k, matmul.transposed(k, u), g)
+    squares = k.mul(s, s)
+    apart = k.sub(_matrix_rules.rows(k, squares), _matrix_rules.columns(k, squares))
+    apart = k.where(_matrix_rules.is_(k, m, "eq"), k.constant(1, m), apart)
+    return k.div(k.sub(m, matmul.transposed(k, m)), apart)
+
+
+def _away(k: Any, g: Any, u: Any) -> Any:
+    """Return the part of `g` that is orthogonal to the columns of `u`."""
+    return k.sub(g, _matrix_rules.mm(k, u, matmul.transposed(k, u), g))
+
+
+class SVDResult(NamedTuple):
+    """What `svd` returns."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+@traced
+def svd(
+    A: Tensor,
+    full_matrices: bool = True,
+    *,
+    driver: str | None = None,
+    out: tuple[Tensor, ...] | None = None,
+) -> SVDResult:
+    """Return A = U diag(S) Vh, the singular values descending.
+
+    The vectors have a gradient where singular values differ, and it is that of the
+    first min(m, n) of them.
+
+    Parameters
+    ----------
+    A
+        [..., m, n].
+    full_matrices
+        U [..., m, m] and Vh [..., n, n]; else min(m, n) columns and rows.
+    driver
+        None: there is one.
+    out
+        Tensors that take the results, converted to their dtypes.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix holds NaN or infinity: says where.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> u, s, vh = ac.linalg.svd(ac.tensor([[3.0, 0.0], [0.0, 4.0]]))
+    >>> s
+    tensor([4., 3.])
+    """
+    if driver is not None:
+        message = f"svd: `driver`={driver!r}; there is one, so it must be None."
+        raise ArgumentError(message)
+    return apply_out(
+        "svd", SVDResult(*svd_op(check_tensor("svd", A), bool(full_matrices))), out
+    )
+
+
+def svdvals(
+    A: Tensor, *, driver: str | None = None, out: Tensor | None = None
+) -> Tensor:
+    """Return the singular values of each matrix, descending; see `svd`.
+
+    Parameters
+    ----------
+    A
+        A matrix or a batch of them.
+    driver
+        Has no effect.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.svdvals(ac.tensor([[3.0, 0.0], [0.0, 4.0]]))
+    tensor([4., 3.])
+    """
+    return apply_out("svdvals", svd(A, False, driver=driver).S, out)
+
+
+eigh_op = multi("eigh", saves="w v")
+
+
+@eigh_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """A = V diag(w) V': dA = V (diag(gw) + V' gV / (w_j - w_i)) V'.
+
+    Eigenvalues must differ, if the vectors have a gradient.
+    """
+    (w, v), (g_w, g_v) = n.saved, g
+    turned = matmul.transposed(k, v)
+    inner = []
+    if g_w is not None:
+        inner.append(
+            _matrix_rules.only(
+                k, _matrix_rules.is_(k, v, "eq"), _matrix_rules.rows(k, g_w)
+            )
+        )
+    if g_v is not None:
+        m = _matrix_rules.mm(k, turned, g_v)
+        diagonal = _matrix_rules.is_(k, m, "eq")
+        apart = k.sub(_matrix_rules.rows(k, w), _matrix_rules.columns(k, w))
+        apart = k.where(diagonal, k.constant(1, m), apart)
+        inner.append(
+            _matrix_rules.only(k, _matrix_rules.is_(k, m, "ne"), k.div(m, apart))
+        )
+    return _matrix_rules.mm(k, v, _matrix_rules.total(inner, k, v), turned)
+
+
+class EighResult(NamedTuple):
+    """What `eigh` returns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+@traced(light=True)
+def eigh(
+    A: Tensor, UPLO: str = "L", *, out: tuple[Tensor, Tensor] | None = None
+) -> EighResult:
+    """Return A = V diag(w) V^T of symmetric matrices, the eigenvalues w ascending.
+
+    The vectors have a gradient where eigenvalues differ.
+
+    Parameters
+    ----------
+    A
+        [..., n, n], symmetric.
+    UPLO
+        Which triangle is read: "L" the lower, "U" the upper.
+    out
+        Tensors that take the results, converted to their dtypes.
+
+    Raises
+    ------
+    ArgumentError
+        If `UPLO` is another letter.
+    LinAlgError
+        If LAPACK does not find the values: names the first matrix.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> values, vectors = ac.linalg.eigh(ac.tensor([[2.0, 0.0], [0.0, 1.0]]))
+    >>> values
+    tensor([1., 2.])
+    """
+    one_of("eigh", "UPLO", UPLO, ("L", "U", "l", "u"))
+    x = check_tensor("eigh", A)
+    return apply_out(
+        "eigh",
+        EighResult(*eigh_op(x if UPLO.upper() == "L" else linear_systems._turned(x))),
+        out,
+    )
+
+
+def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:
+    """Return the eigenvalues of symmetric matrices, ascending; see `eigh`.
+
+    Parameters
+    ----------
+    A
+        A matrix or a batch of them.
+    UPLO
+        "L" or "U": the triangle that is read.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.eigvalsh(ac.tensor([[2.0, 0.0], [0.0, 1.0]]))
+    tensor([1., 2.])
+    """
+    return apply_out("eigvalsh", eigh(A, UPLO).eigenvalues, out)

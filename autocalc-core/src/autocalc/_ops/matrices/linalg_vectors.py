@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""Vectors and matrices as `linalg` has them: products, powers, diagonals, condition."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor
+from autocalc._ops._operator.checks import check_float, refuse_booleans
+from autocalc._ops._operator.coerce import same_dtype
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.numpy_names import dim_or_axis
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.arranging import diagonal, joining
+from autocalc._ops.creation.constants import eye, zeros
+from autocalc._ops.elementwise import arithmetic, comparison
+from autocalc._ops.matrices import determinants, linear_systems, products, vector_norms
+from autocalc._ops.matrices.factorizations import svdvals
+from autocalc._ops.reductions import extrema, reduction
+from autocalc._ops.sequences import scans
+from autocalc._ops.views import view
+from autocalc._ops.views.broadcasting import expand
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import require, short
+from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import ArgumentError, ShapeError
+
+
+@traced
+def cross(
+    input: Tensor,
+    other: Tensor,
+    *,
+    dim: int = -1,
+    out: Tensor | None = None,
+    axis: Any = None,
+) -> Tensor:
+    """Return the vector products of 3-vectors along `dim`; shapes broadcast.
+
+    Parameters
+    ----------
+    input, other
+        Tensors of one dtype and as many dimensions, of size 3 along `dim`.
+    dim
+        The dimension; a negative one counts from the end.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
+
+    Raises
+    ------
+    ShapeError
+        If `dim` has another size than 3, or the dimensions of both differ in number.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.cross(ac.tensor([1.0, 0.0, 0.0]), ac.tensor([0.0, 1.0, 0.0]))
+    tensor([0., 0., 1.])
+    """
+    if axis is not None:
+        dim = dim_or_axis("cross", dim, axis, -1)
+    return products.cross(input, other, as_int("cross", "dim", dim), out=out)
+
+
+@traced
+@rounded_once
+def vecdot(
+    x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None, axis: Any = None
+) -> Tensor:
+    """Return the sums of products x_i y_i along `dim`; shapes broadcast.
+
+    Parameters
+    ----------
+    x, y
+        Tensors of one float dtype.
+    dim
+        The dimension; a negative one counts from the end.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
+
+    Raises
+    ------
+    DTypeError
+        If they are not of one float dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.vecdot(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), ac.tensor([1.0, -1.0]))
+    tensor([-1., -1.])
+    """
+    if axis is not None:
+        dim = dim_or_axis("vecdot", dim, axis, -1)
+    a, b = same_dtype("vecdot", x, y)
+    check_float("vecdot", a)
+    along = arithmetic.mul(a, b)
+    axis_of("vecdot", dim, along.ndim)
+    return apply_out("vecdot", reduction.sum(along, dim), out)
+
+
+def diagonal_of(
+    A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1
+) -> Tensor:
+    """Return a view of the diagonals of matrices; see `diagonal`.
+
+    Parameters
+    ----------
+    A
+        The tensor.
+    offset
+        Which diagonal: 0 is the main one, positive ones lie above it.
+    dim1, dim2
+        The dimensions of rows and of columns.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.diagonal(ac.tensor([[1, 2], [3, 4]]))
+    tensor([1, 4])
+    """
+    return diagonal.diagonal(A, offset, dim1, dim2)
+
+
+@rounded_once
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:
+    """Return the rising powers 1, x, x^2, ... x^(N - 1) of each element, in a row.
+
+    Parameters
+    ----------
+    x
+        [..., n], numbers.
+    N
+        How many powers, 2 at least; by default n.
+
+    Returns
+    -------
+    Tensor
+        [..., n, N]; of int64 for integers.
+
+    Raises
+    ------
+    DTypeError
+        If `x` is boolean.
+    ArgumentError
+        If `N` is below 2.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.vander(ac.tensor([2, 3]), N=3)
+    tensor([[1, 2, 4],
+            [1, 3, 9]])
+    """
+    refuse_booleans("vander", check_tensor("vander", x))
+    size = x.shape[-1] if x.ndim else 1
+    count = size if N is None else as_int("vander", "N", N)
+    require("vander", "N", count, count >= 2, "2 at least")
+    rows = view.unsqueeze(x if x.ndim else view.reshape(x, (1,)), -1)
+    powers = scans.cumprod(expand(rows, (*rows.shape[:-1], count - 1)), -1)
+    ones = powers.new_ones(rows.shape)
+    return joining.cat([ones, powers], -1)
+
+
+# ---- the condition -------------------------------------------------------------------
+
+
+@rounded_once
+def cond(
+    A: Tensor, p: float | str | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return norm(A) norm(A^-1), the condition of matrices; infinite if singular.
+
+    By default, and for p = 2, the largest singular value divided by the smallest, and
+    for p = -2 the other way round.
+
+    Parameters
+    ----------
+    A
+        [..., n, n]; for p = 2, -2 and None any matrices.
+    p
+        The order of the norm, see `matrix_norm`: None, 2, -2, 1, -1, inf, -inf, "fro"
+        or "nuc".
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ShapeError
+        If `A` is not made of matrices, for orders other than 2 and -2 square ones.
+    ArgumentError
+        If there is no such order.
+    LinAlgError
+        If a matrix holds NaN or infinity: says where.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.cond(ac.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor(2.)
+    """
+    check_float("cond", A)
+    if A.ndim < 2:
+        message = f"cond: `A` has shape {A.shape}; it must be matrices [..., n, n]."
+        raise ShapeError(message)
+    order = 2 if p is None else p
+    named = isinstance(order, (int, float, str))
+    if not named or order not in (2, -2, 1, -1, math.inf, -math.inf, "fro", "nuc"):
+        message = (
+            f"cond: `p` is {short(p)}; it must be None, 2, -2, 1, -1, inf, -inf, 'fro' "
+            f"or 'nuc'."
+        )
+        raise ArgumentError(message)
+    spectral = order in (2, -2)
+    if not spectral and A.shape[-1] != A.shape[-2]:
+        message = (
+            f"cond: `A` has shape {A.shape}; for `p`={p!r} its matrices must be square."
+        )
+        raise ShapeError(message)
+    if 0 in A.shape[-2:]:
+        return apply_out(
+            "cond", zeros(A.shape[:-2], dtype=A.dtype, device=place_of_tensor(A)), out
+        )
+    return apply_out(
+        "cond", _spectral(A, order) if spectral else _by_norm(A, order), out
+    )
+
+
+def _spectral(A: Tensor, p: float | str) -> Tensor:
+    values = svdvals(A)
+    most, least = extrema.amax(values, -1), extrema.amin(values, -1)
+    return arithmetic.div(least, most) if p == -2 else arithmetic.div(most, least)
+
+
+def _by_norm(A: Tensor, p: float | str) -> Tensor:
+    singular = comparison.eq(determinants.slogdet(A.detach()).sign, 0)
+    whole = view.reshape(singular, (*singular.shape, 1, 1))
+    a = comparison.choose(
+        whole, eye(A.shape[-1], dtype=A.dtype, device=place_of_tensor(A)), A
+    )
+    norms = [vector_norms.matrix_norm(x, p) for x in (a, linear_systems.inv(a))]
+    return comparison.choose(singular, math.inf, arithmetic.mul(*norms))

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: MIT
+"""Inverses, solutions, powers and chains of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from operator import index
+from typing import Any
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_shape
+from autocalc._ops._operator.coerce import same_dtype
+from autocalc._ops._operator.factories import nary
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.creation.constants import eye, zeros
+from autocalc._ops.elementwise import comparison
+from autocalc._ops.matrices import _matrix_rules, matmul
+from autocalc._ops.views import broadcasting, view
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import checked, sequence
+from autocalc._tensor.device import place_of_tensor
+from autocalc._tensor.dtypes import bool_
+from autocalc.errors import ArgumentError, ShapeError
+
+inv_op = nary("inv", saves="out")
+
+
+@inv_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Y = A^-1: dA = -Y' g Y'."""
+    (y,) = n.saved
+    turned = matmul.transposed(k, y)
+    return k.neg(_matrix_rules.mm(k, turned, g, turned))
+
+
+def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the inverse of each matrix of `A` [..., n, n].
+
+    Solve a system with `solve`, which is quicker and more precise.
+
+    Parameters
+    ----------
+    A
+        [..., n, n].
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is singular: names the first one.
+    ShapeError, DTypeError
+        If `A` is not made of square matrices of a float dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.inv(ac.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
+    """
+    return apply_out("inv", inv_op(check_tensor("inv", A)), out)
+
+
+@method("inverse")
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the inverse of each matrix; see `linalg.inv`.
+
+    Parameters
+    ----------
+    input
+        [..., n, n].
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.inverse(ac.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
+    """
+    return apply_out("inverse", inv(input), out)
+
+
+solve_op = nary("solve", saves="a out:a")
+
+
+@solve_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """A X = B: dB = A'^-1 g, dA = -dB X'; summed over what was broadcast."""
+    a, x = n.saved
+    db = k.solve(matmul.transposed(k, a), g)
+    da = None
+    if n.needs(0):
+        da = k.sum_to(
+            k.neg(_matrix_rules.mm(k, db, matmul.transposed(k, x))), n.shapes[0]
+        )
+    return da, k.sum_to(db, n.shapes[1]) if n.needs(1) else None
+
+
+@checked
+def solve(
+    A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None
+) -> Tensor:
+    """Return the X with A X = B, or X A = B; batch dimensions broadcast.
+
+    Parameters
+    ----------
+    A
+        [..., n, n].
+    B
+        [..., n, k], or vectors: [n], or [..., n] with the leading dimensions of `A`.
+    left
+        False solves X A = B, B [..., k, n].
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is singular: names the first one.
+    ShapeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> A = ac.tensor([[2.0, 0.0], [0.0, 4.0]])
+    >>> ac.linalg.solve(A, ac.tensor([2.0, 2.0]))
+    tensor([1.0000, 0.5000])
+    """
+    a, b = same_dtype("solve", A, B)
+    vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
+    if vector:
+        column = solve_op(a, view.reshape(b, (*b.shape, 1)))
+        return apply_out("solve", view.reshape(column, column.shape[:-1]), out)
+    if left:
+        return apply_out("solve", solve_op(a, b), out)
+    return apply_out("solve", _turned(solve_op(_turned(a), _turned(b))), out)
+
+
+def _turned(x: Tensor) -> Tensor:
+    return view.transpose(x, -1, -2) if x.ndim > 1 else x
+
+
+@method("matrix_power")
+@rounded_once
+def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
+    """Return A @ A @ ... of `n` factors; of the inverse where `n` is negative.
+
+    Takes about 2 log2(n) products.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    n
+        The exponent; a negative one takes the inverse.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    LinAlgError
+        If `n` is negative and a matrix singular.
+    ShapeError
+        If the matrices are not square.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.matrix_power(ac.tensor([[2.0, 0.0], [0.0, 3.0]]), 3)
+    tensor([[ 8.,  0.],
+            [ 0., 27.]])
+    """
+    x = check_tensor("matrix_power", input)
+    check_shape("matrix_power", "input", x, "square matrices [..., n, n]")
+    try:
+        n = index(n)
+    except TypeError:
+        message = f"matrix_power: `n`={n!r} is a {type(n).__name__}; give an integer."
+        raise ArgumentError(message) from None
+    if n < 0:
+        return apply_out("matrix_power", matrix_power(inv(x), -n), out)
+    if n == 0:  # chosen, so that it has a history as every other power
+        identity = broadcasting.expand(
+            eye(x.shape[-1], dtype=x.dtype, device=place_of_tensor(x)), x.shape
+        )
+        return apply_out(
+            "matrix_power", comparison.where_op(zeros(1, dtype=bool_), x, identity), out
+        )
+    if n == 1:
+        return apply_out("matrix_power", view.clone(x), out)
+    half = matrix_power(x, n // 2) if n > 3 else x
+    square = matmul.matmul(half, half)
+    return apply_out("matrix_power", matmul.matmul(square, x) if n % 2 else square, out)
+
+
+@traced
+@rounded_once
+def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Return the product of two or more matrices, in the order that costs least.
+
+    The first and the last may be vectors: a row and a column, which then disappear.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer than two tensors.
+    ShapeError
+        If one between them is no matrix, or neighbours do not fit.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.multi_dot([ac.ones(10, 2), ac.ones(2, 30), ac.ones(30)]).shape
+    autocalc.Size([10])
+    """
+    given = [
+        check_tensor("multi_dot", x) for x in sequence("multi_dot", "tensors", tensors)
+    ]
+    if len(given) < 2:
+        message = f"multi_dot: {len(given)} tensors; it needs at least two."
+        raise ArgumentError(message)
+    row, column = given[0].ndim == 1, given[-1].ndim == 1
+    parts = [*given]
+    parts[0] = view.reshape(parts[0], (1, *parts[0].shape)) if row else parts[0]
+    parts[-1] = view.reshape(parts[-1], (*parts[-1].shape, 1)) if column else parts[-1]
+    _check_chain(given, parts)
+    sizes = [*(x.shape[0] for x in parts), parts[-1].shape[1]]
+    found = _product(parts, _cheapest(sizes))
+    found = view.reshape(found, found.shape[:-1]) if column else found
+    found = view.reshape(found, found.shape[1:]) if row else found
+    return apply_out("multi_dot", view.detach_from_base(found), out)
+
+
+@rounded_once
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """Return the product of matrices, in the cheapest order.
+
+    Parameters
+    ----------
+    *matrices
+        The matrices, one by one.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.chain_matmul(ac.ones(1, 2), ac.ones(2, 3), ac.ones(3, 1))
+    tensor([[6.]])
+    """
+    return apply_out("chain_matmul", multi_dot(list(matrices)), out)
+
+
+def _check_chain(given: list[Tensor], parts: list[Tensor]) -> None:
+    fits = all(x.ndim == 2 for x in parts) and all(
+        a.shape[1] == b.shape[0] for a, b in pairwise(parts)
+    )
+    if not fits:
+        shapes = ", ".join(str(x._array.shape) for x in given)
+        message = (
+            f"multi_dot: the shapes {shapes} do not fit: all must be matrices, save "
+            f"the first and last, and columns must equal the rows that follow."
+        )
+        raise ShapeError(message)
+
+
+def _cheapest(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """Return where to split each run (first, last) of a chain of matrices.
+
+    Matrix i is sizes[i] by sizes[i + 1]; the cost counts multiplications.
+    """
+    n = len(sizes) - 1
+    cost = {(i, i): 0 for i in range(n)}
+    split: dict[tuple[int, int], int] = {}
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            choices = [
+                cost[i, s] + cost[s + 1, j] + sizes[i] * sizes[s + 1] * sizes[j + 1]
+                for s in range(i, j)
+            ]
+            cost[i, j] = min(choices)
+            split[i, j] = i + choices.index(cost[i, j])
+    return split
+
+
+def _product(parts: list[Tensor], split: dict[tuple[int, int], int]) -> Tensor:
+    def between(i: int, j: int) -> Tensor:
+        if i == j:
+            return parts[i]
+        s = split[i, j]
+        return matmul.matmul(between(i, s), between(s + 1, j))
+
+    return between(0, len(parts) - 1)

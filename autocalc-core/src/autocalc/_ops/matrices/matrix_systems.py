@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: MIT
+"""Systems of triangles and of tensors, and products of reflections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from autocalc._ops._operator.arguments import as_int, axis_of, integers
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.coerce import cast, same_dtype
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops.arranging import diagonal
+from autocalc._ops.creation.constants import eye, zeros
+from autocalc._ops.elementwise import arithmetic, comparison
+from autocalc._ops.matrices import linear_systems, matmul
+from autocalc._ops.views import broadcasting, view
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import checked
+from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import ArgumentError, ShapeError
+
+
+@rounded_once
+@checked
+def solve_triangular(
+    A: Tensor,
+    B: Tensor,
+    *,
+    upper: bool,
+    left: bool = True,
+    unitriangular: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the X with A X = B, or X A = B, of triangles `A`.
+
+    The other triangle is not read, and gets the gradient 0; batch dimensions broadcast.
+
+    Parameters
+    ----------
+    A
+        [..., n, n].
+    B
+        [..., n, k]; with ``left=False`` [..., k, n].
+    upper
+        Whether the upper triangle is read, or the lower one.
+    left
+        False solves X A = B.
+    unitriangular
+        Take the diagonal for 1, without reading it.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    LinAlgError
+        If a triangle is singular, with a 0 on its diagonal: names the first one.
+    ShapeError
+        If `A` holds no square matrices, or `B` no matrices that fit.
+    DTypeError
+        If they are not of one float dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> A = ac.tensor([[2.0, 1.0], [0.0, 4.0]])
+    >>> ac.linalg.solve_triangular(A, ac.tensor([[4.0], [8.0]]), upper=True)
+    tensor([[1.],
+            [2.]])
+    """
+    where = "solve_triangular"
+    a, b = same_dtype(where, A, B)
+    check_float(where, a)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2] or b.ndim < 2:
+        message = (
+            f"{where}: `A` has shape {a.shape} and `B` {b.shape}; they must be "
+            f"[..., n, n] and matrices."
+        )
+        raise ShapeError(message)
+    half = _triangle(a, upper, unitriangular)
+    return apply_out(where, linear_systems.solve(half, b, left=left), out)
+
+
+def _triangle(a: Tensor, upper: bool, unit: bool) -> Tensor:
+    """Return one triangle of matrices, zeros in the other."""
+    part = diagonal.triu if upper else diagonal.tril
+    if not unit:
+        return part(a)
+    above = part(a, 1 if upper else -1)
+    return arithmetic.add(
+        above, eye(*a.shape[-2:], dtype=a.dtype, device=place_of_tensor(a))
+    )
+
+
+@rounded_once
+def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
+    """Return the inverse of `A` as a mapping of tensors by `tensordot`.
+
+    Of the matrix with the first `ind` dimensions as rows and the others as columns.
+
+    Parameters
+    ----------
+    A
+        The product of its first `ind` sizes is that of the others.
+    ind
+        How many dimensions are rows, 1 at least.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Returns
+    -------
+    Tensor
+        ``[*A.shape[ind:], *A.shape[:ind]]``.
+
+    Raises
+    ------
+    ArgumentError
+        If `ind` is below 1, or there are fewer dimensions.
+    ShapeError
+        If the products differ.
+    LinAlgError
+        If the matrix is singular.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.tensorinv(ac.eye(6).reshape(6, 2, 3), ind=1).shape
+    autocalc.Size([2, 3, 6])
+    """
+    where = "tensorinv"
+    check_float(where, A)
+    ind = as_int(where, "ind", ind)
+    if not 1 <= ind <= A.ndim:
+        message = (
+            f"{where}: `ind` is {ind}; it must be 1 at least, and at most the {A.ndim} "
+            f"dimensions of `A`."
+        )
+        raise ArgumentError(message)
+    rows, columns = A.shape[:ind], A.shape[ind:]
+    if prod(rows) != prod(columns):
+        message = (
+            f"{where}: `A` has shape {A.shape}; its first {ind} sizes multiply "
+            f"to {prod(rows)} and the others to {prod(columns)}; they must be equal."
+        )
+        raise ShapeError(message)
+    n = prod(rows)
+    found = linear_systems.inv(view.reshape(A, (n, n)))
+    return apply_out(where, view.reshape(found, (*columns, *rows)), out)
+
+
+@rounded_once
+def tensorsolve(
+    A: Tensor,
+    B: Tensor,
+    dims: Sequence[int] | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the X with ``tensordot(A, X, X.ndim) = B``.
+
+    Parameters
+    ----------
+    A
+        ``[*B.shape, *X.shape]``, the two products of sizes being equal.
+    B
+        The right-hand side.
+    dims
+        Dimensions of `A` that are moved to its end first.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ShapeError
+        If the sizes do not fit.
+    LinAlgError
+        If the system is singular.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.tensorsolve(2 * ac.eye(6).reshape(2, 3, 6), ac.ones(2, 3))
+    tensor([0.5000, 0.5000, 0.5000, 0.5000, 0.5000, 0.5000])
+    """
+    where = "tensorsolve"
+    a, b = same_dtype(where, A, B)
+    check_float(where, a)
+    if dims is not None:
+        moved = [axis_of(where, d, a.ndim) for d in integers(where, "dims", dims)]
+        kept = [d for d in range(a.ndim) if d not in moved]
+        a = view.permute(a, (*kept, *moved))
+    shape, n = a.shape[b.ndim :], prod(b.shape)
+    if a.numel() != n * n or prod(shape) != n:
+        message = (
+            f"{where}: `A` has shape {a.shape} and `B` {b.shape}; the sizes of `A` "
+            f"behind the first {b.ndim} must multiply to {n}, and so must those."
+        )
+        raise ShapeError(message)
+    found = linear_systems.solve(view.reshape(a, (n, n)), view.reshape(b, (n,)))
+    return apply_out(where, view.reshape(found, shape), out)
+
+
+@rounded_once
+def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the first n columns of a product of reflections, H_1 H_2 ... H_k.
+
+    H_i = I - tau_i v_i v_i^T, with v_i the column i of `A` below the diagonal, 1 on it
+    and 0 above, as LAPACK keeps the Q of A = Q R.  In float64, rounded once.
+
+    Parameters
+    ----------
+    A
+        [..., m, n], m >= n.
+    tau
+        [..., k], k <= n.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Returns
+    -------
+    Tensor
+        [..., m, n].
+
+    Raises
+    ------
+    ShapeError
+        If the sizes do not fit.
+    DTypeError
+        If they are not of one float dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.householder_product(ac.zeros(2, 2), ac.tensor([2.0, 0.0]))
+    tensor([[-1.,  0.],
+            [ 0.,  1.]])
+    """
+    where = "householder_product"
+    a, scales = same_dtype(where, A, tau)
+    check_float(where, a)
+    rows, columns = a.shape[-2:] if a.ndim > 1 else (0, 1)
+    fits = rows >= columns and scales.ndim == a.ndim - 1
+    if not fits or scales.shape[-1] > columns or scales.shape[:-1] != a.shape[:-2]:
+        message = (
+            f"{where}: `A` has shape {a.shape} and `tau` {scales.shape}; they must be "
+            f"[..., m, n] and [..., k] with m >= n >= k."
+        )
+        raise ShapeError(message)
+    v, factors = (cast(x, dtypes.float64) for x in (_triangle(a, False, True), scales))
+    q = broadcasting.expand(
+        eye(rows, columns, dtype=v.dtype, device=place_of_tensor(v)), a.shape
+    )
+    q = comparison.choose(zeros(1, dtype=dtypes.bool_), v, q)  # has a history
+    for i in reversed(range(scales.shape[-1])):
+        column = v[..., i : i + 1]
+        scale = view.unsqueeze(factors[..., i : i + 1], -1)
+        along = matmul.matmul(view.transpose(column, -1, -2), q)
+        q = arithmetic.sub_op(q, matmul.matmul(arithmetic.mul(scale, column), along))
+    return apply_out(where, cast(q, a.dtype), out)

@@ -1,0 +1,474 @@
+# SPDX-License-Identifier: MIT
+"""Norms of vectors and matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS, HALVES
+from autocalc._ops._operator.arguments import Dims, axes_of, axis_of, check_tensor
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.coerce import check_and_cast, in_float32
+from autocalc._ops._operator.factories import nary
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops._recorded import composed, one_node
+from autocalc._ops.elementwise import arithmetic, comparison
+from autocalc._ops.matrices import factorizations
+from autocalc._ops.reductions import extrema, reduction
+from autocalc._ops.reductions.reduction import spread
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, make
+from autocalc._tensor.checks import checked, integers, number
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+#: The dimensions of matrices.
+_LAST_TWO = (-2, -1)
+
+
+@traced
+def vector_norm(
+    x: Tensor,
+    ord: float = 2,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return (sum abs(x_i)^ord)^(1 / ord) over `dim`.
+
+    The largest abs(x_i) for ``inf``, the smallest for ``-inf``, the number of elements
+    that are not 0 for 0.  The gradient at x = 0 is 0.
+
+    Parameters
+    ----------
+    x
+        The tensor.
+    ord
+        The order of the norm: a number, inf, "fro" or "nuc".
+    dim
+        The dimensions; by default the last two for matrices, all for vectors.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which the tensor is taken.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Raises
+    ------
+    DTypeError
+        If `x` is not of a float dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.vector_norm(ac.tensor([3.0, 4.0])).item()
+    5.0
+    """
+    if axis is not None:
+        dim = dim_or_axis("vector_norm", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("vector_norm", keepdim, keepdims)
+    x = _floats("vector_norm", x, dtype)
+    ord = number("vector_norm", "ord", ord)
+    return apply_out("vector_norm", _norm_of_vectors(x, ord, dim, keepdim), out)
+
+
+def _norm_of_vectors(x: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
+    if x._array.dtype in HALVES:
+        return in_float32(lambda wide: _norm_of_vectors(wide, ord, dim, keepdim), x)
+    if ord == 2:
+        axes = axes_of("sum", x, dim)
+        if len(axes) == x._array.ndim:
+            return one_node(_slope_of_length, _length, (x,), (keepdim,))
+        return norm_op(x, axes, keepdim)
+    size = arithmetic.abs(x)
+    if ord == math.inf:
+        return extrema.amax(size, dim, keepdim)
+    if ord == -math.inf:
+        return extrema.amin(size, dim, keepdim)
+    if ord == 0:
+        known = comparison.choose(comparison.isnan(size.detach()), 1.0, size)
+        return reduction.sum(arithmetic.sign(known), dim, keepdim)
+    if ord == 1:
+        return reduction.sum(size, dim, keepdim)
+    base = x if ord % 2 == 0 else size  # the absolute value has a kink at 0
+    if not x._array.size:
+        return _power_mean(base, ord, dim, keepdim)
+    # In parts of the largest no power overflows or vanishes.  The norm of a constant
+    # times x is that constant times the norm, so the unit needs no history.
+    unit = _unit(size.detach(), ord, dim)
+    found = _power_mean(arithmetic.div_op(base, unit), ord, dim, keepdim)
+    if not keepdim:
+        unit = reduction.sum(unit, axes_of("sum", x, dim))
+    return arithmetic.mul(found, unit)
+
+
+def _power_mean(base: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
+    """Return (sum base^ord)^(1 / ord) over `dim`."""
+    powers = _power(base, ord) if ord < 1 else arithmetic.pow_op(base, ord)
+    return _power(reduction.sum(powers, dim, keepdim), 1.0 / ord)
+
+
+def _unit(size: Tensor, ord: float, dim: Dims) -> Tensor:
+    """Return what decides a norm: the largest size, of negative orders the least."""
+    found = (extrema.amax if ord > 0 else extrema.amin)(size, dim, True)
+    known = comparison.choose(comparison.gt(found, 0.0), found, 1.0)
+    return comparison.choose(comparison.lt(known, math.inf), known, 1.0)
+
+
+@traced
+def _length(x: Tensor, keepdim: bool) -> Tensor:
+    """Return the root of the sum of all squares, in one pass over memory."""
+    found = arrays.grad_norm([x._array])
+    ones = (1,) * x._array.ndim
+    return make(arrays.reshape(found, ones) if keepdim else found, None)
+
+
+@composed("length", "out a", like="abs")
+def _slope_of_length(k: Any, n: Any, g: Any) -> Any:
+    """Return g x / length, 0 where that is 0."""
+    y, x = n.saved
+    zero = k.constant(0, g)
+    slope = k.div(k.constant(1, g), y)
+    return k.mul(x, k.mul(g, k.where(k.compare(y, zero, "eq"), zero, slope)))
+
+
+norm_op = nary("norm", saves="out a")
+
+
+@norm_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Return g x / norm, 0 where that is 0."""
+    y, x = n.saved
+    axes, keepdim = n.attributes
+    zero = k.constant(0, g)
+    at_zero = k.compare(y, zero, "eq")
+    g = k.where(at_zero, zero, g)
+    y = k.where(at_zero, k.constant(1, g), y)
+    y, g = (spread(k, v, n.shapes[0], axes, keepdim) for v in (y, g))
+    return k.mul(g, k.div(x, y))
+
+
+def _power(x: Tensor, exponent: float) -> Tensor:
+    """Return x^exponent, at 0 a constant: the slope there can be infinite."""
+    zero = comparison.eq(x.detach(), 0)
+    power = arithmetic.pow_op(comparison.choose(zero, 1.0, x), exponent)
+    return comparison.choose(zero, 0.0 if exponent > 0 else math.inf, power)
+
+
+def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
+    x = check_and_cast(where, x, dtype)
+    if x._array.dtype.kind not in FLOAT_KINDS:
+        message = (
+            f"{where}: takes float32 or float64, not {x.dtype.name}; call .float() "
+            f"first, or pass dtype=ac.float32."
+        )
+        raise DTypeError(message)
+    return x
+
+
+@traced
+@rounded_once
+def matrix_norm(
+    A: Tensor,
+    ord: float | str = "fro",
+    dim: Sequence[int] = _LAST_TWO,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return a norm of matrices: "fro", "nuc", or of order 1, 2 or inf, or less.
+
+    inf: the largest sum of abs(a_ij) over a row; 1: over a column; 2: the largest
+    singular value; -inf, -1 and -2: the smallest of these.  "nuc": the sum of the
+    singular values.
+
+    Parameters
+    ----------
+    A
+        The tensor.
+    ord
+        The order of the norm: a number, inf, "fro" or "nuc".
+    dim
+        The dimensions; by default the last two for matrices, all for vectors.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which the tensor is taken.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Raises
+    ------
+    ArgumentError
+        If `ord` is none of these.
+    ShapeError
+        If `A` has fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.matrix_norm(ac.ones(2, 2))
+    tensor(2.)
+    """
+    if axis is not None:
+        dim = dim_or_axis("matrix_norm", dim, axis, _LAST_TWO)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("matrix_norm", keepdim, keepdims)
+    A = _floats("matrix_norm", A, dtype)
+    found = _norm_of_matrices(A, ord, dim, keepdim)
+    return apply_out("matrix_norm", found, out)
+
+
+def _norm_of_matrices(
+    A: Tensor, ord: float | str, dim: Sequence[int], keepdim: bool
+) -> Tensor:
+    dim = integers("matrix_norm", "dim", dim)
+    if A.ndim < 2 or len(dim) != 2:
+        message = (
+            f"matrix_norm: `A` has shape {A.shape}, `dim` is {tuple(dim)}; it needs "
+            f"two dimensions at least, and two names of them."
+        )
+        raise ShapeError(message)
+    row, column = axes = [axis_of("matrix_norm", d, A.ndim) for d in dim]
+    if ord == "fro":
+        return _norm_of_vectors(A, 2, axes_of("matrix_norm", A, axes), keepdim)
+    if ord in ("nuc", 2, -2):
+        return _norm_of_singular_values(A, ord, row, column, keepdim)
+    if ord not in (1, -1, math.inf, -math.inf):
+        message = (
+            f"matrix_norm: `ord`={ord!r} is not available; there are 'fro', 'nuc', 1, "
+            f"-1, 2, -2, inf and -inf."
+        )
+        raise ArgumentError(message)
+    over, rest = (row, column) if ord in (1, -1) else (column, row)
+    sums = reduction.sum(arithmetic.abs(A), over, True)
+    find = _largest if ord in (1, math.inf) else extrema.amin
+    found = find(sums, rest, True)
+    return found if keepdim else reduction.sum(found, axes)
+
+
+def _largest(x: Tensor, dim: int, keepdim: bool = False) -> Tensor:
+    """Return the largest of numbers that are 0 or more, 0 of none."""
+    find = extrema.amax if x.shape[dim] else reduction.sum
+    return find(x, dim, keepdim)
+
+
+def _norm_of_singular_values(
+    A: Tensor, ord: float | str, row: int, column: int, keepdim: bool
+) -> Tensor:
+    rest = [i for i in range(A.ndim) if i not in (row, column)]
+    values = factorizations.svdvals(view.permute(A, (*rest, row, column)))
+    if ord == "nuc":
+        found = reduction.sum(values, -1)
+    else:
+        found = (_largest if ord == 2 else extrema.amin)(values, -1)
+    if not keepdim:
+        return found
+    return view.reshape(
+        found, [1 if i in (row, column) else n for i, n in enumerate(A.shape)]
+    )
+
+
+@checked
+def linalg_norm(
+    A: Tensor,
+    ord: float | str | None = None,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return a norm of vectors or, with `ord` and two dimensions, of matrices.
+
+    Parameters
+    ----------
+    A
+        The tensor.
+    ord
+        The order of the norm: a number, inf, "fro" or "nuc".
+    dim
+        The dimensions; by default the last two for matrices, all for vectors.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which the tensor is taken.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Raises
+    ------
+    ArgumentError
+        If `ord` and the dimensions do not fit each other.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.norm(ac.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
+    if axis is not None:
+        dim = dim_or_axis("norm", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("norm", keepdim, keepdims)
+    A = check_tensor("norm", A)
+    given = (dim,) if isinstance(dim, int) else dim
+    if ord is None:
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype, out=out)
+    if given is None and A.ndim > 2:
+        message = (
+            f"norm: `A` has shape {A.shape}, `ord` is {ord!r} and `dim` is not given; "
+            f"name one dimension for vectors or two for matrices."
+        )
+        raise ArgumentError(message)
+    axes = tuple(range(-A.ndim, 0)) if given is None else integers("norm", "dim", given)
+    if len(axes) == 2:
+        return matrix_norm(A, ord, axes, keepdim, dtype=dtype, out=out)
+    if isinstance(ord, str):
+        message = f"norm: `ord`={ord!r} is for matrices, `A` has shape {A.shape}."
+        raise ArgumentError(message)
+    return vector_norm(A, ord, dim, keepdim, dtype=dtype, out=out)
+
+
+@method("norm")
+@traced
+def norm(
+    input: Tensor,
+    p: float | str | None = "fro",
+    dim: Dims = None,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return (sum abs(x_i)^p)^(1 / p) over `dim`; "fro" is 2.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    p
+        The order of the norm.
+    dim
+        The dimension; a negative one counts from the end.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If `p` is another word.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.norm(ac.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
+    check_float("norm", input)
+    if isinstance(p, str) and p not in ("fro", "inf", "-inf"):
+        message = f"norm: `p`={p!r} is not available; use 'fro' or a number."
+        raise ArgumentError(message)
+    euclidean = p is None or (isinstance(p, str) and p == "fro")
+    order = (
+        2.0 if euclidean else number("norm", "p", float(p) if isinstance(p, str) else p)
+    )
+    return apply_out("norm", vector_norm(input, order, dim, keepdim, dtype=dtype), out)
+
+
+@method("renorm", inplace="renorm_")
+@traced
+@rounded_once
+def renorm(
+    input: Tensor,
+    p: float,
+    dim: int | None = None,
+    maxnorm: float | None = None,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+) -> Tensor:
+    """Return `input` with every slice along `dim` scaled down to the norm `maxnorm`.
+
+    A slice whose `p`-norm is larger is multiplied by maxnorm / (norm + 1e-7).
+
+    Parameters
+    ----------
+    input
+        The tensor, of two dimensions or more.
+    p
+        The order of the norm, positive.
+    dim
+        The dimension along which the slices lie.
+    maxnorm
+        The largest norm, not negative.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
+
+    Raises
+    ------
+    ArgumentError
+        If `p` is not positive, or `maxnorm` is negative.
+    DTypeError
+        If the tensor is not of a floating-point dtype.
+    ShapeError
+        If the tensor has fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.renorm(ac.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)
+    tensor([[0.6000, 0.8000],
+            [0.3000, 0.4000]])
+    """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("renorm", dim, axis)
+    x = check_tensor("renorm", input)
+    check_float("renorm", x)
+    order, most = number("renorm", "p", p), number("renorm", "maxnorm", maxnorm)
+    if x.ndim < 2:
+        message = f"renorm: `input` has shape {x.shape}; it needs two dimensions."
+        raise ShapeError(message)
+    if not (order > 0 and most >= 0):
+        message = (
+            f"renorm: `p`={order} and `maxnorm`={most}; the order must be positive, "
+            f"the norm not negative."
+        )
+        raise ArgumentError(message)
+    axis = axis_of("renorm", dim, x.ndim)
+    others = [i for i in range(x.ndim) if i != axis]
+    norm = vector_norm(x, order, others, True)
+    large = comparison.gt(norm.detach(), most)
+    scale = arithmetic.div(most, arithmetic.add(norm, 1e-7))
+    scale = comparison.choose(large, scale, 1.0)
+    return apply_out("renorm", arithmetic.mul(x, scale), out)

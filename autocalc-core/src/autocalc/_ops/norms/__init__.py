@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Normalisation by batch, layer, group or channel."""

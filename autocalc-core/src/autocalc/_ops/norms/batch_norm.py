@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: MIT
+"""Batch norm, alone or with a sum and an activation in the same pass.
+
+Three kernels: `batch_norm` by the statistics of the batch, `batch_norm_activation` the
+same with what follows it, `batch_norm_running` by running statistics.  An activation is
+a `PostOp`, the last attributes of the latter two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc._graph._grad_mode import no_grad
+from autocalc._kernels.norm._activated import (
+    BY_INPUT,
+    NONE,
+    POST_OPS,
+    RELU,
+    PostOp,
+)
+from autocalc._kernels.norm._channels import channel_column, count, over
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.factories import multi, nary
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import checked, number
+from autocalc._tensor.dtypes import float32
+from autocalc.errors import ArgumentError, ShapeError
+
+Statistics = tuple[Tensor | None, Tensor | None]
+
+# The results are (out, mean, var); the statistics are for those who keep running ones.
+batch_norm_op = multi("batch_norm", saves="mean var x weight:x")
+
+
+@batch_norm_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    out, *statistics = g
+    assert statistics == [None, None], "statistics are detached: they have no gradient"
+    mean, var, x, weight = n.saved
+    if k.records:
+        mean, var = batch_statistics(k, x, n.shapes[0])
+    want = n.needs(0) | n.needs(1) << 1 | n.needs(2) << 2
+    return k.batch_norm_backward(out, x, mean, var, weight, *n.attributes, want=want)
+
+
+def batch_statistics(k: Any, x: Any, shape: Any) -> tuple[Any, Any]:
+    axes = over(shape)
+    if not count(shape):
+        none = k.sum(x, axes, False)
+        return none, k.add(none, k.constant(1, none))
+    var, _ = k.var(x, axes, False, 0.0)
+    return k.mean(x, axes, False), var
+
+
+# The gradient of an activation comes from its result or, of some, from its input, which
+# is computed again: neither saves what the other one needs.
+activation_op = multi("batch_norm_activation", saves="out mean var x weight:x")
+activation_by_input_op = multi(
+    "batch_norm_activation", saves="mean var x weight bias other", main=False
+)
+
+
+@activation_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    out, mean, var, x, weight = n.saved
+    return _by_batch(k, n, g, (x, out, None), (mean, var), (weight, None))
+
+
+@activation_by_input_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    mean, var, x, weight, bias, other = n.saved
+    return _by_batch(k, n, g, (x, None, other), (mean, var), (weight, bias))
+
+
+def _by_batch(k: Any, n: Any, g: Any, arrays: Any, statistics: Any, affine: Any) -> Any:
+    g_out, *detached = g
+    assert detached == [None, None], "statistics are detached: they have no gradient"
+    if k.records:
+        statistics = batch_statistics(k, arrays[0], n.shapes[0])
+    want = n.needs(0) | n.needs(1) << 1 | n.needs(2) << 2 | n.needs(3) << 3
+    return k.batch_norm_activation_backward(
+        g_out, *arrays, *statistics, *affine, *n.attributes, want=want
+    )
+
+
+running_op = nary("batch_norm_running", saves="out x:weight mean var weight:x")
+running_by_input_op = nary(
+    "batch_norm_running", saves="x mean var weight bias other", main=False
+)
+
+
+@running_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    out, *arrays = n.saved
+    return _by_running(k, n, g, out, *arrays)
+
+
+@running_by_input_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    x, mean, var, weight, bias, other = n.saved
+    eps = n.attributes[0]
+    z = k.batch_norm_running(x, mean, var, weight, bias, other, eps, *NONE)
+    return _by_running(k, n, g, z, x, mean, var, weight)
+
+
+def _by_running(
+    k: Any, n: Any, g: Any, by: Any, x: Any, mean: Any, var: Any, weight: Any
+) -> Any:
+    """Return the gradients of f((x - mean) * weight / sqrt(var + eps) + bias + other).
+
+    `by` is the array from which the gradient of f comes.
+    """
+    eps, activation, *numbers = n.attributes
+    if activation != "none":
+        backward = getattr(k, f"{activation}_backward")
+        g = backward(g, by, *numbers[: POST_OPS[activation]])
+    shape = n.shapes[0]
+    axes, column = over(shape), channel_column(shape)
+    dx = dweight = dbias = None
+    rstd = k.pow(k.add(var, k.constant(eps, var)), k.constant(-0.5, var))
+    if n.needs(0):
+        scale = rstd if weight is None else k.mul(rstd, weight)
+        dx = k.mul(g, k.reshape(scale, column))
+    if n.needs(3):
+        far = k.add(x, k.neg(k.reshape(mean, column)))
+        dweight = k.mul(k.sum(k.mul(g, far), axes, False), rstd)
+    if n.needs(4):
+        dbias = k.sum(g, axes, False)
+    return dx, None, None, dweight, dbias, g if n.needs(5) else None
+
+
+@traced
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return (x - mean) / sqrt(var + eps) * weight + bias for each channel.
+
+    Ioffe, Szegedy: Batch normalization (ICML 2015).  An empty batch gives an empty
+    result and gradients of 0, and leaves the running statistics as they are.
+
+    Parameters
+    ----------
+    input
+        x, (N, C, ...), float32 or float64.
+    running_mean, running_var
+        (C,); used unless `training`, which moves them towards the batch's mean and its
+        variance, divided by n - 1, by `momentum` of the way.
+    weight, bias
+        (C,).
+    training
+        Whether mean and variance, divided by n, are those of this batch.
+    momentum
+        From 0 to 1.
+    eps
+        Keeps channels of equal values from a division by 0.
+
+    Raises
+    ------
+    ShapeError
+        If there are no channels, another tensor has not one number for each, or there
+        is one value in a channel only.
+    ArgumentError
+        If running statistics are needed and not there.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[0.0, 1.0], [2.0, 5.0]])
+    >>> ac.nn.functional.batch_norm(x, None, None, training=True, eps=0.0)
+    tensor([[-1., -1.],
+            [ 1.,  1.]])
+    """
+    if check_tensor("batch_norm", input).shape == (0,):
+        return view.clone_op(input)  # no example: PyTorch asks for no channels
+    return _normed(
+        "batch_norm", NONE, input, (running_mean, running_var), weight, bias,
+        training, momentum, eps, None,
+    )  # fmt: skip
+
+
+@checked
+def batch_norm_relu(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+    residual: Tensor | None = None,
+) -> Tensor:
+    """Return max(batch_norm(input) + residual, 0), each way in one kernel.
+
+    The same as ``relu(batch_norm(...) + residual)``, with less memory and fewer passes
+    over it: what lies between is never stored, and the gradient passes where the result
+    is not 0.  He, Zhang, Ren, Sun: Deep residual learning for image recognition (2015),
+    figure 2.
+
+    Parameters
+    ----------
+    input, running_mean, running_var, weight, bias, training, momentum, eps
+        Those of `batch_norm`.
+    residual
+        What is added before the maximum, of the input's shape: a shortcut.
+
+    Raises
+    ------
+    ShapeError
+        If `residual` has another shape, or where `batch_norm` raises it.
+    ArgumentError
+        If running statistics are needed and not there.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[0.0, 1.0], [2.0, 5.0]])
+    >>> shortcut = ac.tensor([[0.0, 3.0], [0.5, -3.0]])
+    >>> ac.nn.functional.batch_norm_relu(
+    ...     x, None, None, training=True, eps=0.0, residual=shortcut
+    ... )
+    tensor([[0.0000, 2.0000],
+            [1.5000, 0.0000]])
+    """
+    return batch_norm_activation(
+        RELU, input, running_mean, running_var, weight, bias, training, momentum, eps,
+        residual,
+    )  # fmt: skip
+
+
+@traced
+def batch_norm_activation(
+    activation: PostOp,
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    residual: Tensor | None = None,
+) -> Tensor:
+    """Return activation(batch_norm(input) + residual), each way in one kernel."""
+    return _normed(
+        f"batch_norm_{activation[0]}", activation, input, (running_mean, running_var),
+        weight, bias, training, momentum, eps, residual,
+    )  # fmt: skip
+
+
+def _normed(
+    where: str,
+    activation: PostOp,
+    input: Tensor,
+    statistics: Statistics,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    residual: Tensor | None,
+) -> Tensor:
+    check_channels(where, input, 2, statistics, weight, bias)
+    eps, momentum = number(where, "eps", eps), number(where, "momentum", momentum)
+    if residual is not None and check_tensor(where, residual).shape != input.shape:
+        message = (
+            f"{where}: `residual` has shape {residual.shape}; it must be that of the "
+            f"input, {input.shape}."
+        )
+        raise ShapeError(message)
+    affine = weight, bias
+    if not training:
+        return by_running(where, input, statistics, affine, eps, activation, residual)
+    n = _values(where, input)
+    if activation == NONE:
+        made = with_statistics(batch_norm_op, (input, *affine), (eps,))
+    else:
+        by_input = activation[0] in BY_INPUT
+        op = activation_by_input_op if by_input else activation_op
+        tensors = input, *affine, residual
+        made = with_statistics(op, tensors, (eps, *activation))
+    out, *now = made
+    move(statistics, now, n, momentum)
+    return out
+
+
+def by_running(
+    where: str,
+    x: Tensor,
+    statistics: Statistics,
+    affine: tuple[Tensor | None, Tensor | None],
+    eps: float,
+    activation: PostOp = NONE,
+    other: Tensor | None = None,
+) -> Tensor:
+    """Return x normalised by running statistics, plus `other`, activated."""
+    mean, var = statistics
+    if mean is None or var is None:
+        message = (
+            f"{where}: `running_mean` and `running_var` are needed where the batch's "
+            f"own statistics are not used."
+        )
+        raise ArgumentError(message)
+    op = running_by_input_op if activation[0] in BY_INPUT else running_op
+    operands = x, mean.detach(), var.detach(), *affine, other
+    out: Tensor = op(*operands, eps, *activation)
+    return out
+
+
+def _values(where: str, input: Tensor) -> int:
+    """Return how many values there are in a channel, if they have a variance."""
+    shape: tuple[int, ...] = input._array.shape
+    n = shape[0] * math.prod(shape[2:])
+    if n == 1:
+        message = (
+            f"{where}: `input` of shape {input.shape} has one value in each channel; "
+            f"training needs two or more, or eval()."
+        )
+        raise ShapeError(message)
+    return n
+
+
+def check_channels(
+    where: str,
+    input: Tensor,
+    least: int,
+    statistics: Statistics,
+    weight: Tensor | None,
+    bias: Tensor | None,
+) -> None:
+    """Raise unless the operands are of floats and have as many channels."""
+    x = check_tensor(where, input)
+    check_float(where, x)
+    if x.ndim < least:
+        behind = ", ..." if least == 2 else ", L, ..."
+        message = f"{where}: `input` has shape {x.shape}; it must be (N, C{behind})."
+        raise ShapeError(message)
+    names = ("running_mean", "running_var", "weight", "bias")
+    channels = x._array.shape[1:2]
+    for name, tensor in zip(names, (*statistics, weight, bias), strict=True):
+        if tensor is not None and check_tensor(where, tensor)._array.shape != channels:
+            message = (
+                f"{where}: `{name}` has shape {tensor.shape}; it must be "
+                f"({x.shape[1]},), a number for each channel of {x.shape}."
+            )
+            raise ShapeError(message)
+
+
+def with_statistics(
+    op: Any, tensors: tuple[Tensor | None, ...], attributes: tuple[Any, ...]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the result of an operator, and mean and variance without a history.
+
+    Those of halves stay float32: rounded, they would overflow where running statistics
+    do not.
+    """
+    x: Any = tensors[0]
+    half = x.dtype if x.dtype.is_half else None
+    if half is not None:
+        tensors = tuple([None if a is None else cast(a, float32) for a in tensors])
+    out, mean, var = op(*tensors, *attributes)
+    return out if half is None else cast(out, half), mean.detach(), var.detach()
+
+
+def move(
+    statistics: Statistics, now: Sequence[Tensor], n: int, momentum: float
+) -> None:
+    """Move running statistics towards those of `n` values in a channel, if any."""
+    if n == 0:
+        return
+    with no_grad():
+        mean, var = statistics
+        if mean is not None:
+            _move(mean, now[0], momentum, momentum)
+        if var is not None:
+            _move(var, now[1], momentum, momentum * n / max(n - 1, 1))
+
+
+def _move(kept: Tensor, now: Tensor, momentum: float, share: float) -> None:
+    """Write (1 - momentum) * kept + share * now, of halves rounded once."""
+    if kept.dtype.is_half:
+        kept.copy_(kept.float().mul_(1 - momentum).add_(now, alpha=share))
+    else:
+        kept.mul_(1 - momentum).add_(now, alpha=share)

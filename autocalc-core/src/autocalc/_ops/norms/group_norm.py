@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Normalisation within an example, by channel or by group of channels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops._operator.coerce import same_dtype
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.elementwise import arithmetic
+from autocalc._ops.norms import layer_norm
+from autocalc._ops.norms.batch_norm import (
+    batch_norm_op,
+    by_running,
+    check_channels,
+    move,
+    with_statistics,
+)
+from autocalc._ops.views import broadcasting, view
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
+from autocalc.errors import ArgumentError, ShapeError
+
+
+@traced
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return (x - mean) / sqrt(var + eps) * weight + bias, by channel and example.
+
+    Ulyanov, Vedaldi, Lempitsky: Instance normalization (2016).
+
+    Parameters
+    ----------
+    input
+        x, (N, C, ...), float32 or float64.
+    running_mean, running_var
+        (C,); moved towards the mean over examples of means and of variances, and used
+        in their place unless `use_input_stats`.
+    weight, bias
+        (C,).
+    use_input_stats
+        Whether mean and variance are those of each channel of each example.
+    momentum
+        How far running statistics are moved, from 0 to 1.
+    eps
+        Keeps channels of equal values from a division by 0.
+
+    Raises
+    ------
+    ShapeError
+        If there are no positions, or a tensor has not one number for each channel.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[0.0, 2.0]], [[3.0, 9.0]]])
+    >>> ac.nn.functional.instance_norm(x, eps=0.0)
+    tensor([[[-1.,  1.]],
+    <BLANKLINE>
+            [[-1.,  1.]]])
+    """
+    where = "instance_norm"
+    statistics = running_mean, running_var
+    check_channels(where, input, 3, statistics, weight, bias)
+    eps = number(where, "eps", eps)
+    momentum = number(where, "momentum", momentum)
+    if not use_input_stats:
+        return by_running(where, input, statistics, (weight, bias), eps)
+    batch, channels, *positions = input.shape
+    n = math.prod(positions)
+    if n == 1:
+        message = (
+            f"{where}: `input` of shape {input.shape} has one position; it needs two "
+            f"or more."
+        )
+        raise ShapeError(message)
+    x = view.reshape_op(input, (1, batch * channels, n))
+    out, mean, var = with_statistics(_of_examples, (x, weight, bias), (batch, eps))
+    if batch and (running_mean is not None or running_var is not None):
+        with no_grad():
+            each = (view.reshape_op(a, (batch, channels)).mean(0) for a in (mean, var))
+            move(statistics, tuple(each), n, momentum)
+    return view.detach_from_base(view.reshape_op(out, input.shape))
+
+
+@traced
+@rounded_once
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return (x - mean) / sqrt(var + eps) * weight + bias, by example and group.
+
+    Wu, He: Group normalization (ECCV 2018).
+
+    Parameters
+    ----------
+    input
+        x, (N, C, ...), float32 or float64.
+    num_groups
+        Into how many groups of neighbours the channels fall; each has a mean and a
+        variance, divided by n.
+    weight, bias
+        (C,).
+    eps
+        Keeps groups of equal values from a division by 0.
+
+    Raises
+    ------
+    ShapeError
+        If channels do not fall into groups, or a tensor has not one number for each.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[0.0, 2.0, 3.0, 9.0]])
+    >>> ac.nn.functional.group_norm(x, 2, eps=0.0)
+    tensor([[-1.,  1., -1.,  1.]])
+    """
+    where = "group_norm"
+    check_channels(where, input, 2, (None, None), weight, bias)
+    eps = number(where, "eps", eps)
+    check_groups(where, num_groups, input.shape[1])
+    for parameter in (weight, bias):
+        if parameter is not None:
+            same_dtype(where, input, parameter)
+    batch, channels, *positions = input.shape
+    n = channels // num_groups * math.prod(positions)
+    if n == 1 and batch == 1:
+        message = (
+            f"{where}: `input` of shape {input.shape} has one value in each of "
+            f"{num_groups} groups; it needs two or more."
+        )
+        raise ShapeError(message)
+    rows = view.reshape_op(input, (batch * num_groups, n))
+    out = layer_norm.layer_norm_op(rows, None, None, float(eps))
+    out = view.detach_from_base(view.reshape_op(out, input.shape))
+    column = (channels, *(1 for _ in positions))
+    if weight is not None:
+        out = arithmetic.mul(out, view.reshape_op(weight, column))
+    if bias is not None:
+        out = arithmetic.add_op(out, view.reshape_op(bias, column))
+    return out
+
+
+def check_groups(where: str, groups: Any, channels: int) -> None:
+    """Raise unless `groups` is an integer that divides the channels."""
+    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
+        message = (
+            f"{where}: `num_groups` is {groups!r}; it must be an integer, 1 or more."
+        )
+        raise ArgumentError(message)
+    if channels % groups:
+        message = (
+            f"{where}: {channels} channels do not fall into {groups} groups; "
+            f"`num_groups` must divide them."
+        )
+        raise ShapeError(message)
+
+
+def _of_examples(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, batch: int, eps: float
+) -> tuple[Tensor, ...]:
+    """Normalise each channel of each example, of x [1, batch * channels, positions]."""
+    found: tuple[Tensor, ...] = batch_norm_op(
+        x, _repeated(weight, batch), _repeated(bias, batch), float(eps)
+    )
+    return found
+
+
+def _repeated(a: Tensor | None, times: int) -> Tensor | None:
+    """Return a number for each channel `times` over: once for each example."""
+    if a is None or times == 1:
+        return a
+    (n,) = a.shape
+    return view.reshape_op(broadcasting.expand_op(a, (times, n)), (times * n,))

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Means and maxima over windows."""

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT
+"""Means over windows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.factories import nary
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.convolutions import _spatial
+from autocalc._ops.pooling import _windows
+from autocalc._ops.reductions import reduction
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError
+
+Sizes = int | tuple[int, ...]
+
+# Attributes of the forward operators are those of their kernels.
+avg_pool_op = nary("avg_pool")
+
+
+@avg_pool_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.avg_pool_backward(g, n.shapes[0][2:], *n.attributes)
+
+
+avg_pool_backward = nary("avg_pool_backward")
+
+
+@avg_pool_backward.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.avg_pool(g, *n.attributes[1:])
+
+
+adaptive_avg_pool_op = nary("adaptive_avg_pool")
+
+
+@adaptive_avg_pool_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Spread each mean's gradient; of a mean of everything without writing it out."""
+    sizes = n.shapes[0][2:]
+    if math.prod(k.shape(g)[2:]) > 1:
+        return k.adaptive_avg_pool_backward(g, sizes)
+    return k.expand(k.mul(g, k.constant(1 / math.prod(sizes), g)), n.shapes[0])
+
+
+adaptive_avg_pool_backward = nary("adaptive_avg_pool_backward")
+
+
+@adaptive_avg_pool_backward.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.adaptive_avg_pool(g, n.shapes[0][2:])
+
+
+@traced
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """Return the mean of each window of signals; see `avg_pool2d`.
+
+    Parameters
+    ----------
+    input
+        (N, C, L) or (C, L).
+    kernel_size
+        The size of a window.
+    stride
+        From one window to the next; by default their size.
+    padding
+        Zeros at both ends.
+    ceil_mode
+        Whether a last window may reach beyond the end.
+    count_include_pad
+        Whether zeros of the padding count in the mean.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.avg_pool1d(ac.tensor([[1.0, 3.0, 2.0, 6.0]]), 2)
+    tensor([[2., 4.]])
+    """
+    lie = kernel_size, stride, padding
+    return _avg_pool("avg_pool1d", 1, input, lie, ceil_mode, count_include_pad, None)
+
+
+@traced
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """Return the mean of each window of images.
+
+    Parameters
+    ----------
+    input
+        (N, C, H, W) or (C, H, W), float32 or float64.
+    kernel_size
+        Of a window: one number, or height and width.
+    stride
+        Steps between windows, by default `kernel_size`.
+    padding
+        Zeros around the input; at most half a window.
+    ceil_mode
+        Whether a last window may reach over the end; what lies there does not count.
+    count_include_pad
+        Whether zeros of the padding count in a mean.
+    divisor_override
+        Divide sums by this instead of by the number of elements.
+
+    Raises
+    ------
+    ShapeError
+        If the input has other dimensions, or a window is larger than it.
+    ArgumentError
+        If an argument is no integer in its range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[1.0, 2.0], [4.0, 5.0]]])
+    >>> ac.nn.functional.avg_pool2d(x, 2)
+    tensor([[[3.]]])
+    """
+    lie = kernel_size, stride, padding
+    return _avg_pool(
+        "avg_pool2d", 2, input, lie, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+@traced
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """Return the mean of each window of volumes; see `avg_pool2d`.
+
+    Parameters
+    ----------
+    input
+        (N, C, D, H, W) or (C, D, H, W), float32 or float64.
+    kernel_size
+        Of a window: one number, or depth, height and width.
+    stride
+        Steps between windows, by default `kernel_size`.
+    padding
+        Zeros around the input; at most half a window.
+    ceil_mode
+        Whether a last window may reach over the end; what lies there does not count.
+    count_include_pad
+        Whether zeros of the padding count in a mean.
+    divisor_override
+        Divide sums by this instead of by the number of elements.
+
+    Raises
+    ------
+    ShapeError
+        If the input has other dimensions, or a window is larger than it.
+    ArgumentError
+        If an argument is no integer in its range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[[1.0, 2.0]], [[4.0, 5.0]]]])
+    >>> ac.nn.functional.avg_pool3d(x, (2, 1, 2))
+    tensor([[[[3.]]]])
+    """
+    lie = kernel_size, stride, padding
+    return _avg_pool(
+        "avg_pool3d", 3, input, lie, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+@traced
+def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
+    """Return so many means of signals; see `adaptive_avg_pool2d`.
+
+    Parameters
+    ----------
+    input
+        (N, C, L) or (C, L).
+    output_size
+        How many results.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.adaptive_avg_pool1d(ac.tensor([[1.0, 3.0, 5.0, 7.0]]), 2)
+    tensor([[2., 6.]])
+    """
+    return _adaptive_avg("adaptive_avg_pool1d", 1, input, output_size)
+
+
+@traced
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """Return the mean of each of so many boxes of images.
+
+    Parameters
+    ----------
+    input
+        (N, C, H, W) or (C, H, W), float32 or float64.
+    output_size
+        One number, or height and width; None keeps that of the input.  Boxes lie as in
+        `adaptive_max_pool2d`.
+
+    Raises
+    ------
+    ShapeError
+        If the input has other dimensions or is empty.
+    ArgumentError
+        If a size is not an integer of 1 or more.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]]])
+    >>> ac.nn.functional.adaptive_avg_pool2d(x, 1)
+    tensor([[[3.]]])
+    """
+    return _adaptive_avg("adaptive_avg_pool2d", 2, input, output_size)
+
+
+@traced
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """Return the mean of each of so many boxes of volumes.
+
+    Parameters
+    ----------
+    input
+        (N, C, D, H, W) or (C, D, H, W), float32 or float64.
+    output_size
+        One number, or depth, height and width; None keeps that of the input.  Boxes lie
+        as in `adaptive_max_pool2d`.
+
+    Raises
+    ------
+    ShapeError
+        If the input has other dimensions or is empty.
+    ArgumentError
+        If a size is not an integer of 1 or more.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[[1.0, 2.0, 3.0]], [[3.0, 4.0, 5.0]]]])
+    >>> ac.nn.functional.adaptive_avg_pool3d(x, 1)
+    tensor([[[[3.]]]])
+    """
+    return _adaptive_avg("adaptive_avg_pool3d", 3, input, output_size)
+
+
+def _avg_pool(
+    where: str,
+    dims: int,
+    input: Tensor,
+    lie: tuple[Any, Any, Any],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor: Any,
+) -> Tensor:
+    x, had_batch = _spatial.batched(where, input, dims)
+    check_float(where, x)
+    if divisor is not None and (
+        isinstance(divisor, bool) or not isinstance(divisor, int) or divisor == 0
+    ):
+        message = (
+            f"{where}: `divisor_override` is {divisor!r}; it must be an integer other "
+            f"than 0, or None."
+        )
+        raise ArgumentError(message)
+    steps = _windows.steps_of(where, dims, *lie)
+    out = avg_pool_op(x, *steps, ceil_mode, count_include_pad, divisor or 0)
+    return out if had_batch else _spatial.unbatched(out, False)
+
+
+def avg_pool(
+    where: str, dims: int, x: Tensor, kernel_size: Any, stride: Any, ceil_mode: bool
+) -> Tensor:
+    """Return the mean of each window over `dims` dimensions."""
+    lie = kernel_size, stride, 0
+    return _avg_pool(where, dims, x, lie, ceil_mode, True, None)
+
+
+def _adaptive_avg(where: str, dims: int, input: Tensor, output_size: Any) -> Tensor:
+    x, had_batch = _spatial.batched(where, input, dims)
+    check_float(where, x)
+    sizes = _windows.boxes(where, x, output_size, dims)
+    out = adaptive_mean(x, sizes)
+    return out if had_batch else _spatial.unbatched(out, False)
+
+
+def adaptive_mean(x: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    """Return the mean of each of so many boxes of (N, C, ...)."""
+    windows = _windows.even(x, sizes)
+    if windows is None:
+        return adaptive_avg_pool_op(x, sizes)
+    if max(sizes) == 1:
+        return reduction.mean_op(x, tuple(range(2, x._array.ndim)), True)
+    return avg_pool_op(x, *windows, False, True, 0)

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""Maxima over windows whose steps are drawn: as many results as are asked for.
+
+Graham: Fractional max-pooling (2014).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.coerce import cast
+from autocalc._ops.arranging.joining import cat
+from autocalc._ops.convolutions import _spatial
+from autocalc._ops.creation.ranges import arange
+from autocalc._ops.indexing import indexing
+from autocalc._ops.random.random_draws import rand
+from autocalc._ops.reductions import extrema
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import checked, number
+from autocalc._tensor.device import place_of_tensor
+from autocalc._tensor.dtypes import float32, float64, int64
+from autocalc.errors import ArgumentError, ShapeError
+
+Sizes = int | tuple[int, ...]
+Ratios = float | tuple[float, ...]
+
+Result = Tensor | tuple[Tensor, Tensor]
+
+
+@checked
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None = None,
+    output_ratio: Ratios | None = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """Return the largest element of each window of images, by steps that are drawn.
+
+    Of n rows, windows of k and m results, window i begins at row floor(a (i + u)) -
+    floor(a u), where a = (n - k) / (m - 1) and u is drawn from 0 to 1 for each plane;
+    the last one at n - k.  So with the columns.
+
+    Parameters
+    ----------
+    input
+        (N, C, H, W) or (C, H, W), of a floating-point dtype.
+    kernel_size
+        Of a window: one number, or height and width.
+    output_size
+        Of the result: one number, or height and width.
+    output_ratio
+        In its place, what shares of the input's height and width, between 0 and 1.
+    return_indices
+        Also return where the elements lie in their planes, counted row by row.
+    _random_samples
+        The draws, (N, C, 2): first those of the columns, then those of the rows.  By
+        default they are drawn from the process's generator.
+
+    Raises
+    ------
+    ShapeError
+        If the input has other dimensions, or is too small for windows and result.
+    ArgumentError
+        If not one of `output_size` and `output_ratio` is given, or an argument is out
+        of range.
+    DTypeError
+        If the input is no tensor of floating-point numbers.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.randn(20, 16, 50, 32)
+    >>> ac.nn.functional.fractional_max_pool2d(x, 3, output_ratio=0.5).shape
+    autocalc.Size([20, 16, 25, 16])
+    """
+    asked = output_size, output_ratio
+    return _fractional(
+        "fractional_max_pool2d", 2, input, kernel_size, asked, return_indices,
+        _random_samples,
+    )  # fmt: skip
+
+
+@checked
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None = None,
+    output_ratio: Ratios | None = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """Return the largest element of each window of volumes, by steps that are drawn.
+
+    As in `fractional_max_pool2d`, with three dimensions of positions.
+
+    Parameters
+    ----------
+    input
+        (N, C, D, H, W) or (C, D, H, W), of a floating-point dtype.
+    kernel_size
+        Of a window: one number, or depth, height and width.
+    output_size
+        Of the result: one number, or depth, height and width.
+    output_ratio
+        In its place, what shares of the input's sizes, between 0 and 1.
+    return_indices
+        Also return where the elements lie in their volumes, counted row by row.
+    _random_samples
+        The draws, (N, C, 3): those of depth, height and width.  By default they are
+        drawn from the process's generator.
+
+    Raises
+    ------
+    ShapeError
+        If the input has other dimensions, or is too small for windows and result.
+    ArgumentError
+        If not one of `output_size` and `output_ratio` is given, or an argument is out
+        of range.
+    DTypeError
+        If the input is no tensor of floating-point numbers.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.randn(2, 16, 10, 8, 8)
+    >>> ac.nn.functional.fractional_max_pool3d(x, 2, output_size=(5, 4, 4)).shape
+    autocalc.Size([2, 16, 5, 4, 4])
+    """
+    asked = output_size, output_ratio
+    return _fractional(
+        "fractional_max_pool3d", 3, input, kernel_size, asked, return_indices,
+        _random_samples,
+    )  # fmt: skip
+
+
+def _fractional(
+    where: str,
+    dims: int,
+    input: Tensor,
+    kernel_size: Any,
+    asked: tuple[Any, Any],
+    return_indices: bool,
+    samples: Tensor | None,
+) -> Result:
+    x, had_batch = _spatial.batched(where, input, dims)
+    check_float(where, x)
+    kernel = _spatial.sizes_of(where, "kernel_size", kernel_size, dims)
+    sizes = _sizes_asked(where, x, dims, *asked)
+    _check_fit(where, x, kernel, sizes)
+    draws = _draws(where, x, dims, samples)
+    found = _places(x.detach(), kernel, sizes, draws)
+    planes = x.shape[:2]
+    lines = view.reshape(x, (*planes, math.prod(x.shape[2:])))
+    flat = view.reshape(found, (*planes, math.prod(sizes)))
+    out = view.detach_from_base(
+        view.reshape(indexing.gather(lines, 2, flat), found.shape)
+    )
+    out = _spatial.unbatched(out, had_batch)
+    return (out, _spatial.unbatched(found, had_batch)) if return_indices else out
+
+
+def checked_sizes(where: str, dims: int, output_size: Any, output_ratio: Any) -> Any:
+    """Return sizes and ratios, one of them None, each one for each dimension."""
+    if (output_size is None) == (output_ratio is None):
+        given = "neither" if output_size is None else "both"
+        message = (
+            f"{where}: {given} of `output_size` and `output_ratio` are given; give one "
+            f"of them."
+        )
+        raise ArgumentError(message)
+    if output_size is not None:
+        return _spatial.sizes_of(where, "output_size", output_size, dims), None
+    several = isinstance(output_ratio, (tuple, list))
+    ratios = tuple(output_ratio) if several else (output_ratio,) * dims
+    ratios = tuple(number(where, "output_ratio", ratio) for ratio in ratios)
+    if len(ratios) != dims or not all(0 < ratio < 1 for ratio in ratios):
+        message = (
+            f"{where}: `output_ratio` is {output_ratio!r}; it must be a number between "
+            f"0 and 1, or {dims} of them."
+        )
+        raise ArgumentError(message)
+    return None, ratios
+
+
+def _sizes_asked(
+    where: str, x: Tensor, dims: int, output_size: Any, output_ratio: Any
+) -> tuple[int, ...]:
+    sizes, ratios = checked_sizes(where, dims, output_size, output_ratio)
+    if sizes is None:
+        sizes = tuple(int(n * r) for n, r in zip(x.shape[2:], ratios, strict=True))
+    result: tuple[int, ...] = sizes
+    return result
+
+
+def _check_fit(
+    where: str, x: Tensor, kernel: tuple[int, ...], sizes: tuple[int, ...]
+) -> None:
+    planes = zip(x.shape[2:], kernel, sizes, strict=True)
+    if not all(m >= 1 and m + k - 1 <= n for n, k, m in planes):
+        least = tuple(k + m - 1 for k, m in zip(kernel, sizes, strict=True))
+        message = (
+            f"{where}: `input` has shape {x.shape}; for results of {sizes} windows of "
+            f"{kernel} need {least} or more, and results 1 or more."
+        )
+        raise ShapeError(message)
+
+
+def _draws(where: str, x: Tensor, dims: int, samples: Tensor | None) -> list[Tensor]:
+    """Return (N, C, 1) draws from 0 to 1 for each dimension."""
+    shape = (*x.shape[:2], dims)
+    if samples is None:
+        samples = rand(shape, dtype=x.dtype, device=place_of_tensor(x))
+    check_float(where, check_tensor(where, samples))
+    if samples.shape != shape:
+        message = (
+            f"{where}: `_random_samples` has shape {samples.shape}; it must be {shape}."
+        )
+        raise ShapeError(message)
+    samples = cast(samples.detach(), float64 if x.dtype is float64 else float32)
+    each = [samples[..., i : i + 1] for i in range(dims)]
+    return each[::-1] if dims == 2 else each
+
+
+def _places(
+    x: Tensor, kernel: tuple[int, ...], sizes: tuple[int, ...], draws: list[Tensor]
+) -> Tensor:
+    """Return where the largest elements lie, (N, C, *sizes)."""
+    dims, planes = len(kernel), x.shape[:2]
+    inside: Any = 0
+    for d, (n, k, m) in enumerate(zip(x.shape[2:], kernel, sizes, strict=True)):
+        rows = view.unsqueeze(_starts(draws[d], n, k, m), -1)
+        rows = rows + arange(k, device=place_of_tensor(x))
+        shape = [1] * (2 * dims)
+        shape[d], shape[dims + d] = m, k
+        inside = inside * n + view.reshape(rows, (*planes, *shape))
+    count, taps_of = math.prod(sizes), math.prod(kernel)
+    lines = view.reshape(x, (*planes, math.prod(x.shape[2:])))
+    flat = view.reshape(inside, (*planes, count * taps_of))
+    inside = view.reshape(inside, (*planes, count, taps_of))
+    taps = indexing.gather(lines, 2, flat)
+    first = extrema.argmax(view.reshape(taps, inside.shape), -1, True)
+    return view.reshape(indexing.gather(inside, 3, first), (*planes, *sizes))
+
+
+def _starts(draw: Tensor, n: int, k: int, m: int) -> Tensor:
+    """Return where the windows along one dimension begin, (N, C, m)."""
+    last = cast(draw * 0, int64) + (n - k)
+    if m == 1:
+        return last
+    step = (n - k) / (m - 1)
+    before = cast(
+        (arange(m - 1, dtype=draw.dtype, device=place_of_tensor(draw)) + draw) * step,
+        int64,
+    )
+    return cat([before - cast(draw * step, int64), last], 2)

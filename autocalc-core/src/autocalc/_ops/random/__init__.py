@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Random numbers, and functions that draw them."""

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Dropout that keeps mean and variance, for networks of `selu`."""
+
+from __future__ import annotations
+
+import math
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_float, check_probability, check_shape
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops.activations.rectifiers import SELU_ALPHA, SELU_SCALE
+from autocalc._ops.creation.constants import full
+from autocalc._ops.elementwise import arithmetic
+from autocalc._ops.random.distributions import bernoulli
+from autocalc._ops.views import _writing
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import checked
+from autocalc._tensor.device import place_of_tensor
+from autocalc._tensor.generator import Generator
+
+#: What selu of minus infinity is: dropped elements are set to it.
+_FLOOR = -SELU_SCALE * SELU_ALPHA
+
+
+@checked
+def alpha_dropout(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = False,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Set elements to the least value of selu at random; keep mean 0 and variance 1.
+
+    a * where(kept, x, floor) + b, with floor = -1.7581 = selu(-inf), a and b such that
+    numbers of mean 0 and variance 1 keep both.
+
+    Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing neural networks (NeurIPS
+    2017).
+
+    Parameters
+    ----------
+    input
+        Of any shape, float32 or float64.
+    p
+        The probability that an element is dropped, from 0 to 1; with 1 all are 0.
+    training
+        If not, `input` is returned.
+    inplace
+        Write the result into `input` as well.
+    generator
+        By default the process's generator.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> y = ac.nn.functional.alpha_dropout(ac.zeros(1000), 0.2, training=True)
+    >>> [round(value, 4) for value in sorted(set(y.tolist()))]
+    [-1.2362, 0.309]
+    """
+    check_probability("alpha_dropout", p)
+    check_tensor("alpha_dropout", input)
+    if not training or p == 0.0:
+        return input
+    check_float("alpha_dropout", input)
+    dropped = _dropped(input, input.shape, float(p), generator)
+    return _writing.into(input, dropped, "alpha_dropout_") if inplace else dropped
+
+
+@checked
+def feature_alpha_dropout(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = False,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Drop whole channels as `alpha_dropout` drops elements.
+
+    Parameters
+    ----------
+    input
+        (N, C, ...): each of the N * C channels is kept or not.
+    p, training, inplace, generator
+        As those of `alpha_dropout`.
+
+    Raises
+    ------
+    ShapeError
+        If `input` has no channels to drop.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.zeros(1, 2, 3)
+    >>> y = ac.nn.functional.feature_alpha_dropout(x, training=True)
+    >>> bool((y[..., :1] == y).all())
+    True
+    """
+    where = "feature_alpha_dropout"
+    check_probability(where, p)
+    check_tensor(where, input)
+    if not training or p == 0.0:
+        return input
+    check_float(where, input)
+    check_shape(where, "input", input, "(N, C, ...)")
+    channels = (*input.shape[:2], *[1] * (input.ndim - 2))
+    dropped = _dropped(input, channels, float(p), generator)
+    return _writing.into(input, dropped, f"{where}_") if inplace else dropped
+
+
+@rounded_once
+def _dropped(
+    x: Tensor, shape: tuple[int, ...], p: float, generator: Generator | None
+) -> Tensor:
+    if p == 1.0:
+        return arithmetic.mul(x, 0.0)
+    probability = full(shape, 1 - p, dtype=x.dtype, device=place_of_tensor(x))
+    kept = bernoulli(probability, generator=generator)
+    scale = 1 / math.sqrt((1 - p) * (1 + p * _FLOOR**2))
+    floors = (1 - kept) * _FLOOR
+    lifted = arithmetic.add(arithmetic.mul(x, kept), floors - p * _FLOOR)
+    return arithmetic.mul(lifted, scale)

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: MIT
+"""Numbers drawn from distributions that tensors describe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy import ndarray
+
+from autocalc._dispatch.device.device import beside
+from autocalc._dispatch.selection.arrays import arrays, constant
+from autocalc._dispatch.selection.state import recordings
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops._operator.checks import check_probability
+from autocalc._ops._operator.coerce import as_operand
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.short_calls import holds
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.creation.constants import (
+    count_of,
+    finished,
+    float_or,
+    like,
+    number,
+    placed,
+    shape_of,
+)
+from autocalc._ops.random.random_draws import drawn_floats, random_into
+from autocalc._ops.reductions.extrema import ends
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.generator import Generator
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+
+def _floats(where: str, name: str, x: Any) -> Any:
+    """Return the array of a floating-point tensor."""
+    if not isinstance(x, Tensor) or not x.is_floating_point():
+        kind = x.dtype.name if isinstance(x, Tensor) else type(x).__name__
+        message = f"{where}: `{name}` is {kind}; it must be a tensor of floats."
+        raise DTypeError(message)
+    return x._array
+
+
+def _check_probabilities(where: str, p: Any, high: float) -> None:
+    """Raise unless all numbers lie between 0 and `high`; NaN never does."""
+    if p.size and not _lie_between(p, 0.0, high):
+        _check_between(where, *ends(make(p, None)), high)
+
+
+def _lie_between(a: Any, least: float, most: float, above: int = 0) -> bool:
+    """Return whether all numbers do, and `above` of each row are not the least.
+
+    False where it is not known: of other devices, and while `compile` records.
+    """
+    if not isinstance(a, ndarray) or recordings:
+        return False
+    return holds(arrays.between(a, least, most, above))
+
+
+def _check_between(where: str, least: float, most: float, high: float) -> None:
+    if not (least >= 0 and most <= high):
+        limit = "finite" if high > 1 else "at most 1"
+        message = (
+            f"{where}: the probabilities lie between {least:g} and {most:g}; they must "
+            f"be 0 at least and {limit}."
+        )
+        raise ArgumentError(message)
+
+
+@method("bernoulli")
+@traced
+def bernoulli(
+    input: Tensor,
+    p: float | None = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return 1 with the probability that `input` holds, else 0, in its dtype.
+
+    With `p`, with that probability everywhere.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    p
+        The probability of 1; by default the elements of `input` are the probabilities.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.bernoulli(ac.tensor([0.0, 1.0]))
+    tensor([0., 1.])
+    """
+    like("bernoulli", input)
+    if p is None:
+        chances = make(_floats("bernoulli", "input", input), None)
+        _check_probabilities("bernoulli", chances._array, 1.0)
+        hits = _hits(chances, chances, generator)
+    else:
+        chance = number("bernoulli", "p", p)
+        check_probability("bernoulli", chance)
+        hits = _hits_of(chance, input.detach(), generator)
+    return finished("bernoulli", hits._array, out, False)
+
+
+@traced
+def _hits_of(chance: float, like: Tensor, generator: Any) -> Tensor:
+    """Return 1 with this probability, else 0, in shape and dtype of `like`."""
+    kind = like.dtype if like.is_floating_point() else dtypes.float32
+    there = beside(like._array, kind.numpy)
+    draws = arrays.empty(like.shape, there)
+    random_into("uniform", draws, 0.0, 1.0, generator)
+    hit = arrays.compare(draws, constant(chance, there), "lt")
+    return make(arrays.cast(hit, like._array.dtype), None)
+
+
+@traced
+def _hits(chances: Tensor, like: Tensor, generator: Any) -> Tensor:
+    """Return 1 with these probabilities, else 0, in the dtype of `like`."""
+    a = chances._array
+    draws = arrays.empty(a.shape, a.dtype)
+    random_into("uniform", draws, 0.0, 1.0, generator)
+    hit = arrays.compare(draws, a, "lt")
+    return make(arrays.cast(hit, like._array.dtype), None)
+
+
+@method("multinomial")
+@traced
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return indices drawn with probabilities in proportion to `input`.
+
+    Parameters
+    ----------
+    input
+        Weights, (C,) or (N, C): not negative, finite, in each row one above 0.
+    num_samples
+        How many to draw from each row.
+    replacement
+        Whether an index can be drawn again.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Returns
+    -------
+    Tensor
+        (num_samples,) or (N, num_samples), of int64.
+
+    Raises
+    ------
+    ShapeError
+        If `input` is neither (C,) nor (N, C), or C is 0.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.multinomial(ac.tensor([0.0, 3.0]), 2, replacement=True)
+    tensor([1, 1])
+    """
+    weights = _floats("multinomial", "input", input)
+    if weights.ndim not in (1, 2) or weights.shape[-1] == 0:
+        message = (
+            f"multinomial: `input` has shape {weights.shape}; it must be (C,) or "
+            f"(N, C), C 1 at least."
+        )
+        raise ShapeError(message)
+    count = count_of("multinomial", num_samples)
+    if count == 0:
+        message = "multinomial: `num_samples` is 0; draw 1 at least."
+        raise ArgumentError(message)
+    _check_weights(make(weights, None), count, replacement)
+    draw = _again if replacement else _once
+    drawn = draw(make(weights, None), count, generator)._array
+    return finished("multinomial", drawn, out, False)
+
+
+def _check_weights(weights: Tensor, count: int, replacement: bool) -> None:
+    needed = 1 if replacement else count
+    a = weights._array
+    if not a.size or _lie_between(a, 0.0, _FINITE, needed):
+        return
+    smallest, largest, fewest = [one.item() for one in _extremes(weights, replacement)]
+    _check_between("multinomial", smallest, largest, _FINITE)
+    least = int(fewest)
+    if least < needed:
+        message = (
+            f"multinomial: a row has {least} weights above 0; to draw {count}, it must "
+            f"have {needed} at least."
+        )
+        raise ArgumentError(message)
+
+
+#: A number that no weight may exceed.
+_FINITE = 1.7e308
+
+
+@traced
+def _extremes(weights: Tensor, replacement: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the smallest and the largest, and the fewest above 0 in a row.
+
+    With replacement, whether there is one.
+    """
+    a = weights._array
+    last, zero = (a.ndim - 1,), constant(0, a.dtype)
+    if replacement:
+        largest = arrays.max(a, last, False)
+        fewest = arrays.compare(largest, zero, "gt")
+    else:
+        largest, positive = a, arrays.compare(a, zero, "gt")
+        fewest = arrays.sum(positive, last, False)
+    if fewest.ndim:
+        fewest = arrays.min(arrays.cast(fewest, dtypes.int64.numpy), (0,), False)
+    axes = tuple(range(largest.ndim))
+    least = arrays.min(a, tuple(range(a.ndim)), False)
+    most = arrays.max(largest, axes, False)
+    return make(least, None), make(most, None), make(fewest, None)
+
+
+def _rows_of(weights: Tensor) -> Any:
+    """Return weights as rows of float64, an array."""
+    rows = arrays.cast(weights._array, dtypes.float64.numpy)
+    return rows if rows.ndim == 2 else arrays.reshape(rows, (1, rows.size))
+
+
+def _of_each(weights: Tensor, drawn: Any) -> Tensor:
+    """Return what was drawn for each row as a tensor, of one row without the rows."""
+    line = weights.ndim == 1
+    return make(arrays.reshape(drawn, (drawn.size,)) if line else drawn, None)
+
+
+def _uniform(shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
+    draws = arrays.empty(shape, dtype)
+    random_into("uniform", draws, 0.0, 1.0, generator)
+    return draws
+
+
+@traced
+def _once(weights: Tensor, count: int, generator: Any) -> Tensor:
+    """Draw without replacement: the first arrivals of exponential clocks."""
+    rows = _rows_of(weights)
+    # 1 - u lies in (0, 1]; the clock of weight 0 never rings.
+    u = arrays.sub(
+        arrays.constant(1, rows), _uniform(rows.shape, rows.dtype, generator)
+    )
+    clocks = arrays.div(arrays.neg(arrays.log(u)), rows)
+    never = arrays.compare(rows, arrays.constant(0, rows), "eq")
+    clocks = arrays.where(never, arrays.constant(float("inf"), rows), clocks)
+    return _of_each(weights, arrays.argtopk(clocks, 1, count, False))
+
+
+@traced
+def _again(weights: Tensor, count: int, generator: Any) -> Tensor:
+    """Draw with replacement: where in the running sums a number falls."""
+    a = arrays.cast(weights._array, dtypes.float64.numpy)
+    *rows, classes = a.shape
+    ends = arrays.cumsum(a, len(rows))
+    total = arrays.slice(ends, (..., slice(classes - 1, classes)))
+    draws = arrays.mul(_uniform((*rows, count), a.dtype, generator), total)
+    # A draw may be rounded to the total, which is of the last class.
+    if rows or classes == 1:
+        found = arrays.searchsorted(ends, draws, True)
+        return make(arrays.minimum(found, arrays.constant(classes - 1, found)), None)
+    inner = arrays.slice(ends, (slice(classes - 1),))
+    return make(arrays.searchsorted(inner, draws, True), None)
+
+
+def normal(
+    mean: Any,
+    std: Any = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return numbers drawn from normal distributions.
+
+    Parameters
+    ----------
+    mean, std
+        Numbers, then `size` is needed; or tensors of floats, which broadcast.
+    size
+        The shape, where `mean` and `std` are numbers.
+    dtype
+        The dtype of the result, where they are numbers.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If a deviation is negative.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.normal(ac.tensor([1.0, 2.0]), 0.0)
+    tensor([1., 2.])
+    """
+    if device is not None:
+        Device(device)
+    tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
+    for x in tensors:
+        _floats("normal", "mean and std", x)
+    for name, given in (("mean", mean), ("std", std)):
+        if not isinstance(given, Tensor):
+            number("normal", name, given)
+    kind = float_or(dtype, tensors[0].dtype if tensors else None)
+    if size is not None:
+        shape = shape_of("normal", (size,))
+    elif tensors:
+        shape = broadcast_shapes("normal", *(x.shape for x in tensors))
+    else:
+        message = f"normal: mean={mean}, std={std}: numbers need a `size`."
+        raise ArgumentError(message)
+    wide = dtypes.float32 if kind.is_half else kind
+    center, spread = (as_operand(x, wide)._array for x in (mean, std))
+    axes = tuple(range(spread.ndim))
+    if spread.size and not float(arrays.min(spread, axes)) >= 0:
+        least = float(arrays.min(spread, axes))
+        message = f"normal: `std` holds {least:g}; a deviation is not negative."
+        raise ArgumentError(message)
+    drawn = drawn_floats("normal", "normal", shape, wide, generator)
+    array = arrays.add(arrays.mul(drawn, spread), center)
+    array = array if wide is kind else arrays.cast(array, kind.numpy)
+    return finished("normal", placed(array, device), out, requires_grad)

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""Dropout: elements or channels set to 0 at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_float, check_probability, check_shape
+from autocalc._ops._operator.factories import multi, nary
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops.creation.constants import ones
+from autocalc._ops.elementwise import arithmetic
+from autocalc._ops.views import _writing
+from autocalc._tensor import Tensor, make
+from autocalc._tensor.checks import FLAG, check_flag, checked
+from autocalc._tensor.device import place_of_tensor
+from autocalc._tensor.generator import Generator, chosen
+from autocalc.errors import DTypeError
+
+# Inputs a, seed, offset; the results are (out, mask).
+dropout_op = multi("dropout", saves="mask:a")
+
+
+@dropout_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Only `out` has a cotangent; the elements that were kept pass it on."""
+    (mask,) = n.saved
+    return k.dropout_backward(g[0], mask, *n.attributes), None, None
+
+
+dropout_backward = nary("dropout_backward", saves="mask:g")
+
+
+@dropout_backward.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """A linear function with a symmetric matrix is its own adjoint."""
+    (mask,) = n.saved
+    return k.dropout_backward(g, mask, *n.attributes), None
+
+
+def dropout(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Set elements to 0 with probability `p`; multiply the rest by 1 / (1 - p).
+
+    Parameters
+    ----------
+    input
+        Of any shape, float32 or float64.
+    p
+        From 0 to 1.
+    training
+        If not, `input` is returned.
+    inplace
+        Write the result into `input` as well.
+    generator
+        By default the process's generator.
+
+    Raises
+    ------
+    ArgumentError
+        If `p` is not from 0 to 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> y = ac.nn.functional.dropout(ac.ones(1000), 0.2)
+    >>> sorted(set(y.tolist()))
+    [0.0, 1.25]
+    """
+    if training.__class__ is not FLAG:
+        training = check_flag("dropout", "training", training)
+    if inplace.__class__ is not FLAG:
+        inplace = check_flag("dropout", "inplace", inplace)
+    check_probability("dropout", p)
+    check_tensor("dropout", input)
+    if not training or p == 0.0:
+        return input
+    if not input.is_floating_point():
+        message = f"dropout: needs float32 or float64, not {input.dtype.name}."
+        raise DTypeError(message)
+    words = input.numel()  # one word of the random stream for each element
+    seed, offset = chosen("dropout", generator).draw(words)
+    dropped, _ = dropout_op(input, make(seed, None), make(offset, None), float(p))
+    return _writing.into(input, dropped, "dropout_") if inplace else dropped
+
+
+@checked
+def dropout1d(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Set whole channels of signals to 0 with probability `p`; see `dropout2d`.
+
+    Parameters
+    ----------
+    input
+        (N, C, L) or (C, L): each channel is kept or not.
+    p, training, inplace, generator
+        As those of `dropout`.
+
+    Raises
+    ------
+    ShapeError
+        If `input` has other dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> y = ac.nn.functional.dropout1d(ac.ones(4, 2, 3))
+    >>> bool((y[..., :1] == y).all())
+    True
+    """
+    check_probability("dropout1d", p)
+    check_float("dropout1d", input)
+    check_shape("dropout1d", "input", input, "(N, C, L) or (C, L)")
+    if not training or p == 0.0:
+        return input
+    dropped = _channels(input, (*input.shape[:-1], 1), p, generator)
+    return _writing.into(input, dropped, "dropout1d_") if inplace else dropped
+
+
+@checked
+def dropout2d(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Set whole channels to 0 with probability `p`; multiply the rest by 1 / (1 - p).
+
+    Tompson and others: Efficient object localization using convolutional networks
+    (CVPR 2015).
+
+    Parameters
+    ----------
+    input
+        (N, C, ...): each of the N * C channels is kept or not.
+    p, training, inplace, generator
+        As those of `dropout`.
+
+    Raises
+    ------
+    ShapeError
+        If `input` has no channels.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.dropout2d(ac.ones(1, 2, 1, 1), p=0.0).shape
+    autocalc.Size([1, 2, 1, 1])
+    """
+    check_probability("dropout2d", p)
+    check_float("dropout2d", input)
+    check_shape("dropout2d", "input", input, "(N, C, ...)")
+    if not training or p == 0.0:
+        return input
+    shape = (*input.shape[:2], *[1] * (input.ndim - 2))
+    dropped = _channels(input, shape, p, generator)
+    return _writing.into(input, dropped, "dropout2d_") if inplace else dropped
+
+
+@checked
+def dropout3d(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Set whole channels of volumes to 0 with probability `p`; see `dropout2d`.
+
+    Parameters
+    ----------
+    input
+        (N, C, D, H, W) or (C, D, H, W): each channel is kept or not.
+    p, training, inplace, generator
+        As those of `dropout`.
+
+    Raises
+    ------
+    ShapeError
+        If `input` has other dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> y = ac.nn.functional.dropout3d(ac.ones(4, 2, 3, 3, 3))
+    >>> bool((y[..., :1, :1, :1] == y).all())
+    True
+    """
+    check_probability("dropout3d", p)
+    check_float("dropout3d", input)
+    check_shape("dropout3d", "input", input, "(N, C, D, H, W) or (C, D, H, W)")
+    if not training or p == 0.0:
+        return input
+    dropped = _channels(input, (*input.shape[:-3], 1, 1, 1), p, generator)
+    return _writing.into(input, dropped, "dropout3d_") if inplace else dropped
+
+
+@rounded_once
+def _channels(
+    x: Tensor, shape: tuple[int, ...], p: float, generator: Generator | None
+) -> Tensor:
+    """Drop elements of a tensor of ones of `shape`, and multiply x by it."""
+    kept = dropout(
+        ones(shape, dtype=x.dtype, device=place_of_tensor(x)), p, generator=generator
+    )
+    return arithmetic.mul(x, kept)

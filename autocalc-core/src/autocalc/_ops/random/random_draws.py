@@ -1,0 +1,416 @@
+# SPDX-License-Identifier: MIT
+"""Making tensors at random.
+
+All numbers come from the words of the counter-based generator, so that every kernel
+set and any number of threads draws the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.state import current
+from autocalc._kernels.table import TABLE
+from autocalc._ops._operator.layouts import laid_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.creation.constants import (
+    Size,
+    count_of,
+    dtype_of,
+    finished,
+    float_or,
+    like,
+    placed,
+    shape_of,
+)
+from autocalc._ops.creation.like import finished_like, kind_of
+from autocalc._ops.random.random_integers import (
+    check_held,
+    integers_below,
+    random_words,
+)
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.generator import Generator, chosen
+from autocalc._tensor.memory_format import MemoryFormat
+from autocalc.errors import ArgumentError, DTypeError
+
+_KERNELS = {name: KernelCall(TABLE[name]) for name in ("uniform", "normal")}
+
+
+def random_into(kernel: str, out: Any, low: float, high: float, generator: Any) -> None:
+    """Fill the float array `out` by a random kernel and move the generator on."""
+    call = _KERNELS[kernel]
+    dtype = out.dtype
+    words = 2 * out.size * (2 if dtype.itemsize == 8 else 1)
+    seed, offset = chosen(kernel, generator).draw(words)
+    low, high = float(low), float(high)
+    key = dtype, low, high
+    selection = current().selection
+    run = selection.tables[call.index].get(key)
+    if run is None:
+        run, _ = call.decided(seed, offset, low, high, into=out)
+        selection.remember(call.index, key, run)
+    run(out, seed, offset, low, high)
+
+
+def drawn_floats(
+    where: str,
+    kernel: str,
+    shape: tuple[int, ...],
+    kind: DType,
+    generator: Generator | None,
+    dtype: Any = None,
+) -> Any:
+    """Return floats of a kernel; `dtype` says where, by default on the CPU."""
+    if not kind.is_floating_point:
+        message = (
+            f"{where}: makes float32 or float64, not {kind.name}; randint makes "
+            f"integers."
+        )
+        raise DTypeError(message)
+    array = arrays.empty(shape, dtype or kind.numpy)
+    random_into(kernel, array, 0.0, 1.0, generator)
+    return array
+
+
+@traced
+def rand(
+    *sizes: Size,
+    size: Size = None,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return numbers drawn evenly from [0, 1).
+
+    Parameters
+    ----------
+    *sizes
+        The sizes, one by one or as one sequence.
+    size
+        The sizes by name, instead of one by one.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.rand(2, 3).shape
+    autocalc.Size([2, 3])
+    """
+    kind = dtype_of(dtype, out)
+    if device is not None:
+        Device(device)
+    shape = shape_of("rand", sizes, size)
+    array = drawn_floats("rand", "uniform", shape, kind, generator)
+    return finished("rand", placed(array, device), out, requires_grad)
+
+
+@traced
+def randn(
+    *sizes: Size,
+    size: Size = None,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return numbers drawn from the normal distribution of mean 0 and deviation 1.
+
+    Parameters
+    ----------
+    *sizes
+        The sizes, one by one or as one sequence.
+    size
+        The sizes by name, instead of one by one.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.randn(2, 3).shape
+    autocalc.Size([2, 3])
+    """
+    kind = dtype_of(dtype, out)
+    if device is not None:
+        Device(device)
+    shape = shape_of("randn", sizes, size)
+    array = drawn_floats("randn", "normal", shape, kind, generator)
+    return finished("randn", placed(array, device), out, requires_grad)
+
+
+@traced
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+    memory_format: MemoryFormat | None = None,
+) -> Tensor:
+    """Return numbers drawn from [0, 1), of the shape and dtype of `input`.
+
+    Parameters
+    ----------
+    input
+        The tensor whose shape is taken, and its dtype.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    dtype
+        The dtype of the result.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+    memory_format
+        The layout of the elements in memory; by default that of `input`.
+
+    Raises
+    ------
+    ShapeError
+        If `channels_last` is asked for another number of dimensions than four.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.rand_like(ac.ones(2, 3)).shape
+    autocalc.Size([2, 3])
+    """
+    kind = kind_of("rand_like", input, dtype, device)
+    dtype, shape = dtypes.of(kind), input.shape
+    array = drawn_floats("rand", "uniform", shape, dtype, generator, kind)
+    return finished_like("rand_like", array, input, memory_format, requires_grad)
+
+
+@traced
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+    memory_format: MemoryFormat | None = None,
+) -> Tensor:
+    """Return normal numbers of the shape and dtype of `input`.
+
+    Parameters
+    ----------
+    input
+        The tensor whose shape is taken, and its dtype.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    dtype
+        The dtype of the result.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+    memory_format
+        The layout of the elements in memory; by default that of `input`.
+
+    Raises
+    ------
+    ShapeError
+        If `channels_last` is asked for another number of dimensions than four.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.randn_like(ac.ones(2, 3)).shape
+    autocalc.Size([2, 3])
+    """
+    kind = kind_of("randn_like", input, dtype, device)
+    dtype, shape = dtypes.of(kind), input.shape
+    array = drawn_floats("randn", "normal", shape, dtype, generator, kind)
+    return finished_like("randn_like", array, input, memory_format, requires_grad)
+
+
+# ---- integers ------------------------------------------------------------------------
+
+
+@traced
+def randint(
+    low: Any,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return integers drawn evenly from low to high - 1; or ``randint(high, size)``.
+
+    Parameters
+    ----------
+    low
+        The smallest integer; 0 by default.
+    high
+        One more than the largest.
+    size
+        The sizes, one by one or as one sequence.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Raises
+    ------
+    ArgumentError
+        If `size` is missing, or the dtype does not hold all integers from low to
+        high - 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.randint(3, (4,)).shape, ac.randint(-1, 1, (2, 2)).dtype
+    (autocalc.Size([4]), autocalc.int64)
+    """
+    if device is not None:
+        Device(device)
+    if size is None and not hasattr(high, "__index__"):
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    if size is None:
+        message = f"randint: low={low}, high={high}: `size` is missing."
+        raise ArgumentError(message)
+    kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
+    shape = shape_of("randint", (size,))
+    drawn = integers_below("randint", low, high, shape, kind, generator)
+    array = drawn if kind is dtypes.int64 else arrays.cast(drawn, kind.numpy)
+    return finished("randint", placed(array, device), out, requires_grad)
+
+
+def randint_like(
+    input: Tensor,
+    low: int,
+    high: int | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+    memory_format: MemoryFormat | None = None,
+) -> Tensor:
+    """Return integers from low to high - 1, of the shape and dtype of `input`.
+
+    Or ``randint_like(input, high)``, from 0.
+
+    Parameters
+    ----------
+    input
+        The tensor whose shape is taken, and its dtype.
+    low
+        The smallest integer.
+    high
+        One more than the largest.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    dtype
+        The dtype of the result.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+    memory_format
+        The layout of the elements in memory; by default that of `input`.
+
+    Raises
+    ------
+    ShapeError
+        If `channels_last` is asked for another number of dimensions than four.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.randint_like(ac.ones(2, 3), 10).shape
+    autocalc.Size([2, 3])
+    """
+    first, last = (0, low) if high is None else (low, high)
+    made = randint(
+        first,
+        last,
+        like("randint_like", input).shape,
+        generator=generator,
+        dtype=float_or(dtype, input.dtype),
+        device=device,
+    )
+    made = laid_out("randint_like", made, memory_format, input)
+    return finished("randint_like", made._array, None, requires_grad)
+
+
+@traced
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """Return the integers 0 to n - 1 in random order.
+
+    Parameters
+    ----------
+    n
+        How many.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        Where the result lies; by default on the CPU.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.randperm(3).sort()[0]
+    tensor([0, 1, 2])
+    """
+    if device is not None:
+        Device(device)
+    kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
+    count = count_of("randperm", n)
+    check_held("randperm", 0, count, kind)
+    order = arrays.argsort(random_words((count,), generator), 0)
+    array = order if kind is dtypes.int64 else arrays.cast(order, kind.numpy)
+    return finished("randperm", placed(array, device), out, requires_grad)

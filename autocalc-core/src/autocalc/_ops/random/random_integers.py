@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Integers drawn evenly from a range, and the integers that a dtype holds."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from operator import index
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import arrays, constant
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.state import current
+from autocalc._kernels.table import TABLE
+from autocalc._tensor import dtypes
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.generator import Generator, chosen
+from autocalc._tensor.limits import finfo, iinfo
+from autocalc.errors import ArgumentError
+
+_BITS = KernelCall(TABLE["random_bits"])
+#: How many numbers the lower part of a wide one has.
+_LOW = 2**32
+#: Bits of the integers that a float dtype holds without a gap.
+_DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+
+
+def largest_exact(kind: DType) -> int:
+    """Return the largest integer up to which a dtype holds all."""
+    if kind.is_floating_point:
+        return int(2 ** _DIGITS[kind.name])
+    return _limits(kind)[1]
+
+
+def check_held(where: str, low: int, high: int, kind: DType) -> None:
+    """Raise unless a dtype holds all integers from `low` to ``high - 1``."""
+    smallest = -largest_exact(kind) if kind.is_floating_point else _limits(kind)[0]
+    _check(where, low, high, kind, smallest, largest_exact(kind))
+
+
+@lru_cache
+def _limits(kind: DType) -> tuple[int, int]:
+    """Return the smallest and the largest integer of a dtype that int64 holds too."""
+    if kind is dtypes.bool_:
+        return 0, 1
+    integers = iinfo(dtypes.int64 if kind.is_floating_point else kind)
+    least, most = integers.min, integers.max
+    if kind.is_floating_point:
+        largest = int(finfo(kind).max)
+        least, most = max(least, -largest), min(most, largest)
+    return least, most
+
+
+def _check(where: str, low: int, high: int, kind: DType, least: int, most: int) -> None:
+    if high > low and not (least <= low and high - 1 <= most):
+        message = (
+            f"{where}: integers from {low} to {high - 1} do not fit into {kind.name}, "
+            f"which takes {least} to {most} here; use a smaller range or another dtype."
+        )
+        raise ArgumentError(message)
+
+
+def random_words(shape: tuple[int, ...], generator: Generator | None) -> Any:
+    """Return random integers of 62 bits."""
+    selection = current().selection
+    words = selection.empty(shape, dtypes.int64.numpy)
+    seed, offset = chosen("random integers", generator).draw(2 * words.size)
+    run = selection.tables[_BITS.index].get("words")
+    if run is None:
+        run, _ = _BITS.decided(seed, offset, 62, into=words)
+        selection.remember(_BITS.index, "words", run)
+    run(words, seed, offset, 62)
+    return words
+
+
+def _integer(x: Any) -> int | None:
+    if x.__class__ is int:
+        return x
+    try:
+        return None if isinstance(x, bool) else index(x)
+    except TypeError:
+        return None
+
+
+def integers_below(
+    where: str,
+    low: Any,
+    high: Any,
+    shape: tuple[int, ...],
+    kind: DType,
+    generator: Generator | None,
+) -> Any:
+    """Return int64 numbers drawn evenly from low to high - 1, which `kind` holds.
+
+    Of a float dtype the range ends at numbers that it has, so that none is rounded to
+    one outside.
+    """
+    first, last = _integer(low), _integer(high)
+    if first is None or last is None or last <= first:
+        message = (
+            f"{where}: from {low!r} to {high!r} - 1: both must be integers, the second "
+            f"the larger one."
+        )
+        raise ArgumentError(message)
+    _check(where, first, last, kind, *_limits(kind))
+    if kind.is_floating_point:
+        first, last = _within(where, first, last, kind)
+    if last - first > 2**62:
+        return _wide(first, last - first, shape, generator)
+    words = random_words(shape, generator)
+    drawn = arrays.remainder(words, constant(last - first, words.dtype))
+    return arrays.add(drawn, constant(first, words.dtype))
+
+
+def _within(where: str, first: int, last: int, kind: DType) -> tuple[int, int]:
+    """Return the range between the outermost numbers that a float dtype has."""
+    up, down = -_floor(-first, kind), _floor(last - 1, kind)
+    if down < up:
+        message = (
+            f"{where}: {kind.name} has no number from {first} to {last - 1}; take a "
+            f"larger range or another dtype."
+        )
+        raise ArgumentError(message)
+    return up, down + 1
+
+
+def _floor(x: int, kind: DType) -> int:
+    """Return the largest integer up to `x` that a float dtype has."""
+    unit = 2 ** max(abs(x).bit_length() - _DIGITS[kind.name], 0)
+    return int(x // unit * unit)
+
+
+def _wide(
+    first: int, span: int, shape: tuple[int, ...], generator: Generator | None
+) -> Any:
+    """Return first + high * 2**32 + low, of a range that one word does not cover."""
+    heads, left = divmod(span - 1, _LOW)  # the last head has left + 1 numbers
+    high = _below(heads + 1, shape, generator)
+    low = _below(_LOW, shape, generator)
+    kind = high.dtype
+    if left + 1 < _LOW:
+        cut = arrays.remainder(low, constant(left + 1, kind))
+        is_last = arrays.compare(high, constant(heads, kind), "eq")
+        low = arrays.where(is_last, cut, low)
+    head, rest = divmod(first, _LOW)
+    whole = arrays.mul(arrays.add(high, constant(head, kind)), constant(_LOW, kind))
+    return arrays.add(whole, arrays.add(low, constant(rest, kind)))
+
+
+def _below(count: int, shape: tuple[int, ...], generator: Generator | None) -> Any:
+    words = random_words(shape, generator)
+    return arrays.remainder(words, constant(count, words.dtype))

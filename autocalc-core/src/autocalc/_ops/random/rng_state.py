@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""The default generator's seed and state, as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from autocalc._ops._operator.coerce import not_a_tensor
+from autocalc._ops.creation.from_data import tensor
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import check_flag, short
+from autocalc._tensor.generator import default_generator
+from autocalc.errors import ArgumentError
+
+__all__ = ["fork_rng", "get_rng_state", "initial_seed", "seed", "set_rng_state"]
+
+
+def seed() -> int:
+    """Seed the default generator from the system's entropy; return the seed.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.seed() == ac.initial_seed()
+    True
+    """
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """Return the seed of the default generator.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.manual_seed(3).initial_seed(), ac.initial_seed()
+    (3, 3)
+    """
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """Return the default generator's state: an int64 tensor of seed and offset.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> state = ac.get_rng_state()
+    >>> a = ac.rand(2)
+    >>> ac.set_rng_state(state)
+    >>> bool((a == ac.rand(2)).all())
+    True
+    """
+    state = default_generator.get_state()
+    return tensor([state["seed"], state["offset"]], dtype=dtypes.int64)
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Put the default generator into a state that `get_rng_state` gave.
+
+    Parameters
+    ----------
+    new_state
+        What `get_rng_state` returned.
+
+    Raises
+    ------
+    DTypeError
+        If `new_state` is no tensor.
+    ArgumentError
+        If it is not what `get_rng_state` returns.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> state = ac.get_rng_state()
+    >>> ac.set_rng_state(state)
+    """
+    where = "set_rng_state"
+    if not isinstance(new_state, Tensor):
+        raise not_a_tensor(where, new_state)
+    if new_state.dtype is not dtypes.int64 or new_state.shape != (2,):
+        message = (
+            f"set_rng_state: got a {new_state.dtype.name} tensor of shape "
+            f"{new_state.shape}; give what `get_rng_state` returned."
+        )
+        raise ArgumentError(message)
+    first, offset = new_state.tolist()
+    default_generator.set_state({"seed": first, "offset": offset})
+
+
+@contextmanager
+def fork_rng(
+    devices: Sequence[Any] | None = None,
+    enabled: bool = True,
+    _caller: str = "fork_rng",
+    _devices_kw: str = "devices",
+    device_type: str = "cuda",
+) -> Iterator[None]:
+    """Let a block draw random numbers as if it had not: the state comes back behind it.
+
+    Also where the block ends with an error.
+
+    Parameters
+    ----------
+    devices
+        None, or an empty list: there is no other device than the CPU.
+    enabled
+        False leaves the state as the block leaves it.
+    device_type
+        Of `devices`: has no effect.
+
+    Raises
+    ------
+    ArgumentError
+        If devices are given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> before = ac.get_rng_state()
+    >>> with ac.random.fork_rng():
+    ...     x = ac.rand(3)
+    >>> ac.equal(ac.get_rng_state(), before)
+    True
+    """
+    check_flag(_caller, "enabled", enabled)
+    if devices is not None and (not isinstance(devices, (list, tuple)) or devices):
+        message = (
+            f"{_caller}: `{_devices_kw}` is {short(devices)}; the CPU is the only "
+            f"device, and always meant: leave it out."
+        )
+        raise ArgumentError(message)
+    state = default_generator.get_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            default_generator.set_state(state)

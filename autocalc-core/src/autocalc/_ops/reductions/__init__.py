@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Sums, means, extrema, variances and softmax over dimensions."""

@@ -1,0 +1,494 @@
+# SPDX-License-Identifier: MIT
+"""The largest and the smallest over dimensions, and where they are."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from autocalc._dispatch.engine.eager import along
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
+from autocalc._ops._operator.arguments import Dims, axes_of, axis_of, check_tensor
+from autocalc._ops._operator.factories import Operator, nary
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.elementwise import clamping
+from autocalc._ops.reductions import reduction
+from autocalc._ops.reductions._values_and_indices import picked
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import checked
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+
+def _reduction(name: str, *, of_all: bool = False) -> Operator:
+    """Make max or min over dimensions; equal elements share g evenly.
+
+    Where the result is NaN no element equals it: then all get NaN or, `of_all`, those
+    that are NaN share g.  PyTorch has the first in amax and amin, the second in max()
+    and min().
+    """
+    operator = nary(name, saves="out a", main=not of_all)
+
+    @operator.vjp
+    def _(k: Any, n: Any, g: Any) -> Any:
+        y, a = n.saved
+        axes, keepdim = n.attributes
+        shape = n.shapes[0]
+        y = reduction.spread(k, y, shape, axes, keepdim)
+        mask = k.compare(a, y, "eq")
+        if of_all:
+            mask = k.where(k.compare(y, y, "eq"), mask, k.compare(a, a, "ne"))
+        ones = k.where(mask, k.constant(1, g), k.constant(0, g))
+        share = k.div(
+            reduction.spread(k, g, shape, axes, keepdim), k.sum(ones, axes, True)
+        )
+        return k.mul(ones, share)
+
+    return operator
+
+
+max_op = _reduction("max")
+
+
+min_op = _reduction("min")
+
+
+_max_of_all, _min_of_all = (_reduction(name, of_all=True) for name in ("max", "min"))
+
+
+class Extremum(NamedTuple):
+    """The values of `max` or `min` along a dimension, and where they were found."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
+    """Find the indices, then gather: the gradient goes to the element found."""
+    a = check_tensor(where, input)._array
+    axis = axis_of(where, dim, a.ndim)
+    if a.ndim == 0:
+        return Extremum(view.clone(input), _place(where, a, None, False))
+    check_line(where, a, axis)
+    places = arrays.argmax(a if where == "max" else _reversed(a), axis, True)
+    return Extremum(*picked(input, places, axis, keepdim))
+
+
+@method("max")
+@along(_max_of_all, most=1)
+@traced
+def max(
+    input: Tensor,
+    dim: int | Tensor | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor | Extremum:
+    """Return the largest element; with `dim`, (values, indices) along it.
+
+    With a second tensor in the place of `dim`, the elementwise `maximum`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; without it the one element of all. A tensor: the other operand of
+        `maximum` or `minimum`.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor, or with `dim` a pair of them, that takes the result.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.max(ac.tensor([1.0, 4.0, 3.0]))
+    tensor(4.)
+    >>> values, indices = ac.max(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    >>> values, indices
+    (tensor([4., 3.]), tensor([1, 0]))
+    """
+    if axis is not None:
+        dim = dim_or_axis("max", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("max", keepdim, keepdims)
+    if isinstance(dim, Tensor):
+        return apply_out("max", clamping.maximum(input, dim), out)
+    if dim is None:
+        _no_keepdim("max", keepdim)
+        if check_tensor("max", input)._array.dtype.kind not in FLOAT_KINDS:
+            return apply_out("max", amax(input), out)
+        result = _of_all("max", _max_of_all, input)
+        return result if out is None else apply_out("max", result, out)
+    found = _extremum("max", input, dim, keepdim)
+    return found if out is None else apply_out("max", found, out)
+
+
+@method("min")
+@along(_min_of_all, most=1)
+@traced
+def min(
+    input: Tensor,
+    dim: int | Tensor | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor | Extremum:
+    """Return the smallest element; with `dim`, (values, indices) along it.
+
+    With a second tensor in the place of `dim`, the elementwise `minimum`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; without it the one element of all. A tensor: the other operand of
+        `maximum` or `minimum`.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor, or with `dim` a pair of them, that takes the result.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.min(ac.tensor([1.0, 4.0, 3.0]))
+    tensor(1.)
+    >>> values, indices = ac.min(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    >>> values, indices
+    (tensor([1., 2.]), tensor([0, 1]))
+    """
+    if axis is not None:
+        dim = dim_or_axis("min", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("min", keepdim, keepdims)
+    if isinstance(dim, Tensor):
+        return apply_out("min", clamping.minimum(input, dim), out)
+    if dim is None:
+        _no_keepdim("min", keepdim)
+        if check_tensor("min", input)._array.dtype.kind not in FLOAT_KINDS:
+            return apply_out("min", amin(input), out)
+        result = _of_all("min", _min_of_all, input)
+        return result if out is None else apply_out("min", result, out)
+    found = _extremum("min", input, dim, keepdim)
+    return found if out is None else apply_out("min", found, out)
+
+
+def _of_all(where: str, operator: Operator, input: Tensor) -> Tensor:
+    x = check_tensor(where, input)
+    axes = tuple(range(x._array.ndim))
+    if x._array.size == 0:
+        check_line(where, x, *axes)
+    return operator(x, axes, False)
+
+
+def _no_keepdim(where: str, keepdim: bool) -> None:
+    if keepdim:
+        message = (
+            f"{where}: `keepdim` is for one dimension; give `dim`, or use a{where}."
+        )
+        raise ArgumentError(message)
+
+
+class MinMax(NamedTuple):
+    """What `aminmax` returns."""
+
+    min: Tensor
+    max: Tensor
+
+
+@method("aminmax")
+@traced
+def aminmax(
+    input: Tensor,
+    *,
+    dim: int | None = None,
+    keepdim: bool = False,
+    out: tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> MinMax:
+    """Return the smallest and the largest elements over `dim`, as (min, max).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; by default all elements.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> smallest, largest = ac.aminmax(ac.tensor([1.0, 4.0, 3.0]))
+    >>> smallest.item(), largest.item()
+    (1.0, 4.0)
+    """
+    if axis is not None:
+        dim = dim_or_axis("aminmax", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("aminmax", keepdim, keepdims)
+    return apply_out(
+        "aminmax", MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim)), out
+    )
+
+
+@method("amax")
+@along(max_op)
+@checked
+def amax(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return the largest elements over `dim`; equal ones share the gradient.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Raises
+    ------
+    ShapeError
+        If there is no element to reduce.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.amax(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    tensor([4., 3.])
+    """
+    if axis is not None:
+        dim = dim_or_axis("amax", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("amax", keepdim, keepdims)
+    axes = axes_of("amax", check_tensor("amax", input), dim)
+    if input._array.size == 0:
+        check_line("amax", input, *axes)
+    result = max_op(input, axes, keepdim)
+    return result if out is None else apply_out("amax", result, out)
+
+
+@method("amin")
+@along(min_op)
+@checked
+def amin(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return the smallest elements over `dim`; equal ones share the gradient.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Raises
+    ------
+    ShapeError
+        If there is no element to reduce.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.amin(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    tensor([1., 2.])
+    """
+    if axis is not None:
+        dim = dim_or_axis("amin", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("amin", keepdim, keepdims)
+    axes = axes_of("amin", check_tensor("amin", input), dim)
+    if input._array.size == 0:
+        check_line("amin", input, *axes)
+    if input.dtype is dtypes.bool_:
+        return apply_out("amin", reduction.all(input, axes, keepdim), out)
+    result = min_op(input, axes, keepdim)
+    return result if out is None else apply_out("amin", result, out)
+
+
+def check_line(where: str, x: Any, *axes: int, what: str = "extremum") -> None:
+    """Raise if there are no elements along the dimensions, and so no extremum."""
+    if 0 in [x.shape[axis] for axis in axes]:
+        message = (
+            f"{where}: a tensor of shape {tuple(x.shape)} has no elements along "
+            f"dimension {', '.join(map(str, axes))}, so no {what}."
+        )
+        raise ShapeError(message)
+
+
+argmax_op = nary("argmax", differentiable=False)
+
+
+@method("argmax")
+@along(argmax_op, in_tuple=False, needs_dim=True)
+@checked
+def argmax(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return the index of the (first) largest element, of all or along `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; by default the tensor counts as one line.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.argmax(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    tensor([1, 0])
+    """
+    if axis is not None:
+        dim = dim_or_axis("argmax", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("argmax", keepdim, keepdims)
+    _no_booleans("argmax", input)
+    place = _place("argmax", input._array, dim, keepdim)
+    return place if out is None else apply_out("argmax", place, out)
+
+
+def _no_booleans(where: str, x: Any) -> None:
+    if check_tensor(where, x)._array.dtype.kind == "b":
+        message = (
+            f"{where}: a tensor of bool has two values, most of them ties; convert it "
+            f"with .int() to take the first."
+        )
+        raise DTypeError(message)
+
+
+def _place(where: str, a: Any, dim: int | None, keepdim: bool) -> Tensor:
+    """Return the index of the largest element of an array, of all or along `dim`."""
+    if dim is not None and a.ndim:
+        axis = axis_of(where, dim, a.ndim)
+        check_line(where, a, axis)
+        return make(arrays.argmax(a, axis, keepdim), None)
+    if dim is not None:
+        axis_of(where, dim, 0)
+    check_line(where, a, *range(a.ndim))
+    line = a if a.ndim == 1 else arrays.reshape(a, (-1,))
+    found = arrays.argmax(line, 0, False)
+    return make(arrays.reshape(found, (1,) * a.ndim) if keepdim else found, None)
+
+
+@method("argmin")
+@traced
+def argmin(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return the index of the (first) smallest element, of all or along `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; by default the tensor counts as one line.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.argmin(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    tensor([0, 1])
+    """
+    if axis is not None:
+        dim = dim_or_axis("argmin", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("argmin", keepdim, keepdims)
+    _no_booleans("argmin", input)
+    place = _place("argmin", _reversed(input._array), dim, keepdim)
+    return place if out is None else apply_out("argmin", place, out)
+
+
+def _reversed(a: Any) -> Any:
+    """Return numbers in the opposite order.
+
+    -1 - x turns it round for every integer, where -x overflows for one.
+    """
+    if a.dtype.kind in FLOAT_KINDS:
+        return arrays.neg(a)
+    if a.dtype.kind != "i":
+        a = arrays.cast(a, dtypes.int16.numpy)
+    return arrays.sub(arrays.constant(-1, a), a)
+
+
+def ends(x: Tensor) -> tuple[Any, Any]:
+    """Return the smallest and the largest of some elements, numbers."""
+    least, most = _ends(x)
+    return least.item(), most.item()
+
+
+@traced
+def _ends(x: Tensor) -> tuple[Tensor, Tensor]:
+    return amin(x), amax(x)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""Sums and means of what is not NaN."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import arrays, constant
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
+from autocalc._ops._operator.arguments import Dims
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.coerce import check_and_cast
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.elementwise import arithmetic, comparison
+from autocalc._ops.reductions.reduction import sum
+from autocalc._tensor import Tensor, make
+from autocalc._tensor.dtypes import DType
+
+
+@method("nansum")
+@traced
+@rounded_once
+def nansum(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return the sum over `dim` with NaN counted as 0.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nansum(ac.tensor([1.0, ac.nan, 2.0]))
+    tensor(3.)
+    """
+    if axis is not None:
+        dim = dim_or_axis("nansum", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("nansum", keepdim, keepdims)
+    x = check_and_cast("nansum", input, dtype)
+    if x.dtype.is_half:  # of another dtype, as `dtype` says
+        return nansum(x, dim, keepdim, out=out)
+    if x._array.dtype.kind not in FLOAT_KINDS:
+        return apply_out("nansum", sum(x, dim, keepdim, dtype=dtype), out)
+    a = x._array
+    if (
+        x._edge is None
+    ):  # in one pass; the operator `nan_to_num` has no slope at infinity
+        whole = make(arrays.nan_to_num(a, 0.0, inf, -inf), None)
+    else:
+        bad = make(arrays.compare(a, a, "ne"), None)
+        whole = comparison.where_op(bad, make(constant(0, a.dtype), None), x)
+    result = sum(whole, dim, keepdim)
+    return result if out is None else apply_out("nansum", result, out)
+
+
+@method("nanmean")
+@traced
+@rounded_once
+def nanmean(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return the mean over `dim` of what is not NaN.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Raises
+    ------
+    DTypeError
+        If the tensor is not float32 or float64.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nanmean(ac.tensor([1.0, ac.nan, 2.0]))
+    tensor(1.5000)
+    """
+    if axis is not None:
+        dim = dim_or_axis("nanmean", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("nanmean", keepdim, keepdims)
+    check_float("nanmean", input)
+    x = check_and_cast("nanmean", input, dtype)
+    if x.dtype.is_half:  # of another dtype, as `dtype` says
+        return nanmean(x, dim, keepdim, out=out)
+    a = x._array
+    kept = make(arrays.compare(a, a, "eq"), None)
+    total = nansum(x, dim, keepdim)
+    count = arrays.cast(sum(kept, dim, keepdim)._array, a.dtype)
+    result = arithmetic.div_op(total, make(count, None))
+    return result if out is None else apply_out("nanmean", result, out)

@@ -1,0 +1,422 @@
+# SPDX-License-Identifier: MIT
+"""Sums, means, products and counts over dimensions."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from autocalc._dispatch.device.device import host_dtype
+from autocalc._dispatch.engine.eager import along
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
+from autocalc._ops._operator.arguments import Dims, axes_of, check_tensor, sizes_of
+from autocalc._ops._operator.coerce import cast, check_and_cast
+from autocalc._ops._operator.factories import nary, unary
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.elementwise import comparison
+from autocalc._ops.reductions._product_rules import product_of_the_others
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import checked
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import DTypeError, ShapeError
+
+
+def spread(k: Any, g: Any, shape: Any, axes: Any, keepdim: bool) -> Any:
+    """Return `g`, or what stands beside it, with the reduced dimensions as 1."""
+    if keepdim:
+        return g
+    return k.reshape(g, tuple(1 if i in axes else n for i, n in enumerate(shape)))
+
+
+sum_op = nary("sum")
+
+
+@sum_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    axes, keepdim = n.attributes
+    shape = n.shapes[0]
+    return k.expand(spread(k, g, shape, axes, keepdim), shape)
+
+
+@method("sum")
+@along(sum_op, floats=False)
+@checked
+def sum(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return the sum over `dim` (all dimensions by default).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.sum(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=1)
+    tensor([3., 7.])
+    """
+    if axis is not None:
+        dim = dim_or_axis("sum", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("sum", keepdim, keepdims)
+    x = check_and_cast("sum", input, dtype)
+    result = sum_op(x, axes_of("sum", x, dim), keepdim)
+    if dtype is not None:
+        result = cast(result, dtype)  # small integers are added in int64
+    return result if out is None else apply_out("sum", result, out)
+
+
+@method("sum_to_size")
+def sum_to_size(input: Tensor, *size: Any) -> Tensor:
+    """Return `input` summed over the dimensions in which `size` broadcasts to it.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    *size
+        The sizes, one by one or as one sequence; each is 1 or that of `input`.
+
+    Raises
+    ------
+    ShapeError
+        If `size` does not broadcast to the shape of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.sum_to_size(ac.ones(2, 3), 1, 3)
+    tensor([[2., 2., 2.]])
+    """
+    x = check_tensor("sum_to_size", input)
+    sizes = sizes_of("sum_to_size", size)
+    lead = x.ndim - len(sizes)
+    if lead < 0 or builtins.any(
+        n not in (1, m) for n, m in zip(sizes, x.shape[lead:], strict=True)
+    ):
+        message = (
+            f"sum_to_size: {sizes} does not broadcast to the shape {x.shape}, so there "
+            f"is no sum of that size."
+        )
+        raise ShapeError(message)
+    ones = (lead + i for i, n in enumerate(sizes) if n == 1 and x.shape[lead + i] != 1)
+    axes = (*range(lead), *ones)
+    if not axes:
+        return x
+    return view.detach_from_base(view.reshape_op(sum_op(x, axes, True), sizes))
+
+
+mean_op = nary("mean")
+
+
+@mean_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    axes, keepdim = n.attributes
+    shape = n.shapes[0]
+    share = k.mul(g, k.constant(1.0 / count_elements(shape, axes), g))
+    return k.expand(spread(k, share, shape, axes, keepdim), shape)
+
+
+@method("mean")
+@along(mean_op)
+@checked
+def mean(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return the mean over `dim` (all dimensions by default).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Raises
+    ------
+    DTypeError
+        If `input` holds integers and no `dtype` is given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.mean(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)
+    tensor([2., 3.])
+    """
+    if axis is not None:
+        dim = dim_or_axis("mean", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("mean", keepdim, keepdims)
+    x = check_and_cast("mean", input, dtype)
+    if x._array.dtype.kind not in FLOAT_KINDS:
+        message = (
+            f"mean: takes float32 or float64, not {x.dtype.name}; pass "
+            f"dtype=ac.float32 or call .float() first."
+        )
+        raise DTypeError(message)
+    result = mean_op(x, axes_of("mean", x, dim), keepdim)
+    return result if out is None else apply_out("mean", result, out)
+
+
+# Of `std` and `weight_norm`.
+sqrt_zero_grad = unary(
+    "sqrt", "the square root, with gradient 0 at 0", saves="out", main=False
+)
+
+
+@sqrt_zero_grad.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (y,) = n.saved
+    zero = k.constant(0, g)
+    at_zero = k.compare(y, zero, "eq")
+    slope = k.div(k.constant(0.5, g), k.where(at_zero, k.constant(1, g), y))
+    return k.mul(g, k.where(at_zero, zero, slope))
+
+
+def count_elements(shape: Any, axes: Any) -> int:
+    """Return how many elements each result of a reduction is made of, at least 1."""
+    result = 1
+    for axis in axes:
+        result *= shape[axis]
+    return builtins.max(result, 1)
+
+
+prod_op = nary("prod", saves="a")
+
+
+@prod_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Dx_i = the product of the others, without a division by zero.
+
+    P is the product of what is not 0.  By how many zeros there are: none: P / x_i; one:
+    P at the zero; and 0 in all other places.
+    """
+    (a,) = n.saved
+    axes, keepdim = n.attributes
+    above = spread(k, g, n.shapes[0], axes, keepdim)
+    if k.records:
+        return k.mul(above, product_of_the_others(k, a, axes))
+    zero, one = k.constant(0, a), k.constant(1, a)
+    is_zero = k.compare(a, zero, "eq")
+    count = k.sum(k.where(is_zero, one, zero), axes, True)
+    none, single = k.compare(count, zero, "eq"), k.compare(count, one, "eq")
+    safe = k.where(is_zero, one, a)
+    rest = k.prod(safe, axes, True)
+    slope = k.div(k.where(none, rest, zero), safe)
+    slope = k.where(is_zero, k.where(single, rest, zero), slope)
+    return k.mul(above, slope)
+
+
+@method("prod")
+@along(prod_op, floats=False)
+@checked
+def prod(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return the product over `dim` (all dimensions by default).
+
+    Of integers and booleans it is taken in int64.  The gradient is right where
+    elements are 0, too.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.prod(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), 1)
+    tensor([ 2., 12.])
+    """
+    if axis is not None:
+        dim = dim_or_axis("prod", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("prod", keepdim, keepdims)
+    x = check_and_cast("prod", input, dtype)
+    result = prod_op(x, axes_of("prod", x, dim), keepdim)
+    if dtype is not None:
+        result = cast(result, dtype)
+    return result if out is None else apply_out("prod", result, out)
+
+
+@method("all")
+@traced
+def all(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return whether all elements over `dim` are non-zero.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.all(ac.tensor([[True, False], [True, True]]), dim=1)
+    tensor([False,  True])
+    """
+    if axis is not None:
+        dim = dim_or_axis("all", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("all", keepdim, keepdims)
+    result = _truth("all", check_tensor("all", input), dim, keepdim)
+    return result if out is None else apply_out("all", result, out)
+
+
+_BOOL, _BYTE = dtypes.bool_.numpy, dtypes.uint8.numpy
+
+
+def _truth(where: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
+    """Return whether all or any elements are not 0, in PyTorch's dtype.
+
+    All are where the smallest truth value is 1, any where the largest is.
+    """
+    axes, a = axes_of(where, x, dim), x._array
+    dtype = host_dtype(a.dtype)
+    if dtype is not _BOOL:
+        a = arrays.compare(a, arrays.constant(0, a), "ne")
+    if a.size:
+        extreme = arrays.min if where == "all" else arrays.max
+        found = extreme(arrays.reinterpret(a, _BYTE), axes, keepdim)
+        return make(found if dtype is _BYTE else arrays.reinterpret(found, _BOOL), None)
+    count = arrays.sum(a, axes, keepdim)
+    found = arrays.compare(count, count, "eq" if where == "all" else "ne")
+    return make(arrays.cast(found, _BYTE) if dtype is _BYTE else found, None)
+
+
+@method("any")
+@traced
+def any(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return whether any element over `dim` is non-zero.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.any(ac.tensor([[True, False], [False, False]]), dim=1)
+    tensor([ True, False])
+    """
+    if axis is not None:
+        dim = dim_or_axis("any", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("any", keepdim, keepdims)
+    result = _truth("any", check_tensor("any", input), dim, keepdim)
+    return result if out is None else apply_out("any", result, out)
+
+
+@method("count_nonzero")
+@traced
+def count_nonzero(input: Tensor, dim: Dims = None, *, axis: Any = None) -> Tensor:
+    """Return how many elements over `dim` are not zero, as int64.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    axis
+        `dim` by NumPy's name.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.count_nonzero(ac.tensor([0, 1, 2, 0]))
+    tensor(2)
+    """
+    if axis is not None:
+        dim = dim_or_axis("count_nonzero", dim, axis)
+    return sum(comparison.truth(check_tensor("count_nonzero", input)), dim)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""softmax, log_softmax and logsumexp."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any
+
+from autocalc._dispatch.engine.eager import along
+from autocalc._ops._operator.arguments import Dims, axes_of, axis_of, check_tensor
+from autocalc._ops._operator.coerce import check_and_cast, to_float
+from autocalc._ops._operator.factories import Operator, nary
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops.elementwise import arithmetic
+from autocalc._ops.reductions import reduction
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import checked
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.limits import finfo
+
+softmax_op = nary("softmax", saves="out")
+
+
+@softmax_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.softmax_backward(g, n.saved[0], *n.attributes)
+
+
+@method("softmax")
+@along(softmax_op, most=2, in_tuple=False, needs_dim=True)
+def softmax(
+    input: Tensor,
+    dim: int | None = None,
+    dtype: DType | None = None,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+) -> Tensor:
+    """Return exp(x_i) / sum_j exp(x_j) along `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension of the classes; without it a guess, 0 or 1, and a warning.
+    dtype
+        The dtype in which `input` is taken.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.softmax(ac.tensor([0.0, 0.0]), dim=0)
+    tensor([0.5000, 0.5000])
+    """
+    if axis is not None:
+        dim = dim_or_axis("softmax", dim, axis)
+    x = check_and_cast("softmax", input, dtype)
+    axis = axis_of("softmax", _class_dim("softmax", dim, x), x.ndim)
+    return apply_out(
+        "softmax", softmax_op(x, axis) if x.ndim else _of_0d(softmax_op, x), out
+    )
+
+
+log_softmax_op = nary("log_softmax", saves="out")
+
+
+@log_softmax_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.log_softmax_backward(g, n.saved[0], *n.attributes)
+
+
+@method("log_softmax")
+@along(log_softmax_op, most=2, in_tuple=False, needs_dim=True)
+def log_softmax(
+    input: Tensor,
+    dim: int | None = None,
+    dtype: DType | None = None,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+) -> Tensor:
+    """Return x_i - log(sum_j exp(x_j)) along `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension of the classes; without it a guess, 0 or 1, and a warning.
+    dtype
+        The dtype in which `input` is taken.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.log_softmax(ac.tensor([0.0, 0.0]), dim=0)
+    tensor([-0.6931, -0.6931])
+    """
+    if axis is not None:
+        dim = dim_or_axis("log_softmax", dim, axis)
+    x = check_and_cast("log_softmax", input, dtype)
+    axis = axis_of("log_softmax", _class_dim("log_softmax", dim, x), x.ndim)
+    return apply_out(
+        "log_softmax",
+        log_softmax_op(x, axis) if x.ndim else _of_0d(log_softmax_op, x),
+        out,
+    )
+
+
+@rounded_once
+def softmin(
+    input: Tensor, dim: int | None = None, *, dtype: DType | None = None
+) -> Tensor:
+    """Return softmax(-input) along `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension of the classes; without it a guess, 0 or 1, and a warning.
+    dtype
+        The dtype in which `input` is taken.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.softmin(ac.tensor([1.0, 1.0]), dim=0)
+    tensor([0.5000, 0.5000])
+    """
+    x = check_and_cast("softmin", input, dtype)
+    return softmax(arithmetic.neg(x), _class_dim("softmin", dim, x))
+
+
+def _class_dim(where: str, dim: int | None, x: Tensor) -> int:
+    """Return `dim`; where it is missing, PyTorch's guess, with a warning."""
+    if dim is not None:
+        return dim
+    guess = 0 if x.ndim in (0, 1, 3) else 1
+    message = (
+        f"{where}: `dim` is missing for an input of shape {x.shape}; taken as {guess}, "
+        f"as PyTorch does. Name the dimension of the classes, often dim=-1."
+    )
+    warnings.warn(message, UserWarning, stacklevel=3)
+    return guess
+
+
+logsumexp_op = nary("logsumexp", saves="out a")
+
+
+@cache
+def _least(dtype: Any) -> float:
+    """Return the lowest finite number of a NumPy dtype."""
+    return finfo(dtypes.of(dtype)).min
+
+
+@logsumexp_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    y, a = n.saved
+    axes, keepdim = n.attributes
+    shape = n.shapes[0]
+    y = k.maximum(
+        y, k.constant(_least(k.dtype(y)), y)
+    )  # of minus infinity slopes are 0
+    y = reduction.spread(k, y, shape, axes, keepdim)
+    e = k.exp(k.sub(a, y))
+    # 1, but for what large sums round off.
+    total = k.sum(e, axes, True)
+    none = k.compare(total, k.constant(0, total), "eq")
+    weights = k.div(e, k.where(none, k.constant(1, total), total))
+    return k.mul(reduction.spread(k, g, shape, axes, keepdim), weights)
+
+
+@method("logsumexp")
+@along(logsumexp_op, needs_dim=True)
+@checked
+def logsumexp(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return log(sum(exp(input))) over `dim`, shifted by the maximum.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logsumexp(ac.tensor([0.0, 0.0]), dim=0)
+    tensor(0.6931)
+    """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("logsumexp", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("logsumexp", keepdim, keepdims)
+    x = check_tensor("logsumexp", input)
+    x = x if x.is_floating_point() else to_float(x)
+    return apply_out(
+        "logsumexp",
+        logsumexp_op(x, axes_of("logsumexp", x, dim), bool(keepdim)),
+        out,
+    )
+
+
+def _of_0d(operator: Operator, x: Tensor) -> Tensor:
+    """Run an operator that needs a dimension on a tensor that has none."""
+    return view.detach_from_base(
+        view.reshape_op(operator(view.reshape_op(x, (1,)), 0), ())
+    )

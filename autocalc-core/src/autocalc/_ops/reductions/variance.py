@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: MIT
+"""Variances and standard deviations over dimensions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops._operator.arguments import Dims, axes_of, check_tensor
+from autocalc._ops._operator.factories import nary
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.reductions.reduction import count_elements, mean, spread
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import FLAG, number
+from autocalc.errors import ArgumentError
+
+var_op = nary("var", saves="mean a")
+
+
+@var_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    r"""D var / d x = 2 (x - mean) / (n - correction)."""
+    mean_of, a = n.saved
+    axes, keepdim, correction = n.attributes
+    shape = n.shapes[0]
+    if k.records:  # the kept mean has no history
+        mean_of = k.mean(a, axes, keepdim)
+    freedom = count_elements(shape, axes) - correction
+    scale = 2.0 / freedom if freedom > 0 else math.inf
+    g = spread(k, k.mul(g, k.constant(scale, g)), shape, axes, keepdim)
+    return k.mul(g, k.sub(a, spread(k, mean_of, shape, axes, keepdim)))
+
+
+std_op = nary("std", saves="mean out a")
+
+
+@std_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    r"""D std / d x = (x - mean) / std / (n - correction); 0 where std is 0."""
+    mean_of, y, a = n.saved
+    axes, keepdim, correction = n.attributes
+    shape = n.shapes[0]
+    if k.records:  # the kept mean has no history
+        mean_of = k.mean(a, axes, keepdim)
+    freedom = count_elements(shape, axes) - correction
+    scale = 1.0 / freedom if freedom > 0 else math.inf
+    zero, one = k.constant(0, g), k.constant(1, g)
+    at_zero = k.compare(y, zero, "eq")
+    g = k.where(at_zero, zero, k.mul(g, k.constant(scale, g)))
+    y = k.where(at_zero, one, y)
+    mean_of, y, g = (spread(k, v, shape, axes, keepdim) for v in (mean_of, y, g))
+    rest = k.sub(a, mean_of)
+    if k.records:
+        return k.mul(g, k.div(rest, y))
+    # Not g / y at first, which could overflow.
+    return k.mul(g, k.div(rest, y, into=rest), into=rest)
+
+
+@method("var")
+@traced
+@rounded_once  # the gradient of halves needs the mean in float32
+def var(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return sum((x - mean)^2) / (n - correction) over `dim`; correction is 1.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    unbiased
+        Divide by n - 1 instead of n.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    correction
+        What is taken from n in the divisor; `unbiased` is 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Raises
+    ------
+    ArgumentError
+        If `unbiased` is given twice, or beside `correction`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.var(ac.tensor([1.0, 2.0, 3.0]))
+    tensor(1.)
+    """
+    return _moment(
+        "var", input, dim, unbiased, keepdim, correction, out, axis, keepdims
+    )
+
+
+def _moment(
+    where: str,
+    input: Tensor,
+    dim: Any,
+    unbiased: bool | None,
+    keepdim: bool,
+    correction: float | None,
+    out: Tensor | None,
+    axis: Any,
+    keepdims: Any,
+) -> Tensor:
+    """Run `var` or `std`, which read their arguments in the same way."""
+    if axis is not None:
+        dim = dim_or_axis(where, dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims(where, keepdim, keepdims)
+    if dim.__class__ is FLAG:  # var(x, unbiased)
+        if unbiased is not None or keepdim:
+            message = (
+                f"{where}: `unbiased`={dim} must be alone; for "
+                f"more give {where}(input, dim, unbiased, keepdim)."
+            )
+            raise ArgumentError(message)
+        dim, unbiased = None, dim
+    if unbiased is not None and correction is not None:
+        message = (
+            f"{where}: `unbiased` and `correction` say the same; give one of them."
+        )
+        raise ArgumentError(message)
+    if correction is None:
+        correction = 1.0 if unbiased is None or unbiased else 0.0
+    x, weight = check_tensor(where, input), number(where, "correction", correction)
+    axes = axes_of(where, x, dim)
+    run = std_op if where == "std" else var_op
+    result = run(x, axes, keepdim, weight)
+    return result if out is None else apply_out(where, result, out)
+
+
+@method("std")
+@traced
+@rounded_once
+def std(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return the square root of `var`, also where that overflows or vanishes.
+
+    Where it is 0, so is its gradient.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    unbiased
+        Divide by n - 1 instead of n.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    correction
+        What is taken from n in the divisor; `unbiased` is 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.std(ac.tensor([1.0, 2.0, 3.0]))
+    tensor(1.)
+    """
+    return _moment(
+        "std", input, dim, unbiased, keepdim, correction, out, axis, keepdims
+    )
+
+
+@traced
+@rounded_once
+def var_mean(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """Return the variance and the mean over `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    unbiased
+        Divide by n - 1 instead of n.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    correction
+        What is taken from n in the divisor; `unbiased` is 1.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.var_mean(ac.tensor([1.0, 2.0, 3.0]))
+    (tensor(1.), tensor(2.))
+    """
+    if axis is not None:
+        dim = dim_or_axis("var_mean", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("var_mean", keepdim, keepdims)
+    spread = var(input, dim, unbiased, keepdim, correction=correction)
+    return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
+
+
+@traced
+@rounded_once
+def std_mean(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """Return the standard deviation and the mean over `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    unbiased
+        Divide by n - 1 instead of n.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    correction
+        What is taken from n in the divisor; `unbiased` is 1.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.std_mean(ac.tensor([1.0, 2.0, 3.0]))
+    (tensor(1.), tensor(2.))
+    """
+    if axis is not None:
+        dim = dim_or_axis("std_mean", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("std_mean", keepdim, keepdims)
+    spread = std(input, dim, unbiased, keepdim, correction=correction)
+    return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""Integrals and derivatives from values at places, and powers of places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor, integers
+from autocalc._ops._operator.checks import check_shape, refuse_booleans
+from autocalc._ops._operator.coerce import cast, to_float
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.numpy_names import dim_or_axis
+from autocalc._ops.arranging import joining
+from autocalc._ops.arranging.rearranging import flip
+from autocalc._ops.creation.constants import ones
+from autocalc._ops.creation.ranges import arange
+from autocalc._ops.elementwise import arithmetic, comparison
+from autocalc._ops.indexing import masking
+from autocalc._ops.sequences import scans
+from autocalc._ops.views import splitting, view
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import checked, number, require
+from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import ArgumentError, ShapeError
+
+__all__ = ["cumulative_trapezoid", "gradient", "vander"]
+
+
+@rounded_once
+def cumulative_trapezoid(
+    y: Tensor,
+    x: Tensor | None = None,
+    *,
+    dx: float | None = None,
+    dim: int = -1,
+    axis: Any = None,
+) -> Tensor:
+    """Return the integrals of `y` along `dim` up to each place, by trapezoids.
+
+    Parameters
+    ----------
+    y
+        The values.
+    x
+        Where they are; by default `dx` apart.
+    dx
+        The distance of two values, 1 by default.
+    dim
+        The dimension; a negative one counts from the end.
+    axis
+        `dim` by NumPy's name.
+
+    Returns
+    -------
+    Tensor
+        One element less along `dim` than `y` has.
+
+    Raises
+    ------
+    ArgumentError
+        If both `x` and `dx` are given.
+    ShapeError
+        If `y` has no dimension.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cumulative_trapezoid(ac.tensor([0.0, 1.0, 2.0]))
+    tensor([0.5000, 2.0000])
+    """
+    if axis is not None:
+        dim = dim_or_axis("cumulative_trapezoid", dim, axis, -1)
+    areas = scans.trapezoids("cumulative_trapezoid", y, x, dx, dim)
+    return arithmetic.mul(scans.cumsum(areas, dim), 0.5)
+
+
+@rounded_once
+@checked
+def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tensor:
+    """Return the matrix of Vandermonde: the powers of each element, in a row.
+
+    Parameters
+    ----------
+    x
+        A vector; booleans count as 0 and 1.
+    N
+        How many powers, from 0 on; by default as many as elements.
+    increasing
+        Whether the powers rise from left to right.
+
+    Returns
+    -------
+    Tensor
+        [elements of x, N].
+
+    Raises
+    ------
+    ShapeError
+        If `x` is no vector.
+    ArgumentError
+        If `N` is negative.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.vander(ac.tensor([2, 3]), 3)
+    tensor([[4, 2, 1],
+            [9, 3, 1]])
+    """
+    check_shape("vander", "x", x, "a vector")
+    count = x.shape[0] if N is None else as_int("vander", "N", N)
+    require("vander", "N", count, count >= 0, "0 or more")
+    x = cast(x, dtypes.int64) if x.dtype is dtypes.bool_ else x
+    powers = arithmetic.pow(
+        view.unsqueeze(x, 1), arange(count, device=place_of_tensor(x))
+    )
+    return powers if increasing else flip(powers, (1,))
+
+
+@rounded_once
+def gradient(
+    input: Tensor,
+    *,
+    spacing: Any = 1,
+    dim: int | Sequence[int] | None = None,
+    edge_order: int = 1,
+    axis: Any = None,
+) -> tuple[Tensor, ...]:
+    """Return the derivatives along dimensions, by differences of neighbours.
+
+    Inside, of the parabola through a value and both neighbours: an error of second
+    order. At the ends, of a line, or of a parabola with ``edge_order=2``.
+
+    Parameters
+    ----------
+    input
+        The values.
+    spacing
+        How far apart they are: a number, a number for each dimension, or a vector of
+        places for each dimension.
+    dim
+        The dimensions; all by default.
+    edge_order
+        1 or 2.
+    axis
+        `dim` by NumPy's name.
+
+    Returns
+    -------
+    tuple of Tensor
+        For each dimension a tensor of the shape of `input`.
+
+    Raises
+    ------
+    ArgumentError
+        If `edge_order` is neither 1 nor 2, or there are not as many spacings as
+        dimensions.
+    ShapeError
+        If a dimension has no more than `edge_order` values, or not as many as places.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.gradient(ac.tensor([1.0, 2.0, 4.0, 8.0]))
+    (tensor([1.0000, 1.5000, 3.0000, 4.0000]),)
+    """
+    if axis is not None:
+        dim = dim_or_axis("gradient", dim, axis)
+    refuse_booleans("gradient", check_tensor("gradient", input))
+    x = input if input.is_floating_point() else to_float(input)
+    dims = range(x.ndim) if dim is None else integers("gradient", "dim", dim)
+    axes = [axis_of("gradient", one, x.ndim) for one in dims]
+    require("gradient", "edge_order", edge_order, edge_order in (1, 2), "1 or 2")
+    widths = [
+        _widths(x, axis, one)
+        for axis, one in zip(axes, _spacings(spacing, len(axes)), strict=True)
+    ]
+    return tuple(
+        _slopes(x, axis, one, edge_order)
+        for axis, one in zip(axes, widths, strict=True)
+    )
+
+
+def _spacings(spacing: Any, count: int) -> list[Any]:
+    """Return what says for each dimension how far apart the values are."""
+    if not isinstance(spacing, (list, tuple)):
+        return [spacing] * count
+    if len(spacing) != count:
+        message = (
+            f"gradient: `spacing` has {len(spacing)} parts for {count} dimensions; "
+            f"give one for each."
+        )
+        raise ArgumentError(message)
+    return list(spacing)
+
+
+def _widths(x: Tensor, axis: int, spacing: Any) -> Tensor:
+    """Return how far apart the values along a dimension are, a vector."""
+    count = x.shape[axis] if x.ndim else 0
+    if isinstance(spacing, Tensor) and spacing.ndim:
+        if spacing.shape != (count,):
+            message = (
+                f"gradient: `spacing` has a tensor of shape {spacing.shape} for "
+                f"dimension {axis} of size {count}; it must be a vector of {count}."
+            )
+            raise ShapeError(message)
+        refuse_booleans("gradient", spacing)
+        known = spacing if spacing.is_floating_point() else cast(spacing, x.dtype)
+        return scans.diff(known)
+    step = (
+        spacing
+        if isinstance(spacing, Tensor)
+        else number("gradient", "spacing", spacing)
+    )
+    each = ones(max(count - 1, 0), dtype=x.dtype, device=place_of_tensor(x))
+    return arithmetic.mul(each, step)
+
+
+def _slopes(x: Tensor, axis: int, widths: Tensor, edge_order: int) -> Tensor:
+    """Return the derivatives along one dimension."""
+    count = x.shape[axis] if x.ndim else 0
+    if count <= edge_order:
+        message = (
+            f"gradient: dimension {axis} of shape {x.shape} has {count} values; "
+            f"`edge_order`={edge_order} needs {edge_order + 1} at least."
+        )
+        raise ShapeError(message)
+    rows = view.movedim(x, axis, -1)
+    lines = arithmetic.div(scans.diff(rows), widths)
+    n = count - 1  # lines
+    first, last = _one(lines, 0), _one(lines, n - 1)
+    parts = [first, last]
+    if n > 1:
+        inner, bend = _inner(rows, lines, widths)
+        if edge_order == 2:
+            first = first - _one(bend, 0) * _one(widths, 0)
+            last = last + _one(bend, n - 2) * _one(widths, n - 1)
+        parts = [first, inner, last]
+    return view.movedim(joining.cat(parts, -1), -1, axis)
+
+
+def _inner(rows: Tensor, lines: Tensor, widths: Tensor) -> tuple[Tensor, Tensor]:
+    """Return slopes and half the second derivatives of the parabolas inside.
+
+    Between equal widths a slope is that from neighbour to neighbour, whatever the value
+    between them is, be it infinite.
+    """
+    n = widths.shape[0]
+    left, right = (splitting.narrow(lines, -1, at, n - 1) for at in (0, 1))
+    before, after = (splitting.narrow(widths, 0, at, n - 1) for at in (0, 1))
+    low, high = (splitting.narrow(rows, -1, at, n - 1) for at in (0, 2))
+    both = arithmetic.add_op(before, after)
+    bend = arithmetic.div(arithmetic.sub_op(right, left), both)
+    more = arithmetic.sub_op(after, before)
+    across = arithmetic.div(arithmetic.sub_op(high, low), both)
+    turn = masking.where(comparison.eq(more, 0), 0.0, arithmetic.mul(bend, more))
+    return arithmetic.sub_op(across, turn), bend
+
+
+def _one(x: Tensor, index: int) -> Tensor:
+    return splitting.narrow(x, -1, index, 1)

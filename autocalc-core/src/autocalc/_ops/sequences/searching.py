@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: MIT
+"""Distinct values, membership, and places in sorted values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch.device.device import beside
+from autocalc._dispatch.selection.arrays import arrays, constant
+from autocalc._kernels.rules import BOOL
+from autocalc._ops._operator.arguments import axis_of, check_tensor
+from autocalc._ops._operator.checks import refuse_booleans
+from autocalc._ops._operator.coerce import Number, as_operand, cast, coerce, coerce_two
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.arranging import joining
+from autocalc._ops.creation.constants import ones, zeros
+from autocalc._ops.elementwise import arithmetic, clamping, comparison
+from autocalc._ops.indexing import indexing, masking
+from autocalc._ops.indexing._mask_indices import true_places
+from autocalc._ops.reductions import reduction
+from autocalc._ops.sequences import scans, sorting
+from autocalc._ops.views import slicing, view
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import checked
+from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import ArgumentError, ShapeError
+
+
+@method("unique")
+@checked
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]:
+    """Return the distinct elements, in rising order.
+
+    With `return_inverse` also where each element is among them, with `return_counts`
+    how often each occurs.  With `dim`, the distinct slices along it, ordered by their
+    first elements, then by their second, and so on.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    sorted
+        Has no effect: they are sorted.
+    return_inverse
+        Also return where each element is among the unique ones.
+    return_counts
+        Also return how often each is.
+    dim
+        Compare whole slices along it; elements by default.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.unique(ac.tensor([3, 1, 3]))
+    tensor([1, 3])
+    """
+    x = check_tensor("unique", input).detach()
+    a = x._array
+    if dim is None:
+        order, ordered, begins = [one._array for one in _in_order(x)]
+    else:
+        axis = axis_of("unique", dim, a.ndim)
+        parts = view.movedim(x, axis, 0) if a.ndim else view.reshape_op(x, (1,))
+        n = parts.shape[0]
+        rows = view.reshape_op(parts, (n, parts.numel() // max(n, 1)))
+        order = _order_of_rows(rows)._array
+        begins = _begins(arrays.index_select(rows._array, order, 0))
+        ordered = arrays.index_select(parts._array, order, 0)
+    firsts = true_places(begins)
+    values = make(arrays.index_select(ordered, firsts, 0), None)
+    if dim is not None and a.ndim:
+        values = view.detach_from_base(view.clone_op(view.movedim(values, 0, axis)))
+    results = [values]
+    if return_inverse:
+        inverse = _groups(order, begins)
+        inverse = arrays.reshape(inverse, a.shape if dim is None else inverse.shape)
+        results.append(make(inverse, None))
+    if return_counts:
+        end = constant(order.shape[0], order.dtype).reshape(1)
+        stops = arrays.cat((firsts[1:], end), 0)[: firsts.shape[0]]
+        results.append(make(arrays.sub(stops, firsts), None))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _groups(order: Any, begins: Any) -> Any:
+    """Return which of the values each element is, whose order and begins are given."""
+    group = arrays.sub(arrays.cumsum(begins, 0, False), constant(1, order.dtype))
+    return arrays.gather(group, arrays.argsort(order, 0, False), 0)
+
+
+def ranks(x: Tensor) -> Tensor:
+    """Return the place of each element among the values that occur, in their order."""
+    flat = arrays.reshape(x._array, (x._array.size,))
+    order = arrays.argsort(flat, 0, False)
+    found = _groups(order, _begins(arrays.gather(flat, order, 0)))
+    return make(arrays.reshape(found, x._array.shape), None)
+
+
+def _order_of_rows(rows: Tensor) -> Tensor:
+    """Return the indices that sort rows: stable, from the last column to the first."""
+    n, columns = rows.shape
+    order = make(arrays.arange(n, rows._array), None)
+    for column in reversed(range(columns)):
+        values = slicing.slice_op(rows, (slice(None), column))
+        again = sorting.argsort(indexing.index_select_op(values, order, 0))
+        order = indexing.index_select_op(order, again, 0)
+    return order
+
+
+@traced
+def _in_order(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return an order of all elements, they in it, and where a new one begins."""
+    line = arrays.reshape(x._array, (x._array.size,))
+    order = arrays.argsort(line, 0, False)
+    ordered = arrays.gather(line, order, 0)
+    return make(order, None), make(ordered, None), make(_begins(ordered), None)
+
+
+def _begins(ordered: Any) -> Any:
+    """Return where a new value, or row of values, begins in what is sorted: arrays."""
+    first = arrays.full((min(len(ordered), 1),), True, beside(ordered, BOOL))
+    new = arrays.compare(ordered[1:], ordered[:-1], "ne")
+    if new.ndim > 1:
+        new = reduction.any(make(new, None), 1)._array
+    return arrays.cat((first, new), 0)
+
+
+@method("unique_consecutive")
+@checked
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]:
+    """Return the elements without those that repeat the one before.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    return_inverse
+        Also return where each element is in the result.
+    return_counts
+        Also return how long each run is.
+    dim
+        Compare whole slices along it; elements by default.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.unique_consecutive(ac.tensor([1, 1, 2, 1]))
+    tensor([1, 2, 1])
+    """
+    x = check_tensor("unique_consecutive", input).detach()
+    slices = view.reshape(x, (-1,)) if dim is None else view.movedim(x, dim, 0)
+    n = slices.shape[0]
+    if n == 0:
+        starts = zeros(0, dtype=dtypes.bool_, device=place_of_tensor(x))
+    else:
+        same = comparison.eq(slices[1:], slices[:-1])
+        rows = (
+            view.reshape(same, (n - 1, -1))
+            if same.numel()
+            else zeros(n - 1, 1, device=place_of_tensor(x))
+        )
+        starts = joining.cat(
+            [
+                ones(1, dtype=dtypes.bool_, device=place_of_tensor(x)),
+                ~reduction.all(rows, 1),
+            ]
+        )
+    places = view.reshape(masking.argwhere(starts), (-1,))
+    values = indexing.index_select(slices, 0, places)
+    results = [values if dim is None else view.clone(view.movedim(values, 0, dim))]
+    if return_inverse:
+        group = arithmetic.sub_op(scans.cumsum(starts, 0), 1)
+        results.append(view.reshape(group, x.shape if dim is None else group.shape))
+    if return_counts:
+        ends = joining.cat([places[1:], places.new_full((min(n, 1),), n)])
+        results.append(arithmetic.sub_op(ends, places))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+@checked
+def isin(
+    elements: Any,
+    test_elements: Any,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+) -> Tensor:
+    """Return whether each element is among `test_elements`, or, inverted, is not.
+
+    Parameters
+    ----------
+    elements
+        What is looked for.
+    test_elements
+        Where it is looked for.
+    assume_unique
+        Has no effect.
+    invert
+        Whether elements are not there, instead.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isin(ac.tensor([1, 2, 3]), ac.tensor([2, 3, 4]))
+    tensor([False,  True,  True])
+    """
+    refuse_booleans("isin", elements, test_elements)
+    x, tests = coerce("isin", elements, test_elements)
+    line = sorting.sort(view.reshape(tests.detach(), (-1,))).values
+    x = x.detach()
+    if line.numel() == 0:
+        found = comparison.ne(x, x)
+    else:
+        place = clamping.clamp_max(searchsorted(line, x), line.numel() - 1)
+        nearest = view.reshape(
+            indexing.index_select(line, 0, view.reshape(place, (-1,))), x.shape
+        )
+        found = comparison.eq(nearest, x)
+    return comparison.eq(found, False) if invert else found
+
+
+@traced(light=True)
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Any,
+    *,
+    right: bool = False,
+    side: str | None = None,
+    out_int32: bool = False,
+    sorter: Tensor | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return where each value would stand in a sorted sequence.
+
+    Parameters
+    ----------
+    sorted_sequence
+        Rising along the last dimension; a vector, or [..., n].
+    input
+        A number, or values [..., m] with the same leading dimensions; of any shape for
+        a vector.
+    right, side
+        Behind equal elements (``side="right"``) in place of in front of them.
+    out_int32
+        int32 in place of int64.
+    sorter
+        What `argsort` gives for a sequence that is not sorted.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If `side` and `right` contradict each other.
+    ShapeError
+        If the sequence is no vector and other dimensions than the last differ.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.searchsorted(ac.tensor([1, 3, 5]), ac.tensor([0, 3, 9]))
+    tensor([0, 1, 3])
+    """
+    where = "searchsorted"
+    line = check_tensor(where, sorted_sequence)
+    if sorter is not None:
+        order = indexing.long_positions(where, sorter)
+        line = indexing.gather(line.detach(), -1, order)
+    if side not in (None, "left", "right") or (side == "left" and right):
+        message = f"{where}: `side`={side!r} with `right`={right}; say one of them."
+        raise ArgumentError(message)
+    values = input
+    if input.__class__ is not Tensor:
+        number = isinstance(input, Number)
+        values = as_operand(input, dtypes.of_scalar(input)) if number else input
+    shape, sizes = line._array.shape, check_tensor(where, values)._array.shape
+    if len(shape) != 1 and (not shape or shape[:-1] != sizes[:-1]):
+        message = (
+            f"{where}: the sequence has shape {line.shape}, the values {values.shape}; "
+            f"it must be a vector, or all dimensions but the last must be equal."
+        )
+        raise ShapeError(message)
+    line, values = coerce_two(where, line, values)
+    if line._array.dtype.kind == "b":
+        refuse_booleans(where, line)
+    behind = right or side == "right"
+    found = make(arrays.searchsorted(line._array, values._array, behind), None)
+    found = cast(found, dtypes.int32) if out_int32 else found
+    return found if out is None else apply_out(where, found, out)
+
+
+@checked
+def bucketize(
+    input: Any,
+    boundaries: Tensor,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return between which of the rising `boundaries` each value lies.
+
+    ``boundaries[i - 1] < x <= boundaries[i]``, or, with `right`, ``<=`` and ``<``.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    boundaries
+        The limits of the buckets, rising, [n].
+    out_int32
+        Has no effect: indices are int64.
+    right
+        Whether a bucket holds its left limit instead of its right one.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ShapeError
+        If `boundaries` is no vector.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.bucketize(ac.tensor([0, 2, 7]), ac.tensor([1, 2, 5]))
+    tensor([0, 1, 3])
+    """
+    if check_tensor("bucketize", boundaries).ndim != 1:
+        message = (
+            f"bucketize: `boundaries` has shape {boundaries.shape}; give a vector."
+        )
+        raise ShapeError(message)
+    return searchsorted(boundaries, input, right=right, out_int32=out_int32, out=out)

@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: MIT
+"""Sorted values and their order: sort, topk, median."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from autocalc._dispatch.selection.arrays import arrays, constant
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
+from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor
+from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.factories import nary
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.elementwise import arithmetic, comparison
+from autocalc._ops.indexing import indexing
+from autocalc._ops.indexing._mask_indices import true_places
+from autocalc._ops.reductions import extrema, reduction
+from autocalc._ops.reductions._values_and_indices import picked
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc.errors import ArgumentError, DTypeError
+
+argsort_op = nary("argsort", differentiable=False)
+
+
+class Ordered(NamedTuple):
+    """Values along a dimension, and where they were found."""
+
+    values: Tensor
+    indices: Tensor
+
+
+@method("argsort")
+@traced
+def argsort(
+    input: Tensor,
+    dim: int = -1,
+    descending: bool = False,
+    *,
+    stable: bool = False,
+    out: Tensor | None = None,
+    axis: Any = None,
+) -> Tensor:
+    """Return the indices that sort `input` along `dim`; always stable.
+
+    NaN counts as the largest.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension that is sorted.
+    descending
+        From the largest to the smallest.
+    stable
+        Has no effect: equal elements always keep their order.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.argsort(ac.tensor([3.0, 1.0, 2.0]))
+    tensor([1, 2, 0])
+    """
+    if axis is not None:
+        dim = dim_or_axis("argsort", dim, axis, -1)
+    x = check_tensor("argsort", input)
+    ndim = x._array.ndim
+    axis = axis_of("argsort", dim, ndim)
+    if ndim == 0:
+        return apply_out(
+            "argsort", arithmetic.mul(cast(comparison.truth(x), dtypes.int64), 0), out
+        )
+    order = argsort_op(x, axis, descending)
+    return order if out is None else apply_out("argsort", order, out)
+
+
+@method("sort")
+@traced
+def sort(
+    input: Tensor,
+    dim: int = -1,
+    descending: bool = False,
+    *,
+    stable: bool = False,
+    out: tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
+) -> Ordered:
+    """Return (values, indices) in rising order along `dim`; always stable.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    descending
+        From the largest to the smallest.
+    stable
+        Has no effect: equal elements always keep their order.
+    out
+        Two tensors that take values and indices.
+    axis
+        `dim` by NumPy's name.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.sort(ac.tensor([3, 1, 2])).values
+    tensor([1, 2, 3])
+    """
+    if axis is not None:
+        dim = dim_or_axis("sort", dim, axis, -1)
+    a = check_tensor("sort", input)._array
+    axis = axis_of("sort", dim, a.ndim)
+    if a.ndim == 0:
+        found = Ordered(view.clone(input), argsort(input))
+    else:
+        order = arrays.argsort(a, axis, descending)
+        found = Ordered(*picked(input, order, axis))
+    return found if out is None else apply_out("sort", found, out)
+
+
+@method("msort")
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return `input` sorted along its first dimension.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.msort(ac.tensor([3.0, 1.0, 2.0]))
+    tensor([1., 2., 3.])
+    """
+    return apply_out("msort", sort(input, 0).values, out)
+
+
+def _ordered(where: str, x: Any) -> Tensor:
+    """Return a tensor whose elements have ranks: numbers, not booleans."""
+    if check_tensor(where, x)._array.dtype.kind == "b":
+        message = f"{where}: a tensor of bool has no ranks; convert it with .int()."
+        raise DTypeError(message)
+    return x  # type: ignore[no-any-return]  # checked
+
+
+@method("topk")
+@traced
+def topk(
+    input: Tensor,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    *,
+    out: tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
+) -> Ordered:
+    """Return the (values, indices) of the `k` largest or smallest, in order.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    k
+        How many.
+    dim
+        The dimension; a negative one counts from the end.
+    largest
+        The largest instead of the smallest ones.
+    sorted
+        Has no effect: they are sorted.
+    out
+        Two tensors that take values and indices.
+    axis
+        `dim` by NumPy's name.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer than `k` elements along `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> values, indices = ac.topk(ac.tensor([3.0, 1.0, 2.0]), 2)
+    >>> values, indices
+    (tensor([3., 2.]), tensor([0, 2]))
+    """
+    if axis is not None:
+        dim = dim_or_axis("topk", dim, axis, -1)
+    x = _ordered("topk", input)
+    a = x._array
+    axis = axis_of("topk", dim, a.ndim)
+    size = a.shape[axis] if a.ndim else 1
+    k = as_int("topk", "k", k)
+    if not 0 <= k <= size:
+        message = (
+            f"topk: `k`={k} of {size} elements along dimension {axis} of shape "
+            f"{x.shape}; it must lie in 0 to {size}."
+        )
+        raise ArgumentError(message)
+    if x.ndim == 0:
+        return apply_out("topk", Ordered(view.clone(x), argsort(x)), out)
+    found = Ordered(*picked(x, _first(a, axis, k, largest), axis))
+    return found if out is None else apply_out("topk", found, out)
+
+
+def _first(a: Any, axis: int, k: int, descending: bool) -> Any:
+    """Return the first k indices that sort an array: of integers all are sorted."""
+    if a.dtype.kind == "f":
+        return arrays.argtopk(a, axis, k, descending)
+    order = arrays.argsort(a, axis, descending)
+    return arrays.copy(arrays.slice(order, (*(slice(None),) * axis, slice(0, k))))
+
+
+@method("kthvalue")
+@traced
+def kthvalue(
+    input: Tensor,
+    k: int,
+    dim: int = -1,
+    keepdim: bool = False,
+    *,
+    out: Any = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Ordered:
+    """Return the (values, indices) of the `k`-th smallest along `dim`, from 1 on.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    k
+        Which one, 1 for the smallest.
+    dim
+        The dimension; a negative one counts from the end.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Raises
+    ------
+    ArgumentError
+        If `k` is no position of the dimension.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> value, index = ac.kthvalue(ac.tensor([3.0, 1.0, 2.0]), 2)
+    >>> value.item(), index.item()
+    (2.0, 2)
+    """
+    if axis is not None:
+        dim = dim_or_axis("kthvalue", dim, axis, -1)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("kthvalue", keepdim, keepdims)
+    x = check_tensor("kthvalue", input)
+    x = _ordered("kthvalue", x) if x.ndim else x
+    axis = axis_of("kthvalue", dim, x.ndim)
+    size = x.shape[axis] if x.ndim else 1
+    if not 1 <= as_int("kthvalue", "k", k) <= size:
+        message = (
+            f"kthvalue: `k`={k} for {size} elements along dimension {dim} of shape "
+            f"{x.shape}; it must lie in 1 to {size}."
+        )
+        raise ArgumentError(message)
+    if x.ndim == 0:
+        return apply_out("kthvalue", Ordered(view.clone(x), argsort(x)), out)
+    order = _first(x._array, axis, k, False)
+    place = (*(slice(None),) * axis, slice(k - 1, k))
+    found = Ordered(*picked(x, arrays.copy(order[place]), axis, keepdim))
+    return found if out is None else apply_out("kthvalue", found, out)
+
+
+@method("median")
+@traced
+def median(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor | Ordered:
+    """Return the median, the lower of two; with `dim`, (values, indices) along it.
+
+    NaN if an element is NaN.  Without `dim` all elements that equal the median share
+    its gradient, and the median of no elements is NaN.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; without it all elements.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Raises
+    ------
+    ShapeError
+        If there is no element along `dim`, or none among integers.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.median(ac.tensor([3.0, 1.0, 2.0]))
+    tensor(2.)
+    """
+    given = dim, keepdim, axis, keepdims
+    return _median("median", input, given, out, _median_places)
+
+
+@method("nanmedian")
+@traced
+def nanmedian(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor | Ordered:
+    """Return the median of what is not NaN; with `dim`, (values, indices) along it.
+
+    NaN only where every element is NaN, or there is none.  Otherwise as `median`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; without it all elements.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Raises
+    ------
+    ShapeError
+        If there is no element along `dim`, or none among integers.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nanmedian(ac.tensor([3.0, ac.nan, 1.0, 2.0]))
+    tensor(2.)
+    """
+    given = dim, keepdim, axis, keepdims
+    return _median("nanmedian", input, given, out, _nanmedian_places)
+
+
+def _median(
+    where: str,
+    input: Tensor,
+    given: tuple[Any, Any, Any, Any],
+    out: Any,
+    places: Callable[[Any, int], Any],
+) -> Tensor | Ordered:
+    """Return the median at `places`; `given` are dim, keepdim and their other names."""
+    dim, keepdim, axis, keepdims = given
+    if axis is not None:
+        dim = dim_or_axis(where, dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims(where, keepdim, keepdims)
+    x = _ordered(where, input)
+    a = x._array
+    found: Tensor | Ordered
+    if dim is None:
+        found = _median_of_all(where, x, places)
+    else:
+        axis = axis_of(where, dim, a.ndim)
+        if a.ndim == 0:
+            found = Ordered(view.clone(x), argsort(x))
+        else:
+            extrema.check_line(where, x, axis, what="median")
+            found = Ordered(*picked(x, places(a, axis), axis, keepdim))
+    return found if out is None else apply_out(where, found, out)
+
+
+def _median_of_all(where: str, x: Tensor, places: Callable[[Any, int], Any]) -> Tensor:
+    """Return the median; all elements that equal it share its gradient.
+
+    Of nothing it is NaN, as the mean is; integers have no NaN.
+    """
+    a = x._array
+    if a.size == 0 and a.dtype.kind in FLOAT_KINDS:
+        return reduction.mean(x)
+    extrema.check_line(where, a, *range(a.ndim), what="median")
+    a = arrays.reshape(a, (a.size,))
+    found = arrays.gather(a, places(a, 0), 0)
+    if not x.requires_grad:
+        return make(found.reshape(()), None)
+    same = arrays.compare(a, found, "eq")
+    if comparison.isnan(make(found, None)).item():
+        same = arrays.compare(a, a, "ne")
+    line = view.reshape_op(x, (-1,))
+    equal = indexing.index_select_op(line, make(true_places(same), None), 0)
+    return extrema.max(equal)  # type: ignore[return-value]  # one tensor without `dim`
+
+
+def _median_places(a: Any, axis: int) -> Any:
+    """Find the middle of the order; or, behind all numbers, the first NaN."""
+    n = a.shape[axis]
+    order = arrays.argsort(a, axis, False)
+    if a.dtype.kind not in FLOAT_KINDS:
+        middle = (*(slice(None),) * axis, slice((n - 1) // 2, (n + 1) // 2))
+        return arrays.copy(order[middle])
+    bad = _count_nan(a, axis)
+    kind = bad.dtype
+    some = arrays.compare(bad, constant(0, kind), "gt")
+    first = arrays.sub(constant(n, kind), bad)
+    place = arrays.where(some, first, constant((n - 1) // 2, kind))
+    return arrays.gather(order, place, axis)
+
+
+def _nanmedian_places(a: Any, axis: int) -> Any:
+    """Find the middle of the numbers, which NaN follow; of none the first NaN."""
+    order = arrays.argsort(a, axis, False)
+    bad = _count_nan(a, axis)
+    kind = bad.dtype
+    last = arrays.sub(constant(a.shape[axis] - 1, kind), bad)
+    middle = arrays.floor_divide(last, constant(2, kind))
+    return arrays.gather(order, arrays.maximum(middle, constant(0, kind)), axis)
+
+
+def _count_nan(a: Any, axis: int) -> Any:
+    return arrays.sum(arrays.compare(a, a, "ne"), (axis,), True)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Quantiles, histograms and covariances."""

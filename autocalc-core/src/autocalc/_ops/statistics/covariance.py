@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""How variables vary together: cov, corrcoef."""
+
+from __future__ import annotations
+
+from autocalc._ops._operator.arguments import as_int, check_tensor
+from autocalc._ops._operator.checks import refuse_booleans
+from autocalc._ops._operator.coerce import cast, to_float
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops.arranging import diagonal
+from autocalc._ops.elementwise import arithmetic, clamping, comparison, exponential
+from autocalc._ops.matrices.matmul import matmul
+from autocalc._ops.reductions import reduction
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+__all__ = ["corrcoef", "cov"]
+
+
+@method("cov")
+@rounded_once
+def cov(
+    input: Tensor,
+    *,
+    correction: int = 1,
+    fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
+) -> Tensor:
+    """Return the covariances of variables, of which each row holds the observations.
+
+    ``cov[i, j] = sum_k w_k (x_ik - m_i) (x_jk - m_j) / n``, where m is the weighted
+    mean and n the sum of the weights less `correction`.
+
+    Parameters
+    ----------
+    input
+        [variables, observations], or [observations] of a single variable, whose
+        variance is returned.
+    correction
+        1 for the estimate without bias, 0 for the mean.
+    fweights
+        [observations]: how often each was made, integers.
+    aweights
+        [observations]: how much each counts.
+
+    Returns
+    -------
+    Tensor
+        [variables, variables], or without dimensions for a single variable.
+
+    Raises
+    ------
+    ShapeError
+        If there are more than two dimensions, or weights are of another shape.
+    DTypeError
+        If `fweights` does not hold integers, or `aweights` no floats.
+    ArgumentError
+        If a weight is negative.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cov(ac.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
+    where = "cov"
+    rows = _rows(where, input)
+    less = as_int(where, "correction", correction)
+    weights = _weights(rows, fweights, aweights)
+    if weights is None:
+        mean, total = reduction.mean(rows, 1, True), rows.shape[1]
+        centred = arithmetic.sub_op(rows, mean)
+        weighted = centred
+        count: Tensor | float = max(total - less, 0)
+    else:
+        total_weight = reduction.sum(weights)
+        mean = reduction.sum(arithmetic.mul(rows, weights), 1, True) / total_weight
+        centred = arithmetic.sub_op(rows, mean)
+        weighted = arithmetic.mul(centred, weights)
+        squares = weights if aweights is None else _squares(weights, aweights)
+        lost = reduction.sum(squares) / total_weight if aweights is not None else 1.0
+        count = clamping.clamp_min(total_weight - lost * less, 0.0)
+    found = arithmetic.div(matmul(weighted, view.transpose(centred, 0, 1)), count)
+    return view.reshape(found, ()) if found.numel() == 1 else found
+
+
+def _squares(weights: Tensor, aweights: Tensor) -> Tensor:
+    return arithmetic.mul(weights, cast(aweights, weights.dtype))
+
+
+def _rows(where: str, input: Tensor) -> Tensor:
+    """Return observations of floats as a matrix with a row for each variable."""
+    refuse_booleans(where, check_tensor(where, input))
+    if input.ndim > 2:
+        message = (
+            f"{where}: `input` has shape {input.shape}; it must have two dimensions at "
+            f"most, [variables, observations]."
+        )
+        raise ShapeError(message)
+    x = input if input.is_floating_point() else to_float(input)
+    return x if x.ndim == 2 else view.reshape(x, (1, -1))
+
+
+def _weights(
+    rows: Tensor, fweights: Tensor | None, aweights: Tensor | None
+) -> Tensor | None:
+    """Return the products of both weights, in the dtype of the observations."""
+    product: Tensor | None = None
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is None:
+            continue
+        _check_weights(name, given, rows.shape[1])
+        one = cast(given, rows.dtype)
+        product = one if product is None else arithmetic.mul(product, one)
+    return product
+
+
+def _check_weights(name: str, given: Tensor, count: int) -> None:
+    if check_tensor("cov", given).shape != (count,):
+        message = (
+            f"cov: `{name}` has shape {given.shape}; it must have ({count},), a weight "
+            f"for each observation."
+        )
+        raise ShapeError(message)
+    refuse_booleans("cov", given)
+    if given.is_floating_point() != (name == "aweights"):
+        kind = "floats" if name == "aweights" else "integers"
+        message = f"cov: `{name}` is {given.dtype.name}; it must hold {kind}."
+        raise DTypeError(message)
+    if reduction.any(comparison.lt(given.detach(), 0)).item():
+        message = f"cov: `{name}` holds a negative weight; all must be 0 or more."
+        raise ArgumentError(message)
+
+
+@method("corrcoef")
+@rounded_once
+def corrcoef(input: Tensor) -> Tensor:
+    """Return Pearson's correlations of variables, from -1 to 1.
+
+    ``cov[i, j] / sqrt(cov[i, i] cov[j, j])``; NaN for a variable that does not vary.
+
+    Parameters
+    ----------
+    input
+        [variables, observations], or [observations] of a single variable.
+
+    Returns
+    -------
+    Tensor
+        [variables, variables], or without dimensions for a single variable.
+
+    Raises
+    ------
+    ShapeError
+        If there are more than two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.corrcoef(ac.tensor([[0.0, 1.0, 2.0], [4.0, 2.0, 0.0]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
+    found = cov(_rows("corrcoef", input))
+    if found.ndim == 0:
+        return arithmetic.div(found, found)
+    spread = exponential.sqrt(diagonal.diagonal(found))
+    scaled = arithmetic.div(found, view.unsqueeze(spread, 1))
+    scaled = arithmetic.div(scaled, view.unsqueeze(spread, 0))
+    return clamping.clamp(scaled, -1.0, 1.0)

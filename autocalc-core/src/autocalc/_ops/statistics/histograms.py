@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: MIT
+"""Histograms of one dimension and of several: how many values each bin holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops._operator.arguments import as_int, check_tensor
+from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops.creation.constants import ones, zeros
+from autocalc._ops.creation.ranges import linspace
+from autocalc._ops.elementwise import arithmetic, bitwise, comparison
+from autocalc._ops.elementwise.clamping import clamp_max
+from autocalc._ops.indexing.scattering import index_add
+from autocalc._ops.reductions import extrema
+from autocalc._ops.sequences import scans
+from autocalc._ops.sequences.searching import searchsorted
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import checked, number, sequence, short
+from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+
+class Histogram(NamedTuple):
+    """What the bins hold, and where they begin and end."""
+
+    hist: Tensor
+    bin_edges: Tensor
+
+
+class HistogramDD(NamedTuple):
+    """What the bins hold, and for each dimension where they begin and end."""
+
+    hist: Tensor
+    bin_edges: tuple[Tensor, ...]
+
+
+@method("histogram")
+@checked
+def histogram(
+    input: Tensor,
+    bins: int | Tensor,
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> Histogram:
+    """Return how many elements each bin holds, and the edges of the bins.
+
+    Bin i holds x where edge[i] <= x < edge[i + 1], the last one its right edge, too.
+    What lies outside, and with `range` or edges given NaN, is left out.  Neither result
+    has a gradient.
+
+    Parameters
+    ----------
+    input
+        The values, a tensor of floats of any shape.
+    bins
+        How many bins of equal width; or the edges [n + 1], rising, of the dtype of
+        `input`.
+    range
+        The two ends of equal bins; by default the least and the largest element, for an
+        empty tensor 0 and 1.  Equal ends are moved apart by 0.5 each.
+    weight
+        As many numbers as `input` has, of its dtype: a bin holds their sum.
+    density
+        Divide by the sum of all bins and by the width of each, so that the integral
+        over all is 1.
+    out
+        Two tensors that take the results, converted to their dtypes.
+
+    Returns
+    -------
+    Histogram
+        The named tuple (hist [n], bin_edges [n + 1]), of the dtype of `input`.
+
+    Raises
+    ------
+    DTypeError
+        If `input` is no tensor of floats, or `weight` or edges have another dtype.
+    ShapeError
+        If `weight` has another number of elements, or the edges are no vector.
+    ArgumentError
+        If there is no bin, an end is not finite, or ends or edges fall.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> h = ac.histogram(ac.tensor([1.0, 2.0, 1.0]), bins=4, range=(0.0, 3.0))
+    >>> h.hist, h.bin_edges[1].item()
+    (tensor([0., 2., 1., 0.]), 0.75)
+    """
+    check_float("histogram", input)
+    with no_grad():
+        points = view.reshape(input.detach(), (-1, 1))
+        one = bins if isinstance(bins, Tensor) else as_int("histogram", "bins", bins)
+        edges = _edges("histogram", points, [one], range)
+        amounts = _amounts("histogram", points, weight)
+        hist = _counted(points, edges, amounts, density)
+    return apply_out("histogram", Histogram(hist, edges[0]), out)
+
+
+@checked
+def histogramdd(
+    input: Tensor,
+    bins: int | Sequence[int] | Sequence[Tensor],
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> HistogramDD:
+    """Return how many points each bin of a grid holds, and the edges of the grid.
+
+    A point counts where each of its coordinates lies in the bin of its dimension; see
+    `histogram`.  Neither result has a gradient.
+
+    Parameters
+    ----------
+    input
+        Points [..., n, D], a tensor of floats: the last dimension holds coordinates.
+    bins
+        How many bins of equal width in all dimensions, or in each; or for each
+        dimension its edges, rising, of the dtype of `input`.
+    range
+        The two ends for one dimension after the other, 2 * D numbers; by default the
+        least and the largest coordinates, for no points 0 and 1.
+    weight
+        A number for each point, [..., n], of the dtype of `input`: a bin holds the sum
+        of those of its points.
+    density
+        Divide by the sum of all bins and by the volume of each.
+
+    Returns
+    -------
+    HistogramDD
+        The named tuple (hist [n_1, ..., n_D], bin_edges), the edges of the D dimensions
+        in a tuple, all of the dtype of `input`.
+
+    Raises
+    ------
+    DTypeError
+        If `input` is no tensor of floats, or `weight` or edges have another dtype.
+    ShapeError
+        If `input` has fewer than two dimensions, `weight` has another shape, or edges
+        are no vector.
+    ArgumentError
+        If there is no bin, the bins are not those of D dimensions, an end is not
+        finite, or ends or edges fall.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> points = ac.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
+    >>> ac.histogramdd(points, bins=[2, 2]).hist
+    tensor([[0., 1.],
+            [1., 2.]])
+    """
+    where = "histogramdd"
+    check_float(where, input)
+    if input.ndim < 2 or input.shape[-1] == 0:
+        message = (
+            f"{where}: `input` has shape {input.shape}; it must be [..., points, D], D "
+            f"being 1 at least."
+        )
+        raise ShapeError(message)
+    if weight is not None and check_tensor(where, weight).shape != input.shape[:-1]:
+        message = (
+            f"{where}: `weight` has shape {weight.shape}; points of shape "
+            f"{input.shape} need {input.shape[:-1]}."
+        )
+        raise ShapeError(message)
+    with no_grad():
+        points = view.reshape(
+            input.detach(), (math.prod(input.shape[:-1]), input.shape[-1])
+        )
+        edges = _edges(where, points, bins, range)
+        amounts = _amounts(where, points, weight)
+        return HistogramDD(_counted(points, edges, amounts, density), tuple(edges))
+
+
+def _counted(
+    points: Tensor, edges: list[Tensor], amounts: Tensor, density: bool
+) -> Tensor:
+    """Return the sums of the amounts of the points that lie in each bin."""
+    sizes = [edge.shape[0] - 1 for edge in edges]
+    place = zeros(points.shape[0], dtype=dtypes.int64, device=place_of_tensor(points))
+    inside = ones(points.shape[0], dtype=dtypes.bool_, device=place_of_tensor(points))
+    for d, edge in enumerate(edges):
+        x = view.clone(points[:, d])
+        nearest = clamp_max(searchsorted(edge, x, right=True) - 1, sizes[d] - 1)
+        place = place * sizes[d] + nearest
+        for one in (comparison.ge(x, edge[0]), comparison.le(x, edge[-1])):
+            inside = bitwise.bitwise_and(inside, one)
+    hist = zeros(math.prod(sizes), dtype=points.dtype, device=place_of_tensor(points))
+    hist = index_add(hist, 0, place[inside], amounts[inside])
+    hist = view.reshape(hist, sizes)
+    return _per_volume(hist, edges) if density else hist
+
+
+def _per_volume(hist: Tensor, edges: list[Tensor]) -> Tensor:
+    """Return shares of the whole by the volume of their bins."""
+    hist = arithmetic.div(hist, hist.sum())
+    for d, edge in enumerate(edges):
+        shape = [-1 if axis == d else 1 for axis in range(hist.ndim)]
+        hist = arithmetic.div(hist, view.reshape(scans.diff(edge), shape))
+    return hist
+
+
+def _amounts(where: str, points: Tensor, weight: Any) -> Tensor:
+    """Return what each point adds to its bin."""
+    if weight is None:
+        return ones(points.shape[0], dtype=points.dtype, device=place_of_tensor(points))
+    if check_tensor(where, weight).dtype is not points.dtype:
+        message = (
+            f"{where}: `weight` is {weight.dtype.name}, `input` {points.dtype.name}; "
+            f"they must be of one dtype."
+        )
+        raise DTypeError(message)
+    if weight.numel() != points.shape[0]:
+        message = (
+            f"{where}: `weight` has {weight.numel()} elements; there must be one for "
+            f"each of {points.shape[0]} values."
+        )
+        raise ShapeError(message)
+    return view.reshape(weight.detach(), (-1,))
+
+
+# ---- the edges -----------------------------------------------------------------------
+
+
+def _edges(where: str, points: Tensor, bins: Any, ends: Any) -> list[Tensor]:
+    """Return the edges of the bins in each dimension."""
+    dims = points.shape[1]
+    one = isinstance(bins, Tensor) or not isinstance(bins, (list, tuple))
+    given = [bins] * dims if one else list(bins)
+    if len(given) != dims:
+        message = (
+            f"{where}: `bins` has {len(given)} entries for {dims} dimensions; give one "
+            f"number, or an entry for each."
+        )
+        raise ArgumentError(message)
+    if all(isinstance(edge, Tensor) for edge in given):
+        return _given_edges(where, points, given, ends)
+    counts = [as_int(where, "bins", n) for n in given]
+    if min(counts) < 1:
+        message = f"{where}: `bins` is {min(counts)}; there must be 1 at least."
+        raise ArgumentError(message)
+    return [
+        linspace(low, high, n + 1, dtype=points.dtype, device=place_of_tensor(points))
+        for n, (low, high) in zip(counts, _ends(where, points, ends), strict=True)
+    ]
+
+
+def _given_edges(
+    where: str, points: Tensor, edges: list[Tensor], ends: Any
+) -> list[Tensor]:
+    if ends is not None:
+        message = (
+            f"{where}: `range`={short(ends)} is for numbers of bins, not for edges."
+        )
+        raise ArgumentError(message)
+    for edge in edges:
+        if edge.dtype is not points.dtype:
+            message = (
+                f"{where}: the edges are {edge.dtype.name}, `input` "
+                f"{points.dtype.name}; they must be of one dtype."
+            )
+            raise DTypeError(message)
+        if edge.ndim != 1 or edge.shape[0] < 2:
+            message = (
+                f"{where}: the edges have shape {edge.shape}; they must be a vector of "
+                f"2 at least."
+            )
+            raise ShapeError(message)
+        if not comparison.ge(edge[1:], edge[:-1]).all() or comparison.isnan(edge).any():
+            message = f"{where}: the edges {short(edge.tolist())} do not rise."
+            raise ArgumentError(message)
+    return [view.clone(edge.detach()) for edge in edges]
+
+
+def _ends(where: str, points: Tensor, given: Any) -> list[tuple[float, float]]:
+    """Return where the bins of each dimension begin and end."""
+    dims = points.shape[1]
+    if given is not None:
+        numbers = [number(where, "range", x) for x in sequence(where, "range", given)]
+        if len(numbers) != 2 * dims:
+            message = (
+                f"{where}: `range` has {len(numbers)} numbers; {dims} dimensions need "
+                f"{2 * dims}, two for each."
+            )
+            raise ArgumentError(message)
+        pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
+    elif points.shape[0]:
+        least, most = extrema.amin(points, 0), extrema.amax(points, 0)
+        pairs = list(zip(least.tolist(), most.tolist(), strict=True))
+    else:
+        pairs = [(0.0, 1.0)] * dims
+    return [_apart(where, low, high) for low, high in pairs]
+
+
+def _apart(where: str, low: float, high: float) -> tuple[float, float]:
+    """Return two ends that differ."""
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        message = (
+            f"{where}: the bins would lie between {low:g} and {high:g}; both must be "
+            f"finite, and the first not above the second. Give a `range`, or leave out "
+            f"what is not finite."
+        )
+        raise ArgumentError(message)
+    return (low - 0.5, high + 0.5) if low == high else (low, high)

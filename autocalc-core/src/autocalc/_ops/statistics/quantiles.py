@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: MIT
+"""Quantiles and histograms."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import arrays, constant
+from autocalc._dispatch.selection.state import recordings, refuse_reading
+from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor
+from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
+from autocalc._ops._operator.out import apply_out
+from autocalc._ops._operator.short_calls import holds
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.elementwise import (
+    arithmetic,
+    bitwise,
+    clamping,
+    comparison,
+    rounding,
+)
+from autocalc._ops.indexing import indexing
+from autocalc._ops.reductions import extrema, reduction
+from autocalc._ops.sequences import scans, sorting
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import checked, number
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+
+@method("quantile")
+@rounded_once
+@checked
+def quantile(
+    input: Tensor,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return what a share `q` of the elements along `dim` lies below.
+
+    Parameters
+    ----------
+    input
+        Of float32 or float64; a slice that holds NaN has the quantile NaN.
+    q
+        From 0 to 1: a number, or a vector, whose results stand in a first dimension.
+    dim
+        By default all dimensions.
+    interpolation
+        Between the two nearest elements: ``"linear"``, ``"lower"``, ``"higher"``,
+        ``"midpoint"`` or ``"nearest"``.
+    keepdim
+        Keep the reduced dimension, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.quantile(ac.tensor([3.0, 1.0, 2.0]), 0.25).item()
+    1.5
+    """
+    if axis is not None:
+        dim = dim_or_axis("quantile", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("quantile", keepdim, keepdims)
+    found = _quantile("quantile", input, q, dim, keepdim, interpolation)
+    return apply_out("quantile", found, out)
+
+
+@method("nanquantile")
+@rounded_once
+@checked
+def nanquantile(
+    input: Tensor,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Return the `quantile` of what is not NaN.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    q
+        The share, a number or a tensor in 0 to 1.
+    dim
+        The dimension; a negative one counts from the end.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    interpolation
+        Between two elements: "linear", "lower", "higher", "midpoint" or "nearest".
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nanquantile(ac.tensor([1.0, ac.nan, 3.0]), 0.5)
+    tensor(2.)
+    """
+    if axis is not None:
+        dim = dim_or_axis("nanquantile", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("nanquantile", keepdim, keepdims)
+    found = _quantile("nanquantile", input, q, dim, keepdim, interpolation)
+    return apply_out("nanquantile", found, out)
+
+
+def _quantile(
+    where: str, input: Tensor, q: Any, dim: int | None, keepdim: bool, between: str
+) -> Tensor:
+    x = check_tensor(where, input)
+    if isinstance(q, Tensor):
+        shares = _shares(where, x, q)
+    else:
+        shares = _share(where, x, number(where, "q", q))
+    return _of_shares(where, x, shares, dim, keepdim, between)
+
+
+@traced
+def _of_shares(
+    where: str, x: Tensor, shares: Tensor, dim: Any, keepdim: bool, between: str
+) -> Tensor:
+    if between not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        message = (
+            f"{where}: `interpolation`={between!r}; it must be linear, lower, higher, "
+            f"midpoint or nearest."
+        )
+        raise ArgumentError(message)
+    axis = 0 if dim is None else axis_of(where, dim, x.ndim)
+    line = view.reshape(x, (-1,)) if dim is None or x.ndim == 0 else x
+    if line.shape[axis] == 0:
+        message = f"{where}: a tensor of shape {x.shape} has no elements to order."
+        raise ShapeError(message)
+    ordered = view.movedim(sorting.sort(line, axis).values, axis, -1)
+    missing = comparison.isnan(ordered.detach())
+    count = reduction.sum(comparison.eq(missing, False), -1, True)
+    last = arithmetic.sub_op(cast(count, x.dtype), 1.0)
+    rank = arithmetic.mul(last, view.reshape(shares, (-1,)))
+    if where == "quantile":  # NaN comes last in the order, and has the gradient
+        some = reduction.any(missing, -1, True)
+        rank = comparison.choose(some, float(ordered.shape[-1] - 1), rank)
+    found = view.movedim(_at_rank(ordered, rank, between), -1, 0)
+    if keepdim and x.ndim:
+        ones = (1,) * x.ndim
+        found = (
+            view.reshape(found, (-1, *ones))
+            if dim is None
+            else view.unsqueeze(found, axis + 1)
+        )
+    return found if shares.ndim else view.clone(view.squeeze(found, 0))
+
+
+def _share(where: str, x: Tensor, q: float) -> Tensor:
+    """Return a number as a tensor of the dtype of `x`."""
+    if not x.is_floating_point():
+        raise _unfit(where, x, x.dtype.name, ())
+    share = constant(q, x._array.dtype)
+    if not 0 <= share.item() <= 1:
+        raise _outside(where, q)
+    return make(share, None)
+
+
+def _shares(where: str, x: Tensor, shares: Tensor) -> Tensor:
+    if not x.is_floating_point() or shares.dtype is not x.dtype or shares.ndim > 1:
+        raise _unfit(where, x, shares.dtype.name, shares.shape)
+    known = shares.detach()
+    if not bool(comparison.eq(clamping.clamp_op(known, *_ends(known)), known).all()):
+        raise _outside(where, shares)
+    return shares
+
+
+def _unfit(where: str, x: Tensor, dtype: str, shape: tuple[int, ...]) -> DTypeError:
+    return DTypeError(
+        f"{where}: `input` has dtype {x.dtype.name}, `q` {dtype} and shape {shape}; "
+        f"both must have one floating-point dtype, and `q` be a number or a vector."
+    )
+
+
+def _outside(where: str, q: Any) -> ArgumentError:
+    return ArgumentError(f"{where}: `q` is {q}; every one must lie in 0 to 1.")
+
+
+def _ends(x: Tensor) -> scans.Scanned:
+    return x.new_zeros(()), x.new_ones(())
+
+
+def _at_rank(ordered: Tensor, rank: Tensor, between: str) -> Tensor:
+    """Return what stands at a rank, which may lie between two elements."""
+    whole_rank = clamping.clamp_op(rank, rank.new_zeros(()), None)
+    low = cast(rounding.floor(whole_rank), dtypes.int64)
+    part = arithmetic.sub_op(whole_rank, rounding.floor(whole_rank))
+    last = ordered.shape[-1] - 1
+    high = clamping.clamp_max(
+        arithmetic.add_op(low, cast(comparison.gt(part, 0), dtypes.int64)), last
+    )
+    if between == "nearest":
+        low = high = cast(whole_rank.round(), dtypes.int64)
+    under, over = indexing.gather(ordered, -1, low), indexing.gather(ordered, -1, high)
+    if between == "lower":
+        found = under
+    elif between == "higher":
+        found = over
+    else:
+        part = (
+            part
+            if between != "midpoint"
+            else cast(comparison.gt(part, 0), part.dtype) * 0.5
+        )
+        way = arithmetic.sub_op(over, under)
+        found = arithmetic.add_op(under, arithmetic.mul(way, part))
+        same = comparison.eq(over.detach(), under.detach())
+        endless = bitwise.bitwise_and(same, comparison.isinf(under))
+        found = comparison.where_op(endless, under, found)
+    return found
+
+
+@method("bincount")
+def bincount(
+    input: Tensor, weights: Tensor | None = None, minlength: int = 0
+) -> Tensor:
+    """Return how often each integer from 0 on occurs, or the sum of its weights.
+
+    Parameters
+    ----------
+    input
+        A vector of integers, none negative.
+    weights
+        Of the same shape.
+    minlength
+        How many counts there are at least.
+
+    Raises
+    ------
+    ShapeError
+        If `input` is no vector of integers, or `weights` has another shape.
+    ArgumentError
+        If an element is negative.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.bincount(ac.tensor([1, 3, 1]))
+    tensor([0, 2, 0, 1])
+    """
+    a = check_tensor("bincount", input)._array
+    if a.ndim != 1 or a.dtype.kind not in "iu":
+        message = (
+            f"bincount: `input` has shape {input.shape} and dtype {input.dtype.name}; "
+            f"it must be a vector of integers."
+        )
+        raise ShapeError(message)
+    if (
+        weights is not None
+        and check_tensor("bincount", weights)._array.shape != a.shape
+    ):
+        message = (
+            f"bincount: `weights` has shape {weights.shape}, `input` {input.shape}; "
+            f"they must be equal."
+        )
+        raise ShapeError(message)
+    if recordings:
+        refuse_reading("bincount, whose shape depends on values")
+    least = as_int("bincount", "minlength", minlength)
+    room = max(least, _ROOM)
+    counts, ends = _counts(input, room)
+    lowest, highest = ends._array.tolist()
+    if least < 0 or lowest < 0:
+        found = least if least < 0 else lowest
+        message = f"bincount: {found} is negative; counts are of 0, 1, 2 and so on."
+        raise ArgumentError(message)
+    size = max(least, highest + 1)
+    if weights is not None:
+        return _sums(input, weights, size)
+    if size > room:
+        counts, _ = _counts(input, size)
+    return counts if size >= room else make(counts._array[:size], None)
+
+
+#: So many counts are made before it is known how many are needed.
+_ROOM = 64
+
+
+@traced(light=True)
+def _counts(input: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    """Return how often each number below `size` occurs, and the two ends."""
+    counts, ends = arrays.bincount(cast(input, dtypes.int64)._array, size)
+    return make(counts, None), make(ends, None)
+
+
+@traced
+def _sums(input: Tensor, weights: Tensor, size: int) -> Tensor:
+    """Return the sums of the weights of each number below `size`."""
+    kept = weights.dtype is dtypes.float32
+    amounts = cast(weights.detach(), weights.dtype if kept else dtypes.float64)
+    amounts = amounts._array
+    places = cast(input, dtypes.int64)._array
+    counts = arrays.zeros((size,), amounts.dtype)
+    return make(arrays.index_add(counts, places, amounts, 0), None)
+
+
+@method("histc")
+@traced
+def histc(
+    input: Tensor,
+    bins: int = 100,
+    min: float = 0,
+    max: float = 0,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return how many elements fall into each of `bins` equal parts of [min, max].
+
+    Where both are 0, from the smallest element to the largest.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    bins
+        How many.
+    min
+        The lower end; with `max` equal, the smallest element.
+    max
+        The upper end.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If `input` holds integers.
+    ArgumentError
+        If `bins` is below 1, or the ends are not finite or do not rise.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.histc(ac.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
+    tensor([0., 2., 1., 0.])
+    """
+    x = check_tensor("histc", input).detach()
+    if not x.is_floating_point():
+        message = f"histc: takes float32 or float64, not {x.dtype.name}; use .float()."
+        raise DTypeError(message)
+    count = as_int("histc", "bins", bins)
+    low, high = (
+        float(number("histc", name, end)) for name, end in (("min", min), ("max", max))
+    )
+    flat = view.reshape(x, (-1,))._array
+    own = low == high == 0 and flat.size > 0
+    if own and recordings:
+        refuse_reading("histc, whose bins depend on values")
+    counts, rising = arrays.histc(flat, builtins.max(count, 1), low, high)
+    rise = holds(rising) if own else low <= high and math.isfinite(high - low)
+    if count < 1 or not rise:
+        if own:
+            low, high = extrema.ends(x)
+        message = (
+            f"histc: {count} bins from {low:g} to {high:g}; there must be 1 at least, "
+            f"and the ends must be finite and rise."
+        )
+        raise ArgumentError(message)
+    return apply_out("histc", make(counts, None), out)

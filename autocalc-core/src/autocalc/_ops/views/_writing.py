@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""Write into a tensor in place: when that may happen, and what it records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autocalc._dispatch.engine.eager import accelerate
+from autocalc._dispatch.selection.arrays import arrays, constant
+from autocalc._dispatch.selection.select import KERNEL_INDEX
+from autocalc._dispatch.selection.state import current
+from autocalc._graph._node import Leaf
+from autocalc._ops._operator import partial_writes
+from autocalc._ops._operator.arguments import check_tensor, numbers_only
+from autocalc._ops._operator.coerce import as_operand, not_a_tensor
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.traced import traced
+from autocalc._ops._operator.view_tracker import base_of, follow, steps
+from autocalc._ops.views import broadcasting, view
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+
+
+def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
+    """Return whether the write must be recorded; raise if it may not happen."""
+    try:
+        a = x._array
+    except AttributeError:
+        raise not_a_tensor(where, x) from None
+    if not a.flags.c_contiguous and repeats(a):
+        message = (
+            f"{where}: the tensor of shape {x.shape} is expanded or has windows that "
+            f"overlap: several of its elements are one place in memory. clone() it "
+            f"before the write."
+        )
+        raise ArgumentError(message)
+    base = base_of(x)
+    recorded = current().grad and (
+        x._edge is not None
+        or base._edge is not None
+        or (isinstance(other, Tensor) and other._edge is not None)
+    )
+    if recorded:
+        _check_history(where, x, base)
+        if x._edge is None and base._edge is not None:
+            follow(x)  # the view was made while nothing was recorded
+    return recorded
+
+
+def repeats(a: Any) -> bool:
+    """Return whether several elements are, or may be, one place in memory."""
+    reach = 0
+    for stride, n in sorted(zip(a.strides, a.shape, strict=True)):
+        if n > 1 and stride <= reach:
+            return bool(a.size)
+        reach += (n - 1) * stride
+    return False
+
+
+def _check_history(where: str, x: Tensor, base: Tensor) -> None:
+    """Raise if a recorded write into `x` could not be given its gradient."""
+    if x._edge.__class__ is Leaf or base._edge.__class__ is Leaf:
+        what = "a leaf" if base is x else f"a view of a leaf of shape {base.shape}, one"
+        message = (
+            f"{where}: {what} of shape {x.shape} that requires a gradient cannot be "
+            f"changed in place while gradients are recorded. Do it under ac.no_grad(), "
+            f"or use the operation that returns a new tensor."
+        )
+        raise GradError(message)
+    expanded = base is not x and any(
+        op.name == "expand" for op, *_ in steps(x._view[1])
+    )
+    if expanded or (base._view is not None and base._view.opaque):
+        message = (
+            f"{where}: the tensor of shape {x.shape} shares its memory with another by "
+            f"expand() or by a Function that returned its input, so that a write has "
+            f"no gradient. clone() it before the write."
+        )
+        raise GradError(message)
+
+
+def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
+    """Make `x` hold `result`, and lead to what made it if that is recorded."""
+    if result._array.shape != x._array.shape:
+        message = (
+            f"{where}: the result has shape {result.shape}, which does not fit into "
+            f"the tensor of shape {x.shape}."
+        )
+        raise ShapeError(message)
+    if result.dtype.category > x.dtype.category:
+        message = (
+            f"{where}: the result has dtype {result.dtype.name}, which cannot be "
+            f"stored in {x.dtype.name}; convert the tensor first."
+        )
+        raise DTypeError(message)
+    converted = as_operand(result, x.dtype)
+    arrays.copy(converted._array, into=x._array)
+    x._cell().count += 1
+    if recorded:
+        # A rule that saved its output holds `result`'s memory, which nobody else has.
+        partial_writes.record_write(x, converted._edge)
+    return x
+
+
+def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
+    """Take over the values of `src`, broadcast and converted."""
+    recorded = check_writable(where, x, src)
+    if not isinstance(src, Tensor):
+        return fill_(x, src)
+    if recorded:
+        source = src if src.shape == x.shape else broadcasting.expand(src, x.shape)
+        converted = as_operand(source, x.dtype)
+        shared = arrays.may_overlap(converted._array, x._array)
+        if shared or base_of(x) is x:  # a whole tensor leads to a node of its own
+            converted = view.clone(converted)
+        return write(where, x, converted, recorded)
+    a, b = x._array, src._array
+    if a.shape != b.shape:
+        b = broadcasting.expand(src.detach(), x.shape)._array
+    arrays.copy(arrays.copy(b) if arrays.may_overlap(a, b) else b, into=a)
+    x._cell().count += 1
+    return x
+
+
+@method("copy_")
+@traced(light=True)
+def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Take over the values of `src`, broadcast and converted, in place; return x.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.zeros(2, 3)
+    >>> x.copy_(ac.tensor([1, 2, 3]))
+    tensor([[1., 2., 3.],
+            [1., 2., 3.]])
+    """
+    return copy_into(x, src)
+
+
+@method("fill_")
+@accelerate("fill_in_place", KERNEL_INDEX["fill"], None)
+def fill_(x: Tensor, value: Any) -> Tensor:
+    """Set every element to `value`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.zeros(3).fill_(0.5)
+    tensor([0.5000, 0.5000, 0.5000])
+    """
+    recorded = check_writable("fill_", x)
+    if isinstance(value, Tensor):
+        if value.ndim:
+            message = (
+                f"fill_: `value` has shape {value.shape}; it must be a number or a "
+                f"tensor without dimensions. copy_() takes more."
+            )
+            raise ShapeError(message)
+        return copy_into(x, value)
+    fill_array(x._array, numbers_only("fill_", value))
+    x._cell().count += 1
+    if recorded:
+        partial_writes.record_write(x, None)
+    return x
+
+
+def fill_array(a: Any, value: Any) -> None:
+    """Set every element of an array to a number."""
+    if a.flags.c_contiguous:
+        arrays.refill(a, value)
+    else:
+        arrays.copy(constant(value, a.dtype), into=a)
+
+
+def into(input: Tensor, result: Tensor, where: str) -> Tensor:
+    """Write `result` into `input`; return `input`."""
+    recorded = check_writable(where, input)
+    return write(where, input, result, recorded)
+
+
+def kernel_into(
+    operator: Any, input: Tensor, attributes: tuple[Any, ...], inplace: bool, where: str
+) -> Tensor:
+    """Run the operator of an elementwise kernel; with `inplace`, over its input.
+
+    Where the write is recorded, the rule needs what it saves in memory of its own.
+    """
+    if not inplace:
+        return operator(input, *attributes)  # type: ignore[no-any-return]  # a Tensor
+    if check_writable(where, input) or not input.is_floating_point():
+        if operator.op.reads_itself:
+            return maybe_into(input, lambda x: operator(x, *attributes), True, where)
+        return into(input, operator(input, *attributes), where)
+    kernel = getattr(arrays, operator.op.name)
+    kernel(input._array, *attributes, into=input._array)
+    input._bump()
+    return input
+
+
+def maybe_into(
+    input: Tensor, function: Callable[[Tensor], Tensor], inplace: bool, where: str
+) -> Tensor:
+    """Return function(input); with `inplace`, in the memory of `input`."""
+    if not inplace:
+        return function(input)
+    check_tensor(where, input)
+    # The backward rules read the input, which is about to be overwritten.
+    kept = view.clone(input) if input.requires_grad else input
+    return into(input, function(kept), where)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Another dtype, device or layout; a tensor cut off from its history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch.engine.eager import accelerate
+from autocalc._ops._operator.arguments import (
+    check_tensor,
+)
+from autocalc._ops._operator.cast import move
+from autocalc._ops._operator.coerce import cast, result_dtype
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import Device, dtype_at
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.memory_format import (
+    MemoryFormat,
+    contiguous_format,
+    preserve_format,
+)
+
+
+def detach(input: Tensor) -> Tensor:
+    """Return a tensor on the same storage that has no history.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.ones(2, requires_grad=True)
+    >>> (x * 2).detach().requires_grad
+    False
+    """
+    return check_tensor("detach", input).detach()
+
+
+def result_type(tensor1: Any, tensor2: Any) -> DType:
+    """Return the dtype that an operation on two operands gives.
+
+    A 0-d tensor, and still less a number, changes the dtype of a tensor with dimensions
+    only if it is of a higher kind: boolean, integer, floating point.
+
+    Parameters
+    ----------
+    tensor1, tensor2
+        Tensors or numbers.
+
+    Raises
+    ------
+    DTypeError
+        If one of them is neither.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.result_type(ac.tensor([1, 2], dtype=ac.int32), 1.0)
+    autocalc.float32
+    """
+    return result_dtype("result_type", tensor1, tensor2)
+
+
+def can_cast(from_: DType, to: DType) -> bool:
+    """Return whether operations convert a dtype to another on their own.
+
+    They do to the same or a higher kind: boolean, integer, floating point; in place,
+    the result of an operation is stored in a tensor of such a dtype only.
+
+    Parameters
+    ----------
+    from_
+        The dtype of what is converted.
+    to
+        The dtype that it would have.
+
+    Raises
+    ------
+    DTypeError
+        If one of them is no dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.can_cast(ac.float64, ac.float32), ac.can_cast(ac.float32, ac.int64)
+    (True, False)
+    """
+    given, wanted = dtypes.as_dtype(from_), dtypes.as_dtype(to)
+    return given.category <= wanted.category
+
+
+@method("to")
+@traced(light=True)
+def to(
+    input: Tensor,
+    *args: Any,
+    dtype: DType | None = None,
+    copy: bool = False,
+    device: str | Device | None = None,
+    non_blocking: bool = False,  # copies to devices wait for nothing as it is
+    memory_format: MemoryFormat | None = None,
+) -> Tensor:
+    """Return `input` with another dtype, on another device, or in another layout.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1.5, 2.0]).to(ac.int64)
+    tensor([1, 2])
+    """
+    check_tensor("to", input)
+    for arg in args:
+        if arg.__class__ is DType:
+            dtype = arg
+        elif isinstance(arg, Tensor):
+            dtype, device = arg.dtype, arg.device
+        elif isinstance(arg, (str, Device)):
+            device = arg
+        elif not isinstance(arg, bool) and arg is not None:
+            dtype = dtypes.as_dtype(arg)
+    result = input if dtype is None else cast(input, dtype)
+    if device is not None:
+        there = dtype_at(device, result._array.dtype)
+        result = result if there is result._array.dtype else move(result, there)
+    if copy and result is input:
+        return view.clone(result, memory_format=memory_format)
+    if memory_format is None or memory_format is preserve_format:
+        return result
+    if result.is_contiguous(memory_format):
+        return result
+    return view.clone(result, memory_format=memory_format)
+
+
+@method("type_as")
+def type_as(input: Tensor, other: Tensor) -> Tensor:
+    """Return `input` with the dtype of `other`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1.5, 2.0]).type_as(ac.tensor([1]))
+    tensor([1, 2])
+    """
+    dtype = check_tensor("type_as", other).dtype
+    return to(check_tensor("type_as", input), dtype)
+
+
+@method("contiguous")
+@accelerate("contiguous")
+def _contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
+    """Return x itself where its memory lies so, else a copy that does.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.zeros(2, 3).t()
+    >>> x.is_contiguous(), x.contiguous().is_contiguous()
+    (False, True)
+    """
+    a = check_tensor("to", self)._array
+    if memory_format is contiguous_format and a.flags.c_contiguous:
+        return self
+    return to(self, memory_format=memory_format)

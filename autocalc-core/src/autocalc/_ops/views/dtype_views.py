@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""The bytes of a tensor seen as elements of another dtype: ``x.view(dtype)``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._ops._operator.coerce import check_tensor
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError, ShapeError
+
+
+def view_as_dtype(x: Any, dtype: Any) -> Tensor:
+    """Return the bytes of `x` as elements of `dtype`, in the same memory.
+
+    Of a larger element, several follow each other along the last dimension; smaller
+    ones make one.  The result takes no part in gradients.
+
+    Raises
+    ------
+    ShapeError
+        If sizes or strides do not fit elements of another size.
+    ArgumentError
+        If booleans would be seen that are neither 0 nor 1.
+    """
+    kind = dtypes.as_dtype(dtype)
+    seen = check_tensor("view", x).detach()
+    if kind is x.dtype:
+        return seen
+    array = seen._array
+    if kind.itemsize != x.itemsize:
+        _check_elements(x, kind)
+        array = _dense(array)
+    array = arrays.reinterpret(array, kind.numpy)
+    if kind is dtypes.bool_:
+        _check_truth(arrays.reinterpret(array, dtypes.uint8.numpy))
+    seen._array = array
+    return seen
+
+
+def _dense(a: Any) -> Any:
+    """Return an array whose last dimension has the stride of one element.
+
+    Of the size 1, or where there are no elements, it can have any other.
+    """
+    if a.strides[-1] == a.itemsize:
+        return a
+    if a.size == 0:
+        return arrays.empty(a.shape, a.dtype)
+    return arrays.strided(a, a.shape, (*a.strides[:-1], a.itemsize))
+
+
+def _check_elements(x: Tensor, kind: DType) -> None:
+    """Raise unless the last dimension can be cut, or put together, to other sizes."""
+    single = x.numel() == 0 or (x.ndim > 0 and x.shape[-1] == 1)
+    if x.ndim == 0 or not (single or x.stride(-1) == 1):
+        message = (
+            f"view: a tensor of shape {x.shape} with strides {x.stride()} cannot be "
+            f"seen as {kind.name}, whose elements have another size than those of "
+            f"{x.dtype.name}: it needs a last dimension of stride 1. Use contiguous()."
+        )
+        raise ShapeError(message)
+    ratio = kind.itemsize // x.itemsize
+    moved = [
+        n for n, size in zip(x.stride()[:-1], x.shape[:-1], strict=True) if size > 1
+    ]
+    steps = [x.shape[-1], *([x.data_ptr() // x.itemsize, *moved] if x.numel() else ())]
+    if ratio > 1 and any(step % ratio for step in steps):
+        message = (
+            f"view: a tensor of shape {x.shape} with strides {x.stride()} cannot be "
+            f"seen as {kind.name}: {ratio} elements of {x.dtype.name} make one, and "
+            f"sizes, strides and the first element must be multiples of that."
+        )
+        raise ShapeError(message)
+
+
+def _check_truth(bytes_: Any) -> None:
+    most = arrays.max(bytes_, tuple(range(bytes_.ndim))) if bytes_.size else 0
+    if most > 1:
+        message = (
+            f"view: a byte of {int(most)} is no boolean, which is 0 or 1; compare with "
+            f"0 instead."
+        )
+        raise ArgumentError(message)

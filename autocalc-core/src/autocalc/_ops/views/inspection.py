@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""What a tensor is: its kind of dtype, its size."""
+
+from __future__ import annotations
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.method import method
+from autocalc._tensor import Tensor
+
+
+def is_tensor(obj: object) -> bool:
+    """Return whether `obj` is a tensor.
+
+    Parameters
+    ----------
+    obj
+        Anything.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.is_tensor(ac.ones(1)), ac.is_tensor(1)
+    (True, False)
+    """
+    return isinstance(obj, Tensor)
+
+
+def _assert(condition: object, message: str) -> None:
+    """Raise `message` unless `condition` holds: ``assert`` as a function.
+
+    Parameters
+    ----------
+    condition
+        A boolean, or a tensor of one element.
+    message
+        What the error says.
+
+    Raises
+    ------
+    AssertionError
+        If the condition does not hold.
+    """
+    if not condition:
+        raise AssertionError(message)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Return whether the dtype of `input` is float32 or float64.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.is_floating_point(ac.tensor([1]))
+    False
+    """
+    return check_tensor("is_floating_point", input).is_floating_point()
+
+
+def numel(input: Tensor) -> int:
+    """Return the number of elements of `input`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.numel(ac.ones(2, 3))
+    6
+    """
+    return check_tensor("numel", input).numel()
+
+
+def is_complex(input: Tensor) -> bool:
+    """Return False: there are no complex dtypes.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.is_complex(ac.ones(1))
+    False
+    """
+    check_tensor("is_complex", input)
+    return False
+
+
+def is_signed(input: Tensor) -> bool:
+    """Return whether the dtype of `input` has negative values.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.is_signed(ac.tensor([1]))
+    True
+    """
+    return check_tensor("is_signed", input).dtype.is_signed
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Return whether the one element of `input` is not 0.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.is_nonzero(ac.tensor([2.0]))
+    True
+    """
+    return bool(check_tensor("is_nonzero", input))
+
+
+@method("is_same_size")
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have one shape.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.is_same_size(ac.ones(2), ac.zeros(2))
+    True
+    """
+    a, b = check_tensor("is_same_size", input), check_tensor("is_same_size", other)
+    return a.shape == b.shape

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""Views that are those of `view` by another name, or several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from autocalc._ops._operator.arguments import axis_of, check_tensor, integers
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.numpy_names import dim_or_axis
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.views.view import flatten, reshape, reshape_op, transpose, view
+from autocalc._tensor import Tensor
+from autocalc.errors import DimensionError, ShapeError
+
+
+@method("ravel")
+def ravel(input: Tensor) -> Tensor:
+    """Return `input` with one dimension.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.ravel(ac.tensor([[1, 2], [3, 4]]))
+    tensor([1, 2, 3, 4])
+    """
+    return flatten(check_tensor("ravel", input))
+
+
+@method("unflatten")
+@traced(light=True)
+def unflatten(
+    input: Tensor,
+    dim: int | None = None,
+    sizes: Sequence[int] | None = None,
+    *,
+    axis: Any = None,
+) -> Tensor:
+    """Return `input` with one dimension in several of `sizes`; one may be -1: a view.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    sizes
+        The sizes, one by one or as one sequence.
+    axis
+        `dim` by NumPy's name.
+
+    Raises
+    ------
+    ShapeError
+        If the sizes do not multiply to that of `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.ones(2, 6).unflatten(1, (3, -1)).shape
+    autocalc.Size([2, 3, 2])
+    """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("unflatten", dim, axis)
+    x = check_tensor("unflatten", input)
+    shape = x._array.shape
+    axis = axis_of("unflatten", dim, len(shape))
+    parts = integers("unflatten", "sizes", sizes)
+    known, n = prod([m for m in parts if m != -1]), shape[axis] if shape else 1
+    fits = known == n if -1 not in parts else known > 0 and n % known == 0
+    if not parts or not fits or parts.count(-1) > 1 or min(parts) < -1:
+        message = (
+            f"unflatten: dimension {axis} of size {n} in shape {x.shape} cannot be "
+            f"split into {parts}; they must multiply to {n}, one may be -1."
+        )
+        raise ShapeError(message)
+    parts = tuple(n // known if m == -1 else m for m in parts)
+    return reshape_op(x, (*shape[:axis], *parts, *shape[axis + 1 :]))
+
+
+@method("adjoint")
+def adjoint(input: Tensor) -> Tensor:
+    """Return the last two dimensions exchanged, the numbers being real: a view.
+
+    Parameters
+    ----------
+    input
+        [..., n, m].
+
+    Returns
+    -------
+    Tensor
+        [..., m, n].
+
+    Raises
+    ------
+    DimensionError
+        If there are fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.adjoint(ac.ones(4, 2, 3)).shape
+    autocalc.Size([4, 3, 2])
+    """
+    if check_tensor("adjoint", input).ndim < 2:
+        message = (
+            f"adjoint: a tensor of shape {input.shape} holds no matrices; it must have "
+            f"two dimensions at least."
+        )
+        raise DimensionError(message)
+    return transpose(input, -2, -1)
+
+
+@method("swapaxes")
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """Return `input` with two dimensions exchanged: a view, as `transpose` gives it.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    axis0
+        A dimension.
+    axis1
+        The one that it changes places with.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.swapaxes(ac.ones(2, 3), 0, 1).shape
+    autocalc.Size([3, 2])
+    """
+    return transpose(input, axis0, axis1)
+
+
+@method("view_as")
+@traced(light=True)
+def view_as(input: Tensor, other: Tensor) -> Tensor:
+    """Return `input` in the shape of `other`, sharing its memory.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The tensor whose shape is taken.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.arange(4).view_as(ac.ones(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    return view(check_tensor("view_as", input), check_tensor("view_as", other).shape)
+
+
+@method("reshape_as")
+@traced(light=True)
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
+    """Return `input` in the shape of `other`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The tensor whose shape is taken.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.arange(4).reshape_as(ac.ones(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    return reshape(
+        check_tensor("reshape_as", input), check_tensor("reshape_as", other).shape
+    )

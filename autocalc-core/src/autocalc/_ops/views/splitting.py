@@ -1,0 +1,439 @@
+# SPDX-License-Identifier: MIT
+"""A tensor cut into parts, all of them views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import Any
+
+from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor, integers
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.numpy_names import dim_or_axis
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.views import slicing
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import require
+from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
+
+Parts = tuple[Tensor, ...]
+
+
+def _with_dim(where: str, input: Tensor, dim: int) -> tuple[int, int]:
+    """Return `dim`, counted from the left, of a tensor that has some, and its size."""
+    x = input if input.__class__ is Tensor else check_tensor(where, input)
+    sizes = x._array.shape
+    ndim = len(sizes)
+    if dim.__class__ is int and 0 <= dim < ndim:
+        return dim, sizes[dim]
+    if ndim == 0:
+        message = f"{where}: a tensor without dimensions has no parts; use item()."
+        raise DimensionError(message)
+    axis = axis_of(where, dim, ndim)
+    return axis, sizes[axis]
+
+
+@method("select")
+@traced(light=True)
+def select(
+    input: Tensor, dim: int | None = None, index: int | None = None, *, axis: Any = None
+) -> Tensor:
+    """Return the slice number `index` along `dim`, without that dimension: a view.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    index
+        The index.
+    axis
+        `dim` by NumPy's name.
+
+    Raises
+    ------
+    DimensionError
+        If `index` is out of range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.select(ac.tensor([[1, 2], [3, 4]]), 0, 1)
+    tensor([3, 4])
+    """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("select", dim, axis)
+    axis, n = _with_dim("select", input, dim)
+    i = index if index.__class__ is int else as_int("select", "index", index)
+    if not -n <= i < n:
+        message = (
+            f"select: `index`={i} is out of range for dimension {axis} of size {n} in "
+            f"shape {input.shape}."
+        )
+        raise DimensionError(message)
+    return slicing.slices(input, axis, (i,))[0]
+
+
+@method("narrow")
+@traced(light=True)
+def narrow(
+    input: Tensor,
+    dim: int | None = None,
+    start: int | Tensor | None = None,
+    length: int | None = None,
+    *,
+    axis: Any = None,
+) -> Tensor:
+    """Return `length` slices along `dim` from number `start` on: a view.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    start
+        The first index.
+    length
+        How many.
+    axis
+        `dim` by NumPy's name.
+
+    Raises
+    ------
+    DimensionError
+        If the range reaches beyond the dimension.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.narrow(ac.arange(5), 0, 1, 3)
+    tensor([1, 2, 3])
+    """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("narrow", dim, axis)
+    axis, n = _with_dim("narrow", input, dim)
+    first, count = as_int("narrow", "start", start), as_int("narrow", "length", length)
+    begin = first + n if first < 0 else first
+    if not 0 <= begin <= n or not 0 <= count <= n - begin:
+        message = (
+            f"narrow: {count} slices from {first} on do not lie in dimension {axis} of "
+            f"size {n} in shape {input.shape}."
+        )
+        raise DimensionError(message)
+    return slicing.slices(input, axis, (slice(begin, begin + count),))[0]
+
+
+@method("split_with_sizes")
+def split_with_sizes(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, axis: Any = None
+) -> Parts:
+    """Return views of the given sizes along `dim`, which must add up.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    split_sizes
+        The sizes of the parts.
+    dim
+        The dimension; a negative one counts from the end.
+    axis
+        `dim` by NumPy's name.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.split_with_sizes(ac.arange(3), [1, 2])
+    (tensor([0]), tensor([1, 2]))
+    """
+    if axis is not None:
+        dim = dim_or_axis("split_with_sizes", dim, axis, 0)
+    return _of_sizes("split_with_sizes", input, split_sizes, dim)
+
+
+def _of_sizes(where: str, input: Tensor, sizes: Sequence[int], dim: int) -> Parts:
+    axis, n = _with_dim(where, input, dim)
+    counts = integers(where, "sizes", sizes)
+    if min(counts, default=0) < 0 or sum(counts) != n:
+        message = (
+            f"{where}: the sizes {counts} along dimension {axis} of shape "
+            f"{input.shape}; none may be negative, and they must add up to {n}."
+        )
+        raise ShapeError(message)
+    ends = list(accumulate(counts, initial=0))
+    return slicing.slices(input, axis, list(map(slice, ends, ends[1:])))
+
+
+@traced(light=True)
+def split(
+    tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
+) -> Parts:
+    """Return views along `dim` of one size, the last may be smaller; or of each size.
+
+    Parameters
+    ----------
+    tensor
+        The tensor.
+    split_size_or_sections
+        The size of each part, or their sizes.
+    dim
+        The dimension; a negative one counts from the end.
+
+    Raises
+    ------
+    ArgumentError
+        If the size is not positive.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> [part.tolist() for part in ac.split(ac.arange(5), 2)]
+    [[0, 1], [2, 3], [4]]
+    >>> [part.tolist() for part in ac.split(ac.arange(5), [4, 1])]
+    [[0, 1, 2, 3], [4]]
+    """
+    if isinstance(split_size_or_sections, (list, tuple)):
+        return _of_sizes("split", tensor, split_size_or_sections, dim)
+    axis, n = _with_dim("split", tensor, dim)
+    size = as_int("split", "split_size", split_size_or_sections)
+    if size < 0 or (size == 0 and n > 0):
+        message = (
+            f"split: parts of size {size} of dimension {axis} of size {n}; the size "
+            f"must be positive."
+        )
+        raise ArgumentError(message)
+    return _of_size(tensor, axis, n, size)
+
+
+def _of_size(x: Tensor, axis: int, n: int, size: int) -> Parts:
+    starts = range(0, n, size) if n else (0,)
+    return slicing.slices(x, axis, [slice(i, min(i + size, n)) for i in starts])
+
+
+@method("chunk")
+@traced(light=True)
+def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: Any = None) -> Parts:
+    """Return at most `chunks` views along `dim`, of one size but for the last.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    chunks
+        How many parts at most.
+    dim
+        The dimension; a negative one counts from the end.
+    axis
+        `dim` by NumPy's name.
+
+    Raises
+    ------
+    ArgumentError
+        If `chunks` is below 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.chunk(ac.arange(5), 2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    """
+    if axis is not None:
+        dim = dim_or_axis("chunk", dim, axis, 0)
+    axis, n = _with_dim("chunk", input, dim)
+    count = as_int("chunk", "chunks", chunks)
+    require("chunk", "chunks", count, count >= 1, "1 or more")
+    if n == 0:
+        return slicing.slices(input, axis, [slice(0, 0)] * count)
+    return _of_size(input, axis, n, -(-n // count))
+
+
+@method("unbind")
+@traced(light=True)
+def unbind(input: Tensor, dim: int = 0, *, axis: Any = None) -> Parts:
+    """Return a view of each slice along `dim`, without that dimension.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    axis
+        `dim` by NumPy's name.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.unbind(ac.tensor([[1, 2], [3, 4]]))
+    (tensor([1, 2]), tensor([3, 4]))
+    """
+    if axis is not None:
+        dim = dim_or_axis("unbind", dim, axis, 0)
+    axis, n = _with_dim("unbind", input, dim)
+    return slicing.slices(input, axis, range(n))
+
+
+def _read(where: str, parts: Any) -> Any:
+    """Return a tensor of int64 without dimensions, or with one, as what it holds."""
+    if not isinstance(parts, Tensor):
+        return parts
+    if parts.dtype is not dtypes.int64 or parts.ndim > 1:
+        message = (
+            f"{where}: `indices_or_sections` is a tensor of {parts.dtype.name} and "
+            f"shape {parts.shape}; it must be int64, without dimensions or a vector."
+        )
+        raise DTypeError(message)
+    return parts.tolist()
+
+
+@method("tensor_split")
+@traced(light=True)
+def tensor_split(
+    input: Tensor,
+    indices_or_sections: int | Sequence[int] | Tensor,
+    dim: int = 0,
+    *,
+    axis: Any = None,
+) -> Parts:
+    """Return that many views along `dim`, or views cut before each index.
+
+    The first n % sections parts are larger by one.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    indices_or_sections
+        How many parts, or where the parts begin; also as a tensor of int64.
+    dim
+        The dimension; a negative one counts from the end.
+    axis
+        `dim` by NumPy's name.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer than 1 sections.
+    DTypeError
+        If a tensor of them is not int64, or is no vector.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor_split(ac.arange(5), 2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    """
+    if axis is not None:
+        dim = dim_or_axis("tensor_split", dim, axis, 0)
+    axis, n = _with_dim("tensor_split", input, dim)
+    indices_or_sections = _read("tensor_split", indices_or_sections)
+    if isinstance(indices_or_sections, (list, tuple)):
+        cuts = [as_int("tensor_split", "indices", i) for i in indices_or_sections]
+        bounds = [0, *(slice(None, i).indices(n)[1] for i in cuts), n]
+        parts = [slice(a, max(a, b)) for a, b in pairwise(bounds)]
+        return slicing.slices(input, axis, parts)
+    count = as_int("tensor_split", "sections", indices_or_sections)
+    if count < 1:
+        message = f"tensor_split: {count} sections; there must be 1 or more."
+        raise ArgumentError(message)
+    size, extra = divmod(n, count)
+    return _of_sizes(
+        "tensor_split", input, [size + (i < extra) for i in range(count)], axis
+    )
+
+
+def _split_evenly(
+    where: str, input: Tensor, parts: int | Sequence[int], axis: int, least: int
+) -> Parts:
+    if check_tensor(where, input).ndim < least:
+        message = (
+            f"{where}: the tensor has shape {input.shape}; it must have {least} "
+            f"dimension{'s' * (least > 1)} at least."
+        )
+        raise DimensionError(message)
+    n = input.shape[axis]
+    if isinstance(parts, int) and (parts < 1 or n % parts):
+        message = (
+            f"{where}: {parts} equal sections of dimension {axis} of size {n} in shape "
+            f"{input.shape}; it must be divisible."
+        )
+        raise ArgumentError(message)
+    return tensor_split(input, parts, axis)
+
+
+@method("hsplit")
+def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
+    """Return views along the second dimension, or the only one; see `tensor_split`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    indices_or_sections
+        How many parts, or where the parts begin.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.hsplit(ac.arange(4), 2)
+    (tensor([0, 1]), tensor([2, 3]))
+    """
+    axis = 0 if check_tensor("hsplit", input).ndim == 1 else 1
+    return _split_evenly("hsplit", input, indices_or_sections, axis, 1)
+
+
+@method("vsplit")
+def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
+    """Return views along the first of two dimensions or more; see `tensor_split`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    indices_or_sections
+        How many parts, or where the parts begin.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.vsplit(ac.tensor([[1, 2], [3, 4]]), 2)
+    (tensor([[1, 2]]), tensor([[3, 4]]))
+    """
+    return _split_evenly("vsplit", input, indices_or_sections, 0, 2)
+
+
+@method("dsplit")
+def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
+    """Return views along the third dimension; see `tensor_split`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    indices_or_sections
+        How many parts, or where the parts begin.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> [part.shape for part in ac.dsplit(ac.ones(1, 2, 4), 2)]
+    [autocalc.Size([1, 2, 2]), autocalc.Size([1, 2, 2])]
+    """
+    return _split_evenly("dsplit", input, indices_or_sections, 2, 3)
+
+
+@method("split")
+def _split_method(
+    self: Tensor, split_size: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Return views along `dim`, of one size or of each size.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1, 2, 3, 4, 5]).split(2)
+    (tensor([1, 2]), tensor([3, 4]), tensor([5]))
+    """
+    return split(self, split_size, dim)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""Views by sizes and strides in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.state import current
+from autocalc._ops._operator.arguments import as_int, check_tensor, integers, min_of
+from autocalc._ops._operator.factories import view_operator
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.traced import traced
+from autocalc._ops._operator.view_tracker import base_of
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc.errors import ArgumentError, GradError, ShapeError
+
+Places = tuple[tuple[int, ...], tuple[int, ...], int]  # sizes, strides, offset
+
+
+@view_operator("as_strided")
+def as_strided_op(a: Any, size: Any, stride: Any, offset: Any, layout: Any) -> Any:
+    """Return a view of memory; `layout` has the strides of `a` that are meant."""
+    return _seen(_laid_out(a, layout), size, stride, offset)
+
+
+@as_strided_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Add the gradient of each element where the input has it."""
+    size, stride, offset, layout = n.attributes
+    shape = n.shapes[0]
+    find = _kept_positions if prod(shape) <= _KEPT else _positions
+    places = find(shape, layout, (size, stride, offset))
+    total = k.zeros((prod(shape),), k.dtype(g))
+    places = arrays.beside(total._array if k.records else total, places)
+    index = make(places, None) if k.records else places
+    rows = k.reshape(k.contiguous(g), (prod(size),))
+    return k.reshape(k.index_add(total, index, rows, 0), shape)
+
+
+def _seen(a: Any, size: Any, stride: Any, offset: int) -> Any:
+    return arrays.strided(a, size, [step * a.itemsize for step in stride], offset)
+
+
+def _laid_out(a: Any, layout: tuple[int, ...]) -> Any:
+    """Return `a` itself, or a copy where it does not lie in memory as `layout` says."""
+    wanted = [step * a.itemsize for step in layout]
+    if all(
+        n == 1 or here == step
+        for n, here, step in zip(a.shape, a.strides, wanted, strict=True)
+    ):
+        return a
+    memory = arrays.empty((_span(a.shape, layout),), a.dtype)
+    out = arrays.strided(memory, a.shape, wanted)
+    arrays.copy(a, into=out)
+    return out
+
+
+def _positions(shape: Any, layout: Any, seen: Places) -> Any:
+    """Return for each element that is seen its number in the input, -1 for none."""
+    size, stride, offset = seen
+    memory = arrays.arange(prod(shape), arrays.empty((), dtypes.int64.numpy))
+    numbers = memory.reshape(shape)
+    if numbers.strides != tuple([step * numbers.itemsize for step in layout]):
+        memory = arrays.full((_span(shape, layout),), -1, dtypes.int64.numpy)
+        arrays.copy(numbers, into=_seen(memory, shape, layout, 0))
+    return arrays.copy(_seen(memory, size, stride, offset)).reshape(-1)
+
+
+#: Of so many elements positions are kept: to find them takes longer than to use them.
+_KEPT = 4096
+
+
+@lru_cache(64)
+def _kept_positions(shape: Any, layout: Any, seen: Places) -> Any:
+    return arrays.frozen(_positions(shape, layout, seen))
+
+
+def _span(shape: Sequence[int], stride: Sequence[int]) -> int:
+    """Return how many elements of memory lie from the first to the last one."""
+    if 0 in shape:
+        return 0
+    return 1 + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
+
+
+@method("as_strided")
+def as_strided(
+    input: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    """Return a view of the memory of `input` with these sizes and strides.
+
+    ``out[i, j]`` is at ``storage_offset + i * stride[0] + j * stride[1]`` in the memory
+    of the tensor that `input` is a view of, or of `input` itself.
+
+    Parameters
+    ----------
+    input
+        Of any shape.
+    size, stride
+        Sizes, and steps in elements, of each dimension; none is negative.
+    storage_offset
+        Where the first element lies; by default ``input.storage_offset()``.
+
+    Raises
+    ------
+    ShapeError
+        If there are not as many strides as sizes, or one of them is negative.
+    ArgumentError
+        If the view would leave the memory.
+    GradError
+        If gradients are recorded and it holds elements that `input` has not, or that
+        stand for several elements of it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.as_strided(ac.arange(5), (3, 2), (1, 2))
+    tensor([[0, 2],
+            [1, 3],
+            [2, 4]])
+    """
+    x = check_tensor("as_strided", input)
+    seen = _seen_of_whole if base_of(x) is x else _seen_of_view
+    return seen(x, size, stride, storage_offset)
+
+
+def _seen_of_view(x: Tensor, size: Any, stride: Any, storage_offset: Any) -> Tensor:
+    sizes = integers("as_strided", "size", size)
+    steps = integers("as_strided", "stride", stride)
+    if len(sizes) != len(steps) or min_of((*sizes, *steps, 0)) < 0:
+        message = (
+            f"as_strided: `size`={sizes}, `stride`={steps}; there must be a stride for "
+            f"each size, and none of them be negative."
+        )
+        raise ShapeError(message)
+    base = base_of(x)
+    begin = 0 if base is x else x.storage_offset()
+    place = begin
+    if storage_offset is not None:
+        place = as_int("as_strided", "storage_offset", storage_offset)
+    layout = x.stride()
+    span, held = _span(sizes, steps), _span(x._array.shape, layout)
+    if base is not x or place + span > held or place < 0:
+        _check_bounds(base, sizes, steps, place)
+    place = begin if span == 0 else place
+    if place < begin or place - begin + span > held:
+        return _beyond(x, sizes, steps, place)
+    if x._edge is not None and current().grad:
+        _check_gradient(x, (sizes, steps, place - begin))
+    return as_strided_op(x, sizes, steps, place - begin, layout)
+
+
+#: What holds the memory of a tensor that is no view follows from its own strides.
+_seen_of_whole = traced(_seen_of_view)
+
+
+def _check_bounds(base: Tensor, size: Any, stride: Any, offset: int) -> None:
+    span, held = _span(size, stride), _span(base.shape, base.stride())
+    if offset < 0 or (span and offset + span > held):
+        message = (
+            f"as_strided: `size`={size}, `stride`={stride} and `storage_offset`="
+            f"{offset} need {offset} to {offset + span - 1} of memory that holds "
+            f"{held} elements."
+        )
+        raise ArgumentError(message)
+
+
+def _beyond(x: Tensor, size: Any, stride: Any, offset: int) -> Tensor:
+    """Return a view of memory outside of `x`, which has no gradient."""
+    base = base_of(x)
+    if current().grad and (x._edge is not None or base._edge is not None):
+        raise _no_gradient(x, "has elements that the tensor has not")
+    return as_strided_op(base, size, stride, offset, base.stride())
+
+
+def _check_gradient(x: Tensor, seen: Places) -> None:
+    what = _wrong(x._array.shape, x.stride(), seen)
+    if what:
+        raise _no_gradient(x, what)
+
+
+@lru_cache(64)
+def _wrong(shape: Any, layout: Any, seen: Places) -> str:
+    """Return why a view of a tensor with these strides has no gradient, or nothing."""
+    if prod(shape) and _repeated(shape, layout):
+        return "is of a tensor whose elements share their memory"
+    places = make(_positions(shape, layout, seen), None)
+    if places.numel() and int(places.min().item()) < 0:
+        return "has elements that the tensor has not"
+    return ""
+
+
+def _repeated(shape: Any, layout: Any) -> bool:
+    """Return whether not all elements are at places of their own."""
+    found = _positions(shape, layout, (shape, layout, 0))
+    numbers = arrays.arange(prod(shape), found)
+    return bool(make(arrays.compare(found, numbers, "ne"), None).any())
+
+
+def _no_gradient(x: Tensor, what: str) -> GradError:
+    return GradError(
+        f"as_strided: the view {what}, of shape {x.shape}, so that it has no gradient. "
+        f"Use clone() before, or ac.no_grad()."
+    )

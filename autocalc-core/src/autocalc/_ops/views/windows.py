@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Windows of one dimension, which may overlap, as a view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor
+from autocalc._ops._operator.factories import view_operator
+from autocalc._ops._operator.method import method
+from autocalc._ops._operator.traced import traced
+from autocalc._ops.views import slicing, view
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError
+
+
+@view_operator("windows")
+def windows_op(a: Any, axis: Any, size: Any, step: Any) -> Any:
+    """Return the windows of a dimension, their elements in a last one: a view."""
+    count = (a.shape[axis] - size) // step + 1
+    shape = (*a.shape[:axis], count, *a.shape[axis + 1 :], size)
+    stride = a.strides[axis]
+    strides = (*a.strides[:axis], stride * step, *a.strides[axis + 1 :], stride)
+    return arrays.strided(a, shape, strides)
+
+
+@windows_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Add each window's gradient where the window lies."""
+    axis, size, step = n.attributes
+    shape, count = n.shapes[0], k.shape(g)[axis]
+    dims = range(len(shape))
+    order = (*dims[: axis + 1], len(shape), *dims[axis + 1 :])
+    lines = (*shape[:axis], count * size, *shape[axis + 1 :])
+    rows = k.contiguous(k.reshape(k.permute(g, order), lines))
+    zeros = k.zeros(shape, k.dtype(g))
+    return k.index_add(zeros, _places(k, g, count, size, step), rows, axis)
+
+
+def _places(k: Any, g: Any, count: int, size: int, step: int) -> Any:
+    """Return where the elements of all windows lie: i * step + j."""
+    numbers = k.arange(count, g)
+    starts = k.reshape(k.mul(numbers, k.constant(step, numbers)), (count, 1))
+    return k.reshape(k.add(starts, k.arange(size, g)), (count * size,))
+
+
+@method("unfold")
+@traced(light=True)
+def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Return the windows of one dimension, their elements in a new last one: a view.
+
+    ``out[..., i, ..., j] = input[..., i * step + j, ...]``.  Windows that overlap share
+    their elements, so that a write into all of them is an error.
+
+    Parameters
+    ----------
+    input
+        Of shape `(*, n, *)`.
+    dimension
+        The dimension of size n; a negative one counts from the end.
+    size
+        The elements of a window.
+    step
+        From the start of one window to the next.
+
+    Returns
+    -------
+    Tensor
+        Of shape `(*, (n - size) // step + 1, *, size)`.
+
+    Raises
+    ------
+    ArgumentError
+        If `size` is negative or larger than n, or `step` is below 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.arange(5).unfold(0, 3, 2)
+    tensor([[0, 1, 2],
+            [2, 3, 4]])
+    """
+    x = check_tensor("unfold", input)
+    axis = axis_of("unfold", dimension, x.ndim)
+    width, stride = as_int("unfold", "size", size), as_int("unfold", "step", step)
+    n = x.shape[axis] if x.ndim else 1
+    if not 0 <= width <= n or stride < 1:
+        message = (
+            f"unfold: `size`={width}, `step`={stride} for dimension {axis} of size "
+            f"{n}; `size` must lie in 0 to {n} and `step` be 1 at least."
+        )
+        raise ArgumentError(message)
+    if x.ndim == 0:
+        return slicing.slice_op(view.reshape_op(x, (1,)), slice(0, width))
+    return windows_op(x, axis, width, stride)

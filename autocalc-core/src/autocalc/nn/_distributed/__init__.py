@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Modules trained by several processes."""

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""A module on several devices, of which there is one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._tensor.checks import as_int, check_type, sequence
+from autocalc._tensor.device import Device
+from autocalc.nn._module.module import Module
+
+
+class DataParallel(Module):
+    """Calls the module: there is one device, which takes the whole batch.
+
+    For programs that are written for several GPUs; keys of the state begin with
+    ``module.``, as they do there.
+
+    Parameters
+    ----------
+    module
+        What is called.
+    device_ids
+        None, or a list of numbers and devices, of which the first would do everything.
+    output_device
+        A number or a device; without effect.
+    dim
+        The dimension of the batch; without effect.
+
+    Attributes
+    ----------
+    module
+        The module.
+
+    Raises
+    ------
+    DTypeError
+        If `module` is none.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> model = ac.nn.DataParallel(ac.nn.Linear(3, 2))
+    >>> model(ac.zeros(5, 3)).shape
+    autocalc.Size([5, 2])
+    >>> list(model.state_dict())
+    ['module.weight', 'module.bias']
+    """
+
+    module: Module
+
+    def __init__(
+        self,
+        module: Module,
+        device_ids: Any = None,
+        output_device: Any = None,
+        dim: int = 0,
+    ) -> None:
+        super().__init__()
+        check_module("DataParallel", module)
+        check_devices("DataParallel", device_ids, output_device)
+        self.dim = as_int("DataParallel", "dim", dim)
+        self.module = module
+        self.device_ids: list[int] = []
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """Return what the module returns."""
+        return self.module(*inputs, **kwargs)
+
+
+def check_module(where: str, module: Any) -> None:
+    check_type(where, "module", module, Module, "a Module")
+
+
+def check_devices(where: str, device_ids: Any, output_device: Any) -> None:
+    ids = [] if device_ids is None else sequence(where, "device_ids", device_ids)
+    for one in [*ids, *([] if output_device is None else [output_device])]:
+        _check_device(where, one)
+
+
+def _check_device(where: str, one: Any) -> None:
+    """Raise unless it is a number or a device."""
+    if not isinstance(one, (str, Device)):
+        as_int(where, "device_ids", one)
+    elif not str(one).startswith("cuda"):  # programs for GPUs name those
+        Device(one)

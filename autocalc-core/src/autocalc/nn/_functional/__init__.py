@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Functions of `nn.functional` that take several steps."""

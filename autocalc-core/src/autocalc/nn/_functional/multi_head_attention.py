@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""Attention of several heads as a function of its parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_probability, check_sizes
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag
+from autocalc.errors import ArgumentError, ShapeError
+from autocalc.nn._functional import multihead_steps as steps
+from autocalc.nn._functional.multihead import Projections
+
+_WHERE = "multi_head_attention_forward"
+
+
+@rounded_once
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """Attention of several heads, with parameters given by the caller.
+
+    The formula is that of `nn.MultiheadAttention`; sequences come first.
+
+    Parameters
+    ----------
+    query
+        (S, B, E), or (S, E) for one sequence.
+    key, value
+        (T, B, K) and (T, B, V), likewise.
+    embed_dim_to_check
+        E; an error if `query` has other features.
+    num_heads
+        H, which divides E.
+    in_proj_weight, in_proj_bias
+        (3 E, E) and (3 E,).
+    bias_k, bias_v
+        (1, 1, E): a key and value behind those of each sequence; None for none.
+    add_zero_attn
+        Whether a key and value of zeros is added.
+    dropout_p
+        With this probability weights are set to 0, if `training`.
+    out_proj_weight, out_proj_bias
+        (E, E) and (E,).
+    training
+        Whether weights are dropped.
+    key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal
+        As in the call of `nn.MultiheadAttention`.
+    use_separate_proj_weight
+        Whether the next three stand in place of `in_proj_weight`.
+    q_proj_weight, k_proj_weight, v_proj_weight
+        (E, E), (E, K) and (E, V).
+    static_k, static_v
+        (B * H, T, E / H), in place of what is projected.
+
+    Returns
+    -------
+    output : Tensor
+        As `query`.
+    weights : Tensor or None
+        (B, S, T), or (B, H, S, T) if not averaged; without B for one sequence.
+
+    Raises
+    ------
+    ArgumentError
+        If the heads do not divide the features, or a weight is missing.
+    ShapeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, w, out = ac.randn(5, 2, 4), ac.randn(12, 4), ac.randn(4, 4)
+    >>> y, weights = ac.nn.functional.multi_head_attention_forward(
+    ...     x, x, x, 4, 2, w, None, None, None, False, 0.0, out, None
+    ... )
+    >>> y.shape, weights.shape
+    (autocalc.Size([5, 2, 4]), autocalc.Size([2, 5, 5]))
+    """
+    ends = (
+        check_tensor(_WHERE, query),
+        check_tensor(_WHERE, key),
+        check_tensor(_WHERE, value),
+    )
+    flags = {
+        "add_zero_attn": add_zero_attn,
+        "training": training,
+        "need_weights": need_weights,
+        "use_separate_proj_weight": use_separate_proj_weight,
+        "average_attn_weights": average_attn_weights,
+        "is_causal": is_causal,
+    }
+    for name, flag in flags.items():
+        check_flag(_WHERE, name, flag)
+    check_probability(_WHERE, dropout_p)
+    _check_heads(embed_dim_to_check, num_heads)
+    apart = (q_proj_weight, k_proj_weight, v_proj_weight)
+    weights = _projections(
+        embed_dim_to_check,
+        None if use_separate_proj_weight else _given("in_proj_weight", in_proj_weight),
+        apart if use_separate_proj_weight else None,
+        in_proj_bias,
+        out_proj_weight,
+        out_proj_bias,
+    )
+    sizes = _features(embed_dim_to_check, weights)
+    single = steps.check_shapes(_WHERE, ends, sizes, batch_first=False)
+    ends = steps.sequences(ends, single, batch_first=False)
+    batch = ends[0].shape[0]
+    for name, bias in (("bias_k", bias_k), ("bias_v", bias_v)):
+        _check_shape(name, bias, (1, 1, embed_dim_to_check))
+    if (bias_k is None) != (bias_v is None):
+        message = f"{_WHERE}: `bias_k` and `bias_v` belong together; give both or none."
+        raise ArgumentError(message)
+    layer = steps.Attention(
+        _WHERE,
+        num_heads,
+        weights,
+        bias_k,
+        bias_v,
+        add_zero_attn,
+        dropout_p if training else 0.0,
+        *_static(batch, num_heads, embed_dim_to_check, static_k, static_v),
+    )
+    for mask in (key_padding_mask, attn_mask):
+        if mask is not None:
+            check_tensor(_WHERE, mask)
+    asked = steps.Asked(
+        key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal
+    )
+    out, found = steps.forward(layer, ends, asked)
+    return steps.as_asked(out, found, single, batch_first=False)
+
+
+def _check_heads(size: int, heads: int) -> None:
+    check_sizes(_WHERE, embed_dim_to_check=size, num_heads=heads)
+    if not size or not heads or size % heads:
+        message = (
+            f"{_WHERE}: `embed_dim_to_check` is {size} and `num_heads` {heads}; the "
+            f"heads must divide the features, and neither may be 0."
+        )
+        raise ArgumentError(message)
+
+
+def _given(name: str, weight: Tensor | None) -> Tensor:
+    if weight is None:
+        message = (
+            f"{_WHERE}: `{name}` is None; give `in_proj_weight`, or "
+            f"`use_separate_proj_weight=True` and the three weights apart."
+        )
+        raise ArgumentError(message)
+    return check_tensor(_WHERE, weight)
+
+
+def _check_shape(name: str, given: Any, needed: tuple[int, ...]) -> None:
+    if given is not None and check_tensor(_WHERE, given).shape != needed:
+        message = (
+            f"{_WHERE}: `{name}` has shape {tuple(given.shape)}; it must be {needed}."
+        )
+        raise ShapeError(message)
+
+
+def _projections(
+    size: int,
+    packed: Tensor | None,
+    apart: tuple[Tensor | None, Tensor | None, Tensor | None] | None,
+    bias: Tensor | None,
+    out: Tensor,
+    out_bias: Tensor | None,
+) -> Projections:
+    _check_shape("in_proj_weight", packed, (3 * size, size))
+    _check_shape("in_proj_bias", bias, (3 * size,))
+    _check_shape("out_proj_weight", check_tensor(_WHERE, out), (size, size))
+    _check_shape("out_proj_bias", out_bias, (size,))
+    if apart is None:
+        return Projections(packed, None, bias, out, out_bias)
+    names = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
+    q, k, v = (_given(name, w) for name, w in zip(names, apart, strict=True))
+    for name, w in zip(names, (q, k, v), strict=True):
+        features = w.shape[1] if w.ndim == 2 and name[0] != "q" else size
+        _check_shape(name, w, (size, features))
+    return Projections(None, (q, k, v), bias, out, out_bias)
+
+
+def _features(size: int, weights: Projections) -> tuple[int, int, int]:
+    """Return the features of query, key and value."""
+    if weights.apart is None:
+        return size, size, size
+    _, k, v = weights.apart
+    return size, k.shape[1], v.shape[1]
+
+
+def _static(
+    batch: int, heads: int, size: int, *given: Tensor | None
+) -> tuple[Tensor | None, ...]:
+    """Return keys and values of a caller head by head, ``[B, H, T, D]``."""
+    result: list[Tensor | None] = []
+    for name, x in zip(("static_k", "static_v"), given, strict=True):
+        if x is None:
+            result.append(None)
+            continue
+        length = x.shape[1] if check_tensor(_WHERE, x).ndim == 3 else 1
+        _check_shape(name, x, (batch * heads, length, size // heads))
+        result.append(view.reshape(x, (batch, heads, length, size // heads)))
+    return tuple(result)

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: MIT
+"""Activations: elementwise functions, and softmax along a dimension."""
+
+from __future__ import annotations
+
+from autocalc._ops._operator.checks import check_approximate, check_shape
+from autocalc._ops.activations import smooth
+from autocalc._ops.elementwise import trigonometric
+from autocalc._tensor import Tensor
+from autocalc.nn import functional
+from autocalc.nn._layers.activations.in_place import InPlace
+from autocalc.nn._module.module import Module
+
+
+class ReLU(InPlace):
+    """max(x, 0).
+
+    Parameters
+    ----------
+    inplace
+        Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ReLU()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([0., 0., 2.])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return max(x, 0)."""
+        return functional.relu(input, self.inplace)
+
+
+class Tanh(Module):
+    """tanh(x).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Tanh()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.7616,  0.0000,  0.9640])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return tanh(x)."""
+        return trigonometric.tanh(input)
+
+
+class Sigmoid(Module):
+    """1 / (1 + exp(-x)).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Sigmoid()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([0.2689, 0.5000, 0.8808])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return 1 / (1 + exp(-x))."""
+        return smooth.sigmoid(input)
+
+
+class SiLU(InPlace):
+    """x * sigmoid(x), also called swish.
+
+    Parameters
+    ----------
+    inplace
+        Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.SiLU()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.2689,  0.0000,  1.7616])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return x * sigmoid(x)."""
+        return functional.silu(input, self.inplace)
+
+
+class GELU(Module):
+    """x * Phi(x), Phi the distribution function of the normal distribution.
+
+    Parameters
+    ----------
+    approximate
+        ``"none"``, or ``"tanh"`` for x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715
+        x^3))).
+
+    Raises
+    ------
+    ArgumentError
+        If `approximate` is neither.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.GELU()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.1587,  0.0000,  1.9545])
+    >>> ac.nn.GELU(approximate="tanh")(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.1588,  0.0000,  1.9546])
+    """
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        check_approximate("GELU", approximate)
+        self.approximate = approximate
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return x * Phi(x)."""
+        return functional.gelu(input, self.approximate)
+
+    def extra_repr(self) -> str:
+        """Name the form."""
+        return f"approximate={self.approximate!r}"
+
+
+class Softplus(Module):
+    """log(1 + exp(beta * x)) / beta, a smooth max(x, 0).
+
+    Parameters
+    ----------
+    beta
+        The larger, the closer to max(x, 0).
+    threshold
+        Where beta * x is above, the input itself is returned.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Softplus()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([0.3133, 0.6931, 2.1269])
+    >>> ac.nn.Softplus(beta=4.0)(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([0.0045, 0.1733, 2.0001])
+    """
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return log(1 + exp(beta * x)) / beta."""
+        return functional.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        """Name the settings."""
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class LogSigmoid(Module):
+    """log(1 / (1 + exp(-x))).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.LogSigmoid()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-1.3133, -0.6931, -0.1269])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return logsigmoid(x)."""
+        return functional.logsigmoid(input)
+
+
+class Softsign(Module):
+    """x / (1 + abs(x)).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Softsign()(ac.tensor([-1.0, 0.0, 3.0]))
+    tensor([-0.5000,  0.0000,  0.7500])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return softsign(x)."""
+        return functional.softsign(input)
+
+
+class Tanhshrink(Module):
+    """x - tanh(x).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Tanhshrink()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.2384,  0.0000,  1.0360])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return tanhshrink(x)."""
+        return functional.tanhshrink(input)
+
+
+class _AlongDim(Module):
+    """A function along one dimension, which must be named."""
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def extra_repr(self) -> str:
+        """Name the dimension."""
+        return f"dim={self.dim}"
+
+
+class Softmax(_AlongDim):
+    """exp(x_i) / sum_j exp(x_j) along `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Softmax(dim=1)(ac.tensor([[0.0, 0.0], [1.0, 3.0]]))
+    tensor([[0.5000, 0.5000],
+            [0.1192, 0.8808]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the softmax."""
+        return functional.softmax(input, self.dim)
+
+
+class Softmax2d(Module):
+    """The softmax over the channels of each pixel.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Softmax2d()(ac.zeros(1, 4, 2, 2))[0, :, 0, 0]
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the softmax of images (N, C, H, W) or (C, H, W) over C."""
+        check_shape("Softmax2d", "input", input, "(N, C, H, W) or (C, H, W)")
+        return functional.softmax(input, -3)
+
+
+class LogSoftmax(_AlongDim):
+    """x_i - log(sum_j exp(x_j)) along `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.LogSoftmax(dim=1)(ac.tensor([[0.0, 0.0], [1.0, 3.0]]))
+    tensor([[-0.6931, -0.6931],
+            [-2.1269, -0.1269]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the logarithm of the softmax."""
+        return functional.log_softmax(input, self.dim)
+
+
+class Softmin(_AlongDim):
+    """exp(-x_i) / sum_j exp(-x_j) along `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Softmin(dim=1)(ac.tensor([[0.0, 0.0], [1.0, 3.0]]))
+    tensor([[0.5000, 0.5000],
+            [0.8808, 0.1192]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the softmin."""
+        return functional.softmin(input, self.dim)
+
+
+class GLU(Module):
+    """a * sigmoid(b), a and b the halves of x along `dim`.
+
+    Parameters
+    ----------
+    dim
+        Must be of an even size.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.GLU()(ac.tensor([[1.0, 2.0, 0.0, 3.0]]))  # 1 / 2, 2 * sigmoid(3)
+    tensor([[0.5000, 1.9051]])
+    """
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return glu(x)."""
+        return functional.glu(input, self.dim)
+
+    def extra_repr(self) -> str:
+        """Name the dimension."""
+        return f"dim={self.dim}"

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""What activations share that can write their result into the input."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from autocalc._tensor.checks import check_switches
+from autocalc.nn._module.module import Module
+
+
+class InPlace(Module):
+    """An activation that can write its result into the input.
+
+    Parameters
+    ----------
+    inplace
+        Whether it does.
+    """
+
+    #: The attributes that `repr` names.
+    _settings: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, inplace: bool = False) -> None:
+        check_switches(type(self).__name__, inplace=inplace)
+        super().__init__()
+        self.inplace = bool(inplace)
+
+    def extra_repr(self) -> str:
+        """Name the settings, and `inplace` where it is not the default."""
+        said = [f"{name}={getattr(self, name)}" for name in self._settings]
+        return ", ".join(said + ["inplace=True"] * self.inplace)

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: MIT
+"""Activations made of pieces, and of exponentials below 0."""
+
+from __future__ import annotations
+
+from autocalc._ops._operator.checks import check_sizes
+from autocalc._ops.creation.constants import full
+from autocalc._ops.random.random_activations import check_slopes
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError
+from autocalc.nn import functional
+from autocalc.nn._layers.activations.in_place import InPlace
+from autocalc.nn._module.module import Module
+from autocalc.nn._module.parameter import Parameter
+
+
+class ReLU6(InPlace):
+    """min(max(x, 0), 6).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ReLU6()(ac.tensor([-1.0, 2.0, 8.0]))
+    tensor([0., 2., 6.])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return min(max(x, 0), 6)."""
+        return functional.relu6(input, inplace=self.inplace)
+
+
+class SELU(InPlace):
+    """1.0507 * elu(x, 1.6733), whose outputs stay normalised.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.SELU()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-1.1113,  0.0000,  2.1014])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return selu(x)."""
+        return functional.selu(input, inplace=self.inplace)
+
+
+class Mish(InPlace):
+    """x * tanh(log(1 + exp(x))).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Mish()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.3034,  0.0000,  1.9440])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return mish(x)."""
+        return functional.mish(input, inplace=self.inplace)
+
+
+class Hardswish(InPlace):
+    """x * min(max(x + 3, 0), 6) / 6.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Hardswish()(ac.tensor([-1.5, 0.0, 1.5, 4.0]))
+    tensor([-0.3750,  0.0000,  1.1250,  4.0000])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return hardswish(x)."""
+        return functional.hardswish(input, inplace=self.inplace)
+
+    def extra_repr(self) -> str:
+        """Name nothing, as PyTorch does here."""
+        return ""
+
+
+class Hardsigmoid(InPlace):
+    """min(max(x + 3, 0), 6) / 6.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Hardsigmoid()(ac.tensor([-4.0, -1.5, 0.0, 4.0]))
+    tensor([0.0000, 0.2500, 0.5000, 1.0000])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return hardsigmoid(x)."""
+        return functional.hardsigmoid(input, inplace=self.inplace)
+
+    def extra_repr(self) -> str:
+        """Name nothing, as PyTorch does here."""
+        return ""
+
+
+class ELU(InPlace):
+    """x above 0, alpha * (exp(x) - 1) below.
+
+    Parameters
+    ----------
+    alpha
+        As in the formula.
+    inplace
+        Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ELU()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.6321,  0.0000,  2.0000])
+    >>> ac.nn.ELU(alpha=2.0)(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-1.2642,  0.0000,  2.0000])
+    """
+
+    _settings = ("alpha",)
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.alpha = alpha
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return elu(x)."""
+        return functional.elu(input, self.alpha, self.inplace)
+
+
+class CELU(InPlace):
+    """x above 0, alpha * (exp(x / alpha) - 1) below.
+
+    Parameters
+    ----------
+    alpha
+        As in the formula.
+    inplace
+        Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.CELU()(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.6321,  0.0000,  2.0000])
+    >>> ac.nn.CELU(alpha=2.0)(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.7869,  0.0000,  2.0000])
+    """
+
+    _settings = ("alpha",)
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.alpha = alpha
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return celu(x)."""
+        return functional.celu(input, self.alpha, self.inplace)
+
+
+class LeakyReLU(InPlace):
+    """x above 0, negative_slope * x below.
+
+    Parameters
+    ----------
+    negative_slope
+        As in the formula.
+    inplace
+        Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.LeakyReLU(0.25)(ac.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.2500,  0.0000,  2.0000])
+    """
+
+    _settings = ("negative_slope",)
+
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.negative_slope = negative_slope
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return leaky_relu(x)."""
+        return functional.leaky_relu(input, self.negative_slope, self.inplace)
+
+
+class RReLU(InPlace):
+    """x above 0, slope * x below; in training slopes are drawn for each element.
+
+    Parameters
+    ----------
+    lower, upper
+        The limits of the slopes; after `eval` the slope is their mean.
+    inplace
+        Write the result into the input as well.
+
+    Raises
+    ------
+    ArgumentError
+        If `lower` is above `upper`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.RReLU(0.25, 0.75).eval()(ac.tensor([-1.0, 2.0]))
+    tensor([-0.5000,  2.0000])
+    """
+
+    _settings = ("lower", "upper")
+
+    def __init__(
+        self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
+    ) -> None:
+        check_slopes("RReLU", lower, upper)
+        super().__init__(inplace)
+        self.lower = lower
+        self.upper = upper
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return rrelu(x)."""
+        return functional.rrelu(
+            input, self.lower, self.upper, self.training, self.inplace
+        )
+
+
+class Hardtanh(InPlace):
+    """x limited to `min_val` to `max_val`.
+
+    Parameters
+    ----------
+    min_val, max_val
+        The limits.
+    inplace
+        Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Hardtanh()(ac.tensor([-3.0, 0.5, 2.0]))
+    tensor([-1.0000,  0.5000,  1.0000])
+    >>> ac.nn.Hardtanh(0.0, 1.5)(ac.tensor([-3.0, 0.5, 2.0]))
+    tensor([0.0000, 0.5000, 1.5000])
+    """
+
+    _settings = ("min_val", "max_val")
+
+    def __init__(
+        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+    ) -> None:
+        low, high = (number("Hardtanh", "limits", v) for v in (min_val, max_val))
+        if not low < high:
+            message = (
+                f"Hardtanh: `min_val`={low} is above `max_val`={high} or equal to it; "
+                f"exchange them."
+            )
+            raise ArgumentError(message)
+        super().__init__(inplace)
+        self.min_val = min_val
+        self.max_val = max_val
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return x, limited."""
+        return functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+
+class PReLU(Module):
+    """x above 0, weight * x below, with slopes that are learnt.
+
+    Parameters
+    ----------
+    num_parameters
+        1, or the size of dimension 1 of the input.
+    init
+        What the slopes begin with.
+    dtype
+        Of the slopes.
+
+    Attributes
+    ----------
+    weight
+        The slopes, (num_parameters,).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.PReLU()(ac.tensor([-4.0, 4.0])).tolist()
+    [-1.0, 4.0]
+    """
+
+    weight: Parameter
+
+    def __init__(
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__()
+        check_sizes("PReLU", num_parameters=num_parameters)
+        self.num_parameters = num_parameters
+        self.init = init
+        slope = number("PReLU", "init", init)
+        self.weight = Parameter(
+            full((num_parameters,), slope, dtype=dtype, device=device)
+        )
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return prelu(x)."""
+        return functional.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        """Name the number of slopes."""
+        return f"num_parameters={self.num_parameters}"

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""The layer of two inputs."""
+
+from __future__ import annotations
+
+from autocalc._ops._operator.checks import check_sizes
+from autocalc._ops.creation.constants import empty
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_switches
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc.nn import _init, functional
+from autocalc.nn._module.module import Module
+from autocalc.nn._module.parameter import Parameter
+
+
+class Bilinear(Module):
+    """y_k = x1^T W_k x2 + b_k.
+
+    Parameters
+    ----------
+    in1_features, in2_features, out_features
+        Sizes of the last dimension of x1, x2 and y.
+    bias
+        Whether b is added.
+    dtype
+        Of the parameters.
+
+    Attributes
+    ----------
+    weight
+        W, (out_features, in1_features, in2_features), drawn evenly from -k to k, k = 1
+        / sqrt(in1_features).
+    bias
+        b, (out_features,), drawn likewise; None without.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.Bilinear(20, 30, 40)
+    >>> layer(ac.randn(128, 20), ac.randn(128, 30)).shape
+    autocalc.Size([128, 40])
+    """
+
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        check_switches("Bilinear", bias=bias)
+        super().__init__()
+        check_sizes(
+            "Bilinear",
+            in1_features=in1_features,
+            in2_features=in2_features,
+            out_features=out_features,
+        )
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
+        shape = (out_features, in1_features, in2_features)
+        self.weight = Parameter(empty(*shape, dtype=dtype, device=device))
+        shift = (
+            Parameter(empty(out_features, dtype=dtype, device=device)) if bias else None
+        )
+        self.register_parameter("bias", shift)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew, from the default generator."""
+        bound = self.in1_features**-0.5 if self.in1_features else 0.0
+        for param in self.parameters(recurse=False):
+            _init.uniform_(param, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        """Return y for x1 (..., in1_features) and x2 (..., in2_features)."""
+        return functional.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """Name the sizes."""
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
+        )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Modules that hold modules or parameters."""

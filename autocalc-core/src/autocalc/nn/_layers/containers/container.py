@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""Modules that hold other modules: in a chain, in a list."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, overload
+
+from autocalc._tensor.checks import sequence
+from autocalc.errors import DimensionError, DTypeError
+from autocalc.nn._layers.containers.chain import stages
+from autocalc.nn._module.module import Module
+from autocalc.nn._module.registry import MODULE
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class _ModuleSequence(Module):
+    """What `Sequential` and `ModuleList` share: children named 0, 1, 2, ..."""
+
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
+    def __getitem__(self, index: int | slice) -> Module | Self:
+        if isinstance(index, slice):
+            return self._with(list(self._modules.items())[index])
+        return self._modules[self._key(index)]  # type: ignore[no-any-return]  # a Module
+
+    def _taken(self, module: Any) -> Any:
+        """Return `module`, if it may be held."""
+        return _checked(self, module)
+
+    def _with(self, items: list[tuple[str, Module]]) -> Self:
+        """Return a new container of these modules."""
+        raise NotImplementedError
+
+    def __setitem__(self, index: int, module: Module) -> None:
+        self.register_module(self._key(index), self._taken(module))
+
+    def __delitem__(self, index: int | slice) -> None:
+        keys = list(self._modules)
+        for key in keys[index] if isinstance(index, slice) else [self._key(index)]:
+            delattr(self, key)
+        if any(key.isdigit() for key in keys):
+            self._renumber(list(self))
+
+    def _renumber(self, modules: list[Module]) -> None:
+        self._modules.clear()
+        for i, module in enumerate(modules):
+            self.register_module(str(i), module)
+
+    def _key(self, index: Any) -> str:
+        """Return the name of the module at a position, counted from either end."""
+        size = len(self)
+        try:
+            position = operator.index(index)
+        except TypeError:
+            message = (
+                f"{self._get_name()}: {index!r} cannot be an index; use integers and "
+                f"slices."
+            )
+            raise DTypeError(message) from None
+        if not -size <= position < size:
+            message = (
+                f"{self._get_name()}: index {position} is out of range for {size} "
+                f"modules."
+            )
+            raise DimensionError(message)
+        return list(self._modules)[position]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        # Sequential runs this at each call, so the registry's view is left out.
+        values = self.__dict__
+        names = self._names.items()
+        return iter([values[name] for name, kind in names if kind == MODULE])
+
+    def __contains__(self, module: object) -> bool:
+        return any(module is other for other in self)
+
+    def append(self, module: Module) -> Self:
+        """Add a module at the end; return the container."""
+        self.register_module(str(len(self)), self._taken(module))
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> Self:
+        """Add modules at the end; return the container."""
+        for module in sequence(type(self).__name__, "modules", modules):
+            self.append(module)
+        return self
+
+    def insert(self, index: int, module: Module) -> Self:
+        """Put a module before the one at `index`; return the container."""
+        modules = list(self)
+        modules.insert(index, self._taken(module))
+        self._renumber(modules)
+        return self
+
+    def pop(self, index: int = -1) -> Module:
+        """Take a module out and return it."""
+        module = self[index]
+        del self[index]
+        return module
+
+    def __add__(self, other: Iterable[Module]) -> Self:
+        return self._with([(str(i), m) for i, m in enumerate([*self, *other])])
+
+    def __iadd__(self, other: Iterable[Module]) -> Self:
+        return self.extend(other)
+
+
+def _checked(owner: Module, module: Any) -> Any:
+    if not isinstance(module, Module):
+        message = f"{owner._get_name()}: holds modules, not a {type(module).__name__}."
+        raise DTypeError(message)
+    return module
+
+
+def _module_or_none(owner: Module, module: Any) -> Any:
+    """Return what a list or dict may hold: None keeps a place empty."""
+    return None if module is None else _checked(owner, module)
+
+
+class Sequential(_ModuleSequence):
+    """Modules that are called one after the other.
+
+    A batch norm and the activation right after it run as one kernel (`ReLU`, `ReLU6`,
+    `Hardtanh`, `LeakyReLU`, `Hardswish`, `SiLU`), unless one of them has hooks.
+
+    Parameters
+    ----------
+    *args
+        The modules, or one dict of modules by name.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Sequential(ac.nn.Linear(4, 8), ac.nn.ReLU())
+    Sequential(
+      (0): Linear(in_features=4, out_features=8, bias=True)
+      (1): ReLU()
+    )
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        named = len(args) == 1 and isinstance(args[0], dict)
+        items = args[0].items() if named else enumerate(args)
+        for name, module in items:
+            self.register_module(str(name), _checked(self, module))
+
+    def _with(self, items: list[tuple[str, Module]]) -> Sequential:
+        return Sequential(dict(items))
+
+    def forward(self, input: Any) -> Any:
+        """Pass `input` through all modules."""
+        for call in stages(list(self)):
+            input = call(input)
+        return input
+
+
+class ModuleList(_ModuleSequence):
+    """A list whose modules are found by `parameters`, `state_dict` and their like.
+
+    Parameters
+    ----------
+    modules
+        What to begin with; None keeps a place empty.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ModuleList(ac.nn.Linear(4, 4) for _ in range(3))
+    ModuleList(
+      (0-2): 3 x Linear(in_features=4, out_features=4, bias=True)
+    )
+    """
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        self.extend(modules or ())
+
+    def _taken(self, module: Any) -> Any:
+        return _module_or_none(self, module)
+
+    def _with(self, items: list[tuple[str, Module]]) -> ModuleList:
+        return ModuleList(module for _, module in items)
+
+    def __repr__(self) -> str:
+        """List the modules, neighbours that print alike in one line."""
+        runs: list[tuple[int, int, str]] = []
+        for i, module in enumerate(self):
+            text = repr(module)
+            if runs and runs[-1][2] == text:
+                runs[-1] = (runs[-1][0], i, text)
+            else:
+                runs.append((i, i, text))
+        lines = [_line(*run).replace("\n", "\n  ") for run in runs]
+        body = "".join(f"\n  {line}" for line in lines)
+        return f"{self._get_name()}({body}\n)" if lines else f"{self._get_name()}()"
+
+
+def _line(first: int, last: int, text: str) -> str:
+    if first == last:
+        return f"({first}): {text}"
+    return f"({first}-{last}): {last - first + 1} x {text}"

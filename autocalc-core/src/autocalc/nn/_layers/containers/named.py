@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Modules that hold modules by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from autocalc._tensor.checks import sequence, short
+from autocalc.errors import DTypeError, ModuleError
+from autocalc.nn._layers.containers.container import _module_or_none
+from autocalc.nn._module.module import Module
+
+
+def _pairs(given: Any) -> list[tuple[str, Any]]:
+    """Return (name, value) pairs from a mapping or from such pairs."""
+    if isinstance(given, Mapping):
+        return list(given.items())
+    pairs = sequence("update", "modules", given)
+    if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
+        message = f"update: {short(given)} does not hold pairs of a name and a value."
+        raise DTypeError(message)
+    return [tuple(pair) for pair in pairs]
+
+
+class _Named(Module):
+    """What both dicts share: a view of the attributes of one kind, by name."""
+
+    def _entries(self) -> Any:
+        raise NotImplementedError
+
+    def _key(self, key: Any) -> str:
+        if key not in self:
+            known = ", ".join(self._entries()) or "none"
+            message = f"{self._get_name()}: there is no {key!r}; there is {known}."
+            raise ModuleError(message)
+        return str(key)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._entries()[self._key(key)]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        raise NotImplementedError
+
+    def __delitem__(self, key: str) -> None:
+        delattr(self, self._key(key))
+
+    def __len__(self) -> int:
+        return len(self._entries())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._entries()
+
+    def keys(self) -> Iterable[str]:
+        """Return the names."""
+        return list(self._entries())
+
+    def values(self) -> Iterable[Any]:
+        """Return what is held."""
+        return list(self._entries().values())
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Return (name, value) pairs."""
+        return list(self._entries().items())
+
+    def pop(self, key: str) -> Any:
+        """Take an entry out and return it."""
+        value = self[key]
+        del self[key]
+        return value
+
+    def clear(self) -> None:
+        """Take all entries out."""
+        for key in self.keys():
+            del self[key]
+
+    def update(self, entries: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+        """Add entries, or replace those of the same names."""
+        for name, value in _pairs(entries):
+            self[name] = value
+
+
+class ModuleDict(_Named):
+    """Modules by name, found by `parameters`, `state_dict` and their like.
+
+    Parameters
+    ----------
+    modules
+        A mapping of names to modules, or pairs; None keeps a place empty.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> choices = ac.nn.ModuleDict({"relu": ac.nn.ReLU(), "tanh": ac.nn.Tanh()})
+    >>> choices["relu"](ac.tensor([-1.0, 1.0]))
+    tensor([0., 1.])
+    """
+
+    def __init__(
+        self,
+        modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None,
+    ) -> None:
+        super().__init__()
+        self.update({} if modules is None else modules)
+
+    def _entries(self) -> Any:
+        return self._modules
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.register_module(key, _module_or_none(self, module))

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: MIT
+"""Layers that convolve signals and images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from autocalc._ops.convolutions._spatial import sizes_of
+from autocalc._ops.convolutions.padding import bordered
+from autocalc._ops.creation.constants import empty
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_switches
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError
+from autocalc.nn import _init, functional
+from autocalc.nn._module.module import Module
+from autocalc.nn._module.parameter import Parameter
+
+Sizes = int | tuple[int, ...]
+
+_MODES = ("zeros", "reflect", "replicate", "circular")
+
+
+class ConvBase(Module):
+    """What all have: how windows lie, a weight and perhaps a bias."""
+
+    _dims: ClassVar[int]
+    _transposed: ClassVar[bool] = False
+
+    weight: Parameter
+    bias: Parameter | None
+    output_padding: tuple[int, ...] = ()
+
+    def _init(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes,
+        padding: Sizes | str,
+        dilation: Sizes,
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        device: str | Device | None,
+        dtype: DType | None,
+    ) -> None:
+        Module.__init__(self)
+        where, dims = type(self).__name__, self._dims
+        _check_channels(where, in_channels, out_channels, groups)
+        if padding_mode not in _MODES:
+            message = f"{where}: `padding_mode`={padding_mode!r}; use one of {_MODES}."
+            raise ArgumentError(message)
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = sizes_of(where, "kernel_size", kernel_size, dims)
+        self.stride = sizes_of(where, "stride", stride, dims)
+        self.dilation = sizes_of(where, "dilation", dilation, dims)
+        self.padding: tuple[int, ...] | str = (
+            _checked_word(where, padding, self.stride)
+            if isinstance(padding, str)
+            else sizes_of(where, "padding", padding, dims, 0)
+        )
+        self.groups = groups
+        self.padding_mode = padding_mode
+        sides = in_channels, out_channels
+        first, second = sides if self._transposed else sides[::-1]
+        self.weight = Parameter(
+            empty(
+                first, second // groups, *self.kernel_size, dtype=dtype, device=device
+            )
+        )
+        shift = (
+            Parameter(empty(out_channels, dtype=dtype, device=device)) if bias else None
+        )
+        self.register_parameter("bias", shift)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew, from the default generator."""
+        # The bound of kaiming_uniform_ with a = sqrt(5) is 1 / sqrt(fan_in).
+        _init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in, _ = _init.fans("reset_parameters", self.weight)
+            bound = 1 / math.sqrt(fan_in) if fan_in else 0
+            _init.uniform_(self.bias, -bound, bound)
+
+    def _bordered(self, x: Tensor) -> Tensor:
+        """Return the input with the border that `padding_mode` names."""
+        where = type(self).__name__
+        if isinstance(self.padding, str):
+            spans = [
+                d * (k - 1) * (self.padding == "same")
+                for k, d in zip(self.kernel_size, self.dilation, strict=True)
+            ]
+            both = tuple((n // 2, n - n // 2) for n in spans)
+        else:
+            both = tuple((n, n) for n in self.padding)
+        return bordered(where, x, both, self.padding_mode)
+
+    def extra_repr(self) -> str:
+        """Name sizes, and what is not as by default."""
+        none = (0,) * self._dims
+        ones = (1,) * self._dims
+        said = [
+            f"{self.in_channels}, {self.out_channels}",
+            f"kernel_size={self.kernel_size}, stride={self.stride}",
+        ]
+        more: tuple[tuple[str, Any, Any], ...] = (
+            ("padding", self.padding, none),
+            ("dilation", self.dilation, ones),
+            ("output_padding", self.output_padding or none, none),
+            ("groups", self.groups, 1),
+            ("bias", self.bias is not None, True),
+            ("padding_mode", self.padding_mode, "zeros"),
+        )
+        said += [f"{name}={value!s}" for name, value, usual in more if value != usual]
+        return ", ".join(said)
+
+
+def _check_channels(where: str, ins: Any, outs: Any, groups: Any) -> None:
+    for name, value in (
+        ("in_channels", ins),
+        ("out_channels", outs),
+        ("groups", groups),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            message = (
+                f"{where}: `{name}` is {value!r}; it must be an integer, 1 or more."
+            )
+            raise ArgumentError(message)
+    if ins % groups or outs % groups:
+        message = (
+            f"{where}: `in_channels`={ins} and `out_channels`={outs} do not both fall "
+            f"into `groups`={groups}; it must divide them."
+        )
+        raise ArgumentError(message)
+
+
+def _checked_word(where: str, padding: str, stride: tuple[int, ...]) -> str:
+    if padding not in ("same", "valid"):
+        message = f"{where}: `padding`={padding!r}; use integers, 'valid' or 'same'."
+        raise ArgumentError(message)
+    if padding == "same" and any(step != 1 for step in stride):
+        message = f"{where}: padding='same' with `stride`={stride}; it needs stride 1."
+        raise ArgumentError(message)
+    return padding
+
+
+class _Conv(ConvBase):
+    """What both have: their arguments, and a function that convolves."""
+
+    _function: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes | str = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        check_switches(type(self).__name__, bias=bias)
+        self._init(in_channels, out_channels, kernel_size, stride, padding, dilation,
+                   groups, bias, padding_mode, device, dtype)  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the convolution of `input`."""
+        return self.convolved(input, self.weight, self.bias)
+
+    def convolved(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """Return the convolution of `input` with other parameters."""
+        padding: Any = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = self._bordered(input), 0
+        return self._function(
+            input, weight, bias, self.stride, padding, self.dilation, self.groups
+        )
+
+
+class Conv1d(_Conv):
+    """Convolves signals (N, in_channels, L) or (in_channels, L); see `Conv2d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Conv1d(4, 8, 3, stride=2)(ac.zeros(1, 4, 9)).shape
+    autocalc.Size([1, 8, 4])
+    """
+
+    _dims = 1
+    _function = staticmethod(functional.conv1d)
+
+
+class Conv2d(_Conv):
+    """Convolves images (N, in_channels, H, W) or (in_channels, H, W).
+
+    The formula is that of `functional.conv2d`.
+
+    Parameters
+    ----------
+    in_channels, out_channels
+        Of input and output.
+    kernel_size, stride, padding, dilation
+        One number, or one for height and one for width.  `padding` may be ``"valid"``
+        for none or ``"same"`` for as much as keeps the size.
+    groups
+        Into how many groups channels fall; `in_channels` makes filters of one channel
+        each.
+    bias
+        Whether a number is added to each output channel.
+    padding_mode
+        What lies beyond the image: ``"zeros"``, its mirror image (``"reflect"``), its
+        border (``"replicate"``) or its other side (``"circular"``).
+    dtype
+        Of the parameters.
+
+    Attributes
+    ----------
+    weight
+        (out_channels, in_channels / groups, kH, kW), drawn evenly from -k to k, k = 1 /
+        sqrt(in_channels / groups * kH * kW).
+    bias
+        (out_channels,), drawn likewise; None without.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is not in its range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.Conv2d(3, 16, 3, padding=1)
+    >>> layer
+    Conv2d(3, 16, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))
+    >>> layer(ac.zeros(2, 3, 8, 8)).shape
+    autocalc.Size([2, 16, 8, 8])
+    """
+
+    _dims = 2
+    _function = staticmethod(functional.conv2d)
+
+
+class Conv3d(_Conv):
+    """Convolves volumes (N, in_channels, D, H, W) or (in_channels, D, H, W).
+
+    As `Conv2d`, with three dimensions of positions: videos, scans.
+
+    Parameters
+    ----------
+    in_channels, out_channels
+        Of input and output.
+    kernel_size, stride, padding, dilation
+        One number, or one for depth, height and width.
+    groups, bias, padding_mode, dtype
+        As those of `Conv2d`.
+
+    Attributes
+    ----------
+    weight
+        (out_channels, in_channels / groups, kD, kH, kW), drawn as that of `Conv2d`.
+    bias
+        (out_channels,); None without.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is not in its range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Conv3d(3, 16, 3, padding=1)(ac.zeros(2, 3, 4, 8, 8)).shape
+    autocalc.Size([2, 16, 4, 8, 8])
+    """
+
+    _dims = 3
+    _function = staticmethod(functional.conv3d)

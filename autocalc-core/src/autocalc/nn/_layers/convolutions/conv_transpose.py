@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Layers of transposed convolutions: they make signals and images larger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from autocalc._ops.convolutions._spatial import sizes_of
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_switches
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError
+from autocalc.nn import functional
+from autocalc.nn._layers.convolutions.conv import ConvBase, Sizes
+
+
+class _ConvTranspose(ConvBase):
+    """What both have: more at the end of the output, and sizes asked for."""
+
+    _transposed = True
+    _function: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        check_switches(type(self).__name__, bias=bias)
+        where = type(self).__name__
+        given: Any = padding
+        if padding_mode != "zeros" or isinstance(given, str):
+            message = (
+                f"{where}: `padding`={padding!r}, `padding_mode`={padding_mode!r}; a "
+                f"transposed convolution takes numbers and 'zeros' only."
+            )
+            raise ArgumentError(message)
+        self._init(in_channels, out_channels, kernel_size, stride, padding, dilation,
+                   groups, bias, padding_mode, device, dtype)  # fmt: skip
+        self.output_padding = sizes_of(
+            where, "output_padding", output_padding, self._dims, 0
+        )
+
+    def _output_padding(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
+        """Return the padding that leads to `output_size`."""
+        if output_size is None:
+            return self.output_padding
+        where, dims = type(self).__name__, self._dims
+        asked = tuple(output_size)[-dims:]
+        sizes: Any = self.padding
+        each = zip(input.shape[-dims:], self.kernel_size, self.stride, sizes,
+                   self.dilation, strict=True)  # fmt: skip
+        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, k, s, p, d in each]
+        extra = tuple(a - b for a, b in zip(asked, least, strict=False))
+        fits = len(extra) == dims and all(
+            0 <= e < s for e, s in zip(extra, self.stride, strict=True)
+        )
+        if not fits:
+            most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
+            message = (
+                f"{where}: `output_size` is {asked}; for an input of {input.shape} it "
+                f"must lie from {tuple(least)} to {tuple(most)}."
+            )
+            raise ArgumentError(message)
+        return extra
+
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        """Return the transposed convolution, of the size `output_size` if given."""
+        padding: Any = self.padding
+        return self._function(
+            input, self.weight, self.bias, self.stride, padding,
+            self._output_padding(input, output_size), self.groups, self.dilation,
+        )  # fmt: skip
+
+
+class ConvTranspose1d(_ConvTranspose):
+    """Transposed convolution of signals (N, in_channels, L); see `ConvTranspose2d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ConvTranspose1d(4, 2, 3, stride=2)(ac.zeros(1, 4, 5)).shape
+    autocalc.Size([1, 2, 11])
+    """
+
+    _dims = 1
+    _function = staticmethod(functional.conv_transpose1d)
+
+
+class ConvTranspose2d(_ConvTranspose):
+    """Transposed convolution of images: the layer that makes them larger.
+
+    The formula is that of `functional.conv_transpose2d`.
+
+    Parameters
+    ----------
+    in_channels, out_channels
+        Of input and output.
+    kernel_size, stride, padding, output_padding, dilation
+        One number, or one for height and one for width.
+    groups
+        Into how many groups channels fall.
+    bias
+        Whether a number is added to each output channel.
+    padding_mode
+        ``"zeros"``.
+    dtype
+        Of the parameters.
+
+    Attributes
+    ----------
+    weight
+        (in_channels, out_channels / groups, kH, kW), drawn evenly from -k to k, k = 1 /
+        sqrt(out_channels / groups * kH * kW).
+    bias
+        (out_channels,), drawn likewise; None without.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is not in its range, or an output size cannot be reached.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.ConvTranspose2d(16, 3, 3, stride=2, padding=1)
+    >>> x = ac.zeros(1, 16, 4, 4)
+    >>> layer(x).shape, layer(x, output_size=(8, 8)).shape
+    (autocalc.Size([1, 3, 7, 7]), autocalc.Size([1, 3, 8, 8]))
+    """
+
+    _dims = 2
+    _function = staticmethod(functional.conv_transpose2d)
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """Transposed convolution of volumes (N, in_channels, D, H, W).
+
+    As `ConvTranspose2d`, with three dimensions of positions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ConvTranspose3d(4, 2, 2, stride=2)(ac.zeros(1, 4, 3, 5, 5)).shape
+    autocalc.Size([1, 2, 6, 10, 10])
+    """
+
+    _dims = 3
+    _function = staticmethod(functional.conv_transpose3d)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Merging dimensions, so that images become rows, and parting them again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autocalc._ops.views import named_views, view
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import as_int, integers
+from autocalc.nn._module.module import Module
+
+
+class Flatten(Module):
+    """Merges the dimensions `start_dim` to `end_dim`; the batch stays by default.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Flatten()(ac.zeros(32, 1, 28, 28)).shape
+    autocalc.Size([32, 784])
+    """
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` with these dimensions merged."""
+        return view.flatten(input, self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        """Name the dimensions."""
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """Parts the dimension `dim` into several.
+
+    Parameters
+    ----------
+    dim
+        The dimension; a negative one counts from the end.
+    unflattened_size
+        Its sizes; one may be -1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Unflatten(1, (1, 28, -1))(ac.zeros(32, 784)).shape
+    autocalc.Size([32, 1, 28, 28])
+    """
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        super().__init__()
+        self.dim = as_int("Unflatten", "dim", dim)
+        self.unflattened_size = integers(
+            "Unflatten", "unflattened_size", unflattened_size
+        )
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` with this dimension parted."""
+        return named_views.unflatten(input, self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        """Name dimension and sizes."""
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

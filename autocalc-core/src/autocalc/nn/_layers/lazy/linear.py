@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""Layers that take their input's size from the first example.
+
+At the first call the parameters get their shapes and values, and the layer becomes the
+ordinary one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_sizes
+from autocalc._tensor import Tensor
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ShapeError
+from autocalc.nn._layers.linear import Linear
+from autocalc.nn._module.module import Module
+from autocalc.nn._module.uninitialized import UninitializedParameter, is_lazy
+
+
+class _Lazy(Module):
+    """Gets its parameters before the first forward, and becomes another class then."""
+
+    _becomes: ClassVar[type[Module]]
+    _sized: bool = False
+
+    def _wait(self) -> None:
+        """Let the first call find the sizes."""
+        self._first = self.register_forward_pre_hook(self._begin, with_kwargs=True)
+
+    def _begin(
+        self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        del module
+        given = (*args, *kwargs.values())
+        self.initialize_parameters(given[0] if given else None)
+        self._first.remove()
+        del self._first, self._sized
+        self.__class__ = self._becomes  # type: ignore[assignment]  # a base of it
+
+    def has_uninitialized_params(self) -> bool:
+        """Return whether there are parameters or buffers without a shape."""
+        return any(map(is_lazy, (*self.parameters(), *self.buffers())))
+
+    def initialize_parameters(self, input: Any) -> None:
+        """Give the parameters the shapes that `input` asks for, and first values."""
+        size = self._size_of(check_tensor(type(self).__name__, input))
+        shapes = self._shapes(size)
+        self._sized = True
+        if not self.has_uninitialized_params():
+            return  # a state was loaded
+        for registry in (self._parameters, self._buffers):
+            for name, tensor in registry.items():
+                if is_lazy(tensor):
+                    tensor.materialize(shapes[name])
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew once their shapes are known."""
+        if self._sized:
+            super().reset_parameters()  # type: ignore[misc]  # of the layer
+
+    def _size_of(self, input: Tensor) -> int:
+        """Return the input's size; raise if the layer cannot take it."""
+        raise NotImplementedError
+
+    def _shapes(self, size: int) -> dict[str, tuple[int, ...]]:
+        """Take in the size; return the shapes of parameters and buffers."""
+        raise NotImplementedError
+
+    def _empty(
+        self, bias: bool, device: str | Device | None, dtype: DType | None
+    ) -> None:
+        """Put parameters without a shape in the places of weight and bias."""
+        for name in ("weight", "bias") if bias else ("weight",):
+            self.register_parameter(
+                name, UninitializedParameter(device=device, dtype=dtype)
+            )
+
+
+class LazyLinear(_Lazy, Linear):
+    """A `Linear` that takes `in_features` from the first example.
+
+    Parameters
+    ----------
+    out_features, bias, dtype
+        Those of `Linear`.
+
+    Attributes
+    ----------
+    weight, bias
+        Each an `UninitializedParameter` until the first call.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.LazyLinear(3)
+    >>> layer(ac.randn(5, 4)).shape
+    autocalc.Size([5, 3])
+    >>> layer
+    Linear(in_features=4, out_features=3, bias=True)
+    """
+
+    _becomes = Linear
+
+    def __init__(
+        self,
+        out_features: int,
+        bias: bool = True,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        check_sizes("LazyLinear", out_features=out_features)
+        Linear.__init__(self, 0, out_features, bias, device, dtype)
+        self._empty(bias, device, dtype)
+        self._wait()
+
+    def _size_of(self, input: Tensor) -> int:
+        if not input.ndim:
+            message = "LazyLinear: `input` has shape (); it must be (..., in_features)."
+            raise ShapeError(message)
+        return input.shape[-1]
+
+    def _shapes(self, size: int) -> dict[str, tuple[int, ...]]:
+        self.in_features = size
+        return {
+            "weight": (self.out_features, size),
+            "bias": (self.out_features,),
+        }

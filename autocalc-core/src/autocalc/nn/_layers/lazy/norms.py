@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""Norms of channels that take their number from the first example."""
+
+from __future__ import annotations
+
+from autocalc._tensor import Tensor
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ShapeError
+from autocalc.nn._layers.lazy.linear import _Lazy
+from autocalc.nn._layers.norms.batch_norm import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+    _BatchNorm,
+    _ChannelNorm,
+    _InstanceNorm,
+)
+from autocalc.nn._module.uninitialized import UninitializedBuffer
+
+
+class _LazyNorm(_Lazy, _ChannelNorm):
+    """Finds `num_features` in the first example."""
+
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            0, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
+        if affine:
+            self._empty(bias, device, dtype)
+        if track_running_stats:
+            self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
+            self.running_var = UninitializedBuffer(device=device, dtype=dtype)
+        self._wait()
+
+    def reset_running_stats(self) -> None:
+        """Set running means to 0, variances to 1 and the count of batches to 0."""
+        if self._sized:
+            super().reset_running_stats()
+
+    def _refused(self, input: Tensor, ndims: tuple[int, ...], form: str) -> ShapeError:
+        return ShapeError(
+            f"{type(self).__name__}: `input` has shape {input.shape}; it must have "
+            f"{' or '.join(map(str, ndims))} dimensions, {form}."
+        )
+
+    def _shapes(self, size: int) -> dict[str, tuple[int, ...]]:
+        self.num_features = size
+        names = ("weight", "bias", "running_mean", "running_var")
+        return dict.fromkeys(names, (size,))
+
+
+class _LazyBatchNorm(_LazyNorm, _BatchNorm):
+    def _size_of(self, input: Tensor) -> int:
+        if input.ndim not in self._ndims:
+            raise self._refused(input, self._ndims, "(N, C, ...)")
+        return input.shape[1]
+
+
+class _LazyInstanceNorm(_LazyNorm, _InstanceNorm):
+    def _size_of(self, input: Tensor) -> int:
+        dims = self._dims
+        if input.ndim not in (dims + 1, dims + 2):
+            ndims = dims + 1, dims + 2
+            raise self._refused(input, ndims, "(C, ...) or (N, C, ...)")
+        return input.shape[-dims - 1]
+
+
+class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
+    """A `BatchNorm1d` that takes `num_features` from the first batch.
+
+    Parameters
+    ----------
+    eps, momentum, affine, track_running_stats, bias, dtype
+        Those of `BatchNorm1d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> norm = ac.nn.LazyBatchNorm1d()
+    >>> norm(ac.randn(5, 4)).shape, norm.running_mean.shape
+    (autocalc.Size([5, 4]), autocalc.Size([4]))
+    """
+
+    _becomes = BatchNorm1d
+
+
+class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
+    """A `BatchNorm2d` that takes `num_features` from the first batch.
+
+    Parameters
+    ----------
+    eps, momentum, affine, track_running_stats, bias, dtype
+        Those of `BatchNorm2d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.LazyBatchNorm2d()(ac.randn(5, 4, 3, 3)).shape
+    autocalc.Size([5, 4, 3, 3])
+    """
+
+    _becomes = BatchNorm2d
+
+
+class LazyBatchNorm3d(_LazyBatchNorm, BatchNorm3d):
+    """A `BatchNorm3d` that takes `num_features` from the first batch.
+
+    Parameters
+    ----------
+    eps, momentum, affine, track_running_stats, bias, dtype
+        Those of `BatchNorm3d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.LazyBatchNorm3d()(ac.randn(5, 4, 3, 3, 3)).shape
+    autocalc.Size([5, 4, 3, 3, 3])
+    """
+
+    _becomes = BatchNorm3d
+
+
+class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
+    """An `InstanceNorm1d` that takes `num_features` from the first example.
+
+    By default it has parameters and running statistics, as PyTorch's.
+
+    Parameters
+    ----------
+    eps, momentum, affine, track_running_stats, bias, dtype
+        Those of `InstanceNorm1d`.
+
+    Raises
+    ------
+    ShapeError
+        If the first example is not (N, C, L) or (C, L).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> norm = ac.nn.LazyInstanceNorm1d()
+    >>> norm(ac.randn(5, 4, 3)).shape, norm.num_features
+    (autocalc.Size([5, 4, 3]), 4)
+    """
+
+    _becomes = InstanceNorm1d
+
+
+class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
+    """An `InstanceNorm2d` that takes `num_features` from the first example.
+
+    By default it has parameters and running statistics, as PyTorch's.
+
+    Parameters
+    ----------
+    eps, momentum, affine, track_running_stats, bias, dtype
+        Those of `InstanceNorm2d`.
+
+    Raises
+    ------
+    ShapeError
+        If the first example is not (N, C, H, W) or (C, H, W).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> norm = ac.nn.LazyInstanceNorm2d()
+    >>> norm(ac.randn(5, 4, 3, 3)).shape, norm.num_features
+    (autocalc.Size([5, 4, 3, 3]), 4)
+    """
+
+    _becomes = InstanceNorm2d
+
+
+class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
+    """An `InstanceNorm3d` that takes `num_features` from the first example.
+
+    By default it has parameters and running statistics, as PyTorch's.
+
+    Parameters
+    ----------
+    eps, momentum, affine, track_running_stats, bias, dtype
+        Those of `InstanceNorm3d`.
+
+    Raises
+    ------
+    ShapeError
+        If the first example is not (N, C, D, H, W) or (C, D, H, W).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> norm = ac.nn.LazyInstanceNorm3d()
+    >>> norm(ac.randn(5, 4, 3, 3, 3)).shape, norm.num_features
+    (autocalc.Size([5, 4, 3, 3, 3]), 4)
+    """
+
+    _becomes = InstanceNorm3d

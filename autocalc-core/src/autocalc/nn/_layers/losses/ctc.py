@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The loss of texts that are shorter than the sequences they are read from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops._operator.checks import check_sizes
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
+from autocalc.nn import functional
+from autocalc.nn._layers.losses.loss import _Loss
+
+
+class CTCLoss(_Loss):
+    """-log of the probability of texts over all their alignments.
+
+    See `functional.ctc_loss`.
+
+    Parameters
+    ----------
+    blank
+        The class that means nothing.
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+    zero_infinity
+        Give 0 for a text that no alignment has, in place of infinity.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> log_probs = ac.randn(12, 2, 5).log_softmax(-1)
+    >>> texts = ac.tensor([[1, 2, 3], [4, 4, 0]])
+    >>> ac.nn.CTCLoss()(log_probs, texts, [12, 10], [3, 2]).shape
+    autocalc.Size([])
+    """
+
+    def __init__(
+        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
+    ) -> None:
+        check_flags("CTCLoss", zero_infinity=zero_infinity)
+        check_sizes("CTCLoss", blank=blank)
+        super().__init__(reduction=reduction)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(
+        self,
+        log_probs: Tensor,
+        targets: Tensor,
+        input_lengths: Any,
+        target_lengths: Any,
+    ) -> Tensor:
+        """Return the loss of log-probabilities [T, N, C] and texts."""
+        return functional.ctc_loss(
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            self.blank,
+            self.reduction,
+            self.zero_infinity,
+        )

@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: MIT
+"""Layers that normalise each channel, over a batch or within an example."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from autocalc._graph._grad_mode import no_grad
+from autocalc._kernels.norm._activated import RELU, PostOp
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_sizes
+from autocalc._ops.convolutions._spatial import batched, unbatched
+from autocalc._ops.creation.constants import empty, ones, zeros
+from autocalc._ops.creation.from_data import tensor
+from autocalc._ops.norms.batch_norm import batch_norm_activation
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_switches
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType, int64
+from autocalc.errors import ShapeError
+from autocalc.nn import _init, functional
+from autocalc.nn._module.module import Module
+from autocalc.nn._module.parameter import Parameter
+
+
+class _ChannelNorm(Module):
+    """Weight, bias and running statistics: a number of each for each channel."""
+
+    #: Version 1 had no ``num_batches_tracked``.
+    _version = 2
+
+    weight: Parameter | None
+    bias: Parameter | None
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
+
+    def _init(
+        self,
+        num_features: int,
+        eps: float,
+        momentum: float | None,
+        affine: bool,
+        track_running_stats: bool,
+        device: str | Device | None,
+        dtype: DType | None,
+        bias: bool,
+    ) -> None:
+        Module.__init__(self)
+        check_sizes(type(self).__name__, num_features=num_features)
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = bool(affine)
+        self.track_running_stats = bool(track_running_stats)
+        for name, present in (("weight", affine), ("bias", affine and bias)):
+            values = empty(num_features, dtype=dtype, device=device)
+            self.register_parameter(name, Parameter(values) if present else None)
+        kept = track_running_stats
+        mean = zeros(num_features, dtype=dtype, device=device) if kept else None
+        var = ones(num_features, dtype=dtype, device=device) if kept else None
+        count = tensor(0, dtype=int64, device=device) if kept else None
+        self.register_buffer("running_mean", mean)
+        self.register_buffer("running_var", var)
+        self.register_buffer("num_batches_tracked", count)
+        self.reset_parameters()
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: Mapping[str, Any],
+        *rest: Any,
+    ) -> None:
+        key = prefix + "num_batches_tracked"
+        count = self.num_batches_tracked
+        if (local_metadata.get("version") or 1) < 2 and count is not None:
+            state_dict.setdefault(key, count)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+    def reset_running_stats(self) -> None:
+        """Set running means to 0, variances to 1 and the count of batches to 0."""
+        with no_grad():
+            if self.running_mean is not None:
+                self.running_mean.zero_()
+            if self.running_var is not None:
+                self.running_var.fill_(1)
+            if self.num_batches_tracked is not None:
+                self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Set the weight to 1 and the bias to 0, and forget running statistics."""
+        self.reset_running_stats()
+        if self.weight is not None:
+            _init.ones_(self.weight)
+        if self.bias is not None:
+            _init.zeros_(self.bias)
+
+    def extra_repr(self) -> str:
+        """Name size and settings."""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+
+#: Running statistics, weight and bias, training, momentum, eps.
+_Arguments = tuple[
+    Tensor | None, Tensor | None, Tensor | None, Tensor | None, bool, float, float
+]
+
+
+class _BatchNorm(_ChannelNorm):
+    _ndims: ClassVar[tuple[int, ...]]
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        check_switches(
+            type(self).__name__,
+            affine=affine,
+            track_running_stats=track_running_stats,
+            bias=bias,
+        )
+        self._init(num_features, eps, momentum, affine, track_running_stats, device,
+                   dtype, bias)  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` normalised; in training, move the running statistics."""
+        return functional.batch_norm(input, *self._arguments(input))
+
+    def relu(self, input: Tensor, residual: Tensor | None = None) -> Tensor:
+        """Return ``relu(self(input) + residual)``, each way in one kernel.
+
+        What lies between is not stored; see `nn.functional.batch_norm_relu`.  Hooks of
+        this module do not run.
+        """
+        return self._activated(input, RELU, residual)
+
+    def _activated(
+        self, input: Tensor, activation: PostOp, residual: Tensor | None = None
+    ) -> Tensor:
+        """Return ``activation(self(input) + residual)``, as `relu` does."""
+        return batch_norm_activation(
+            activation, input, *self._arguments(input), residual
+        )
+
+    def _arguments(self, input: Tensor) -> _Arguments:
+        """Return what the functions take after the input; count a batch."""
+        if check_tensor(type(self).__name__, input).ndim not in self._ndims:
+            shapes = {
+                2: "(N, C)",
+                3: "(N, C, L)",
+                4: "(N, C, H, W)",
+                5: "(N, C, D, H, W)",
+            }
+            message = (
+                f"{type(self).__name__}: `input` has shape {input.shape}; it must be "
+                f"{' or '.join(shapes[n] for n in self._ndims)}."
+            )
+            raise ShapeError(message)
+        keeps = self.running_mean is not None
+        used = keeps and (self.track_running_stats or not self.training)
+        return (
+            self.running_mean if used else None,
+            self.running_var if used else None,
+            self.weight,
+            self.bias,
+            self.training or not keeps,
+            self._share(),
+            self.eps,
+        )
+
+    def _share(self) -> float:
+        """Count this batch; return how far it moves the running statistics."""
+        count = self.num_batches_tracked
+        if self.training and self.track_running_stats and count is not None:
+            with no_grad():
+                count.add_(1)
+            if self.momentum is None:  # the mean over all batches
+                return 1 / int(count.item())
+        return 0.0 if self.momentum is None else self.momentum
+
+
+class BatchNorm1d(_BatchNorm):
+    """Normalises each channel of a batch (N, C) or (N, C, L); see `BatchNorm2d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.BatchNorm1d(4, affine=False)
+    >>> abs(layer(ac.randn(100, 4) + 3).mean().item()) < 1e-5
+    True
+    """
+
+    _ndims = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Normalises each channel of a batch of images (N, C, H, W).
+
+    (x - mean) / sqrt(var + eps) * weight + bias, in training with mean and variance of
+    the batch; after `eval` with the running ones, which training moves towards those of
+    each batch.  Ioffe, Szegedy: Batch normalization (ICML 2015).
+
+    Parameters
+    ----------
+    num_features
+        C.
+    eps
+        Keeps channels of equal values from a division by 0.
+    momentum
+        How far a batch moves the running statistics, from 0 to 1; None takes the mean
+        over all batches.
+    affine
+        Whether there are weight and bias.
+    track_running_stats
+        Whether there are running statistics; without, the batch's are always used.
+    dtype
+        Of parameters and statistics.
+    bias
+        Whether there is a bias beside the weight.
+
+    Attributes
+    ----------
+    weight, bias
+        (C,), ones and zeros at first; None without.
+    running_mean, running_var, num_batches_tracked
+        (C,), zeros and ones at first, and a count; None without.
+
+    Raises
+    ------
+    ShapeError
+        If the input has other dimensions, or one value in each channel in training.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.BatchNorm2d(3)
+    >>> layer(ac.randn(8, 3, 4, 4)).shape, layer.num_batches_tracked.item()
+    (autocalc.Size([8, 3, 4, 4]), 1)
+    >>> list(layer.state_dict())  # doctest: +NORMALIZE_WHITESPACE
+    ['weight', 'bias', 'running_mean', 'running_var', 'num_batches_tracked']
+    """
+
+    _ndims = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Normalises each channel of a batch of volumes (N, C, D, H, W).
+
+    As `BatchNorm2d`, with three dimensions of positions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.BatchNorm3d(3)(ac.randn(2, 3, 4, 5, 5)).shape
+    autocalc.Size([2, 3, 4, 5, 5])
+    """
+
+    _ndims = (5,)
+
+
+class _InstanceNorm(_ChannelNorm):
+    _dims: ClassVar[int]
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        check_switches(
+            type(self).__name__,
+            affine=affine,
+            track_running_stats=track_running_stats,
+            bias=bias,
+        )
+        self._init(num_features, eps, momentum, affine, track_running_stats, device,
+                   dtype, bias)  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` normalised; in training, move the running statistics."""
+        where = type(self).__name__
+        x, had_batch = batched(where, input, self._dims)
+        if x.shape[1] != self.num_features:
+            message = (
+                f"{where}: `input` of shape {input.shape} has {x.shape[1]} channels, "
+                f"the layer num_features={self.num_features}."
+            )
+            raise ShapeError(message)
+        out = functional.instance_norm(
+            x,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            0.0 if self.momentum is None else self.momentum,
+            self.eps,
+        )
+        return unbatched(out, had_batch)
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Normalises each channel of each signal, (N, C, L) or (C, L).
+
+    As `InstanceNorm2d`, with one dimension of positions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.InstanceNorm1d(3)(ac.randn(8, 3, 4)).shape
+    autocalc.Size([8, 3, 4])
+    """
+
+    _dims = 1
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Normalises each channel of each image, (N, C, H, W) or (C, H, W).
+
+    Ulyanov, Vedaldi, Lempitsky: Instance normalization (2016).
+
+    Parameters
+    ----------
+    num_features, eps, momentum, affine, track_running_stats, dtype, bias
+        Those of `BatchNorm2d`; by default there are neither parameters nor running
+        statistics.
+
+    Raises
+    ------
+    ShapeError
+        If the input has other dimensions or channels, or one position.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.InstanceNorm2d(3)(ac.randn(8, 3, 4, 4)).shape
+    autocalc.Size([8, 3, 4, 4])
+    """
+
+    _dims = 2
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Normalises each channel of each volume, (N, C, D, H, W) or (C, D, H, W).
+
+    As `InstanceNorm2d`, with three dimensions of positions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.InstanceNorm3d(3)(ac.randn(2, 3, 4, 5, 5)).shape
+    autocalc.Size([2, 3, 4, 5, 5])
+    """
+
+    _dims = 3

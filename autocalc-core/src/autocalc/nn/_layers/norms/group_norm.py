@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""A layer that normalises groups of channels of each example."""
+
+from __future__ import annotations
+
+from autocalc._ops._operator.checks import check_sizes
+from autocalc._ops.norms.group_norm import check_groups
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_switches
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc.nn import functional
+from autocalc.nn._layers.norms.affine import Scaled
+
+
+class GroupNorm(Scaled):
+    """(x - mean) / sqrt(var + eps) * weight + bias by example and group of channels.
+
+    Wu, He: Group normalization (ECCV 2018).
+
+    Parameters
+    ----------
+    num_groups
+        Into how many groups of neighbours the channels fall.
+    num_channels
+        C of an input (N, C, ...).
+    eps
+        Keeps groups of equal values from a division by 0.
+    affine
+        Whether there are weight and bias.
+    dtype
+        Of the parameters.
+    bias
+        Whether there is a bias beside the weight.
+
+    Attributes
+    ----------
+    weight, bias
+        (C,), ones and zeros at first; None without.
+
+    Raises
+    ------
+    ShapeError
+        If the channels do not fall into groups.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.GroupNorm(3, 6)(ac.randn(2, 6, 4, 4)).shape
+    autocalc.Size([2, 6, 4, 4])
+    """
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        check_switches("GroupNorm", affine=affine, bias=bias)
+        super().__init__()
+        check_sizes("GroupNorm", num_channels=num_channels)
+        check_groups("GroupNorm", num_groups, num_channels)
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = bool(affine)
+        self._add_parameters(
+            (num_channels,), device, dtype, weight=affine, bias=affine and bias
+        )
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` normalised."""
+        return functional.group_norm(
+            input, self.num_groups, self.weight, self.bias, self.eps
+        )
+
+    def extra_repr(self) -> str:
+        """Name sizes and settings."""
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, "
+            f"affine={self.affine}, bias={self.bias is not None}"
+        )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Recurrent networks, their cells, and packed sequences."""

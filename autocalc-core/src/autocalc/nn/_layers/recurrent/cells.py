@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+"""One step of a recurrent network, to be called in a loop of the user's own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_sizes
+from autocalc._ops.creation.constants import empty, zeros
+from autocalc._ops.recurrent import States, Weights, layer
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag, one_of
+from autocalc._tensor.device import Device, place_of_tensor
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError, ShapeError
+from autocalc.nn import _init
+from autocalc.nn._layers.recurrent.base import GATES, check_nonlinearity
+from autocalc.nn._module.module import Module
+from autocalc.nn._module.parameter import Parameter
+
+
+class RNNCellBase(Module):
+    """What the cells have in common.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> cell = ac.nn.LSTMCell(4, 8)
+    >>> isinstance(cell, ac.nn.RNNCellBase), cell.weight_ih.shape
+    (True, autocalc.Size([32, 4]))
+    """
+
+    weight_ih: Parameter
+    weight_hh: Parameter
+    bias_ih: Parameter | None
+    bias_hh: Parameter | None
+
+    def __init__(
+        self,
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        bias: bool,
+        device: str | Device | None,
+        dtype: DType | None,
+    ) -> None:
+        super().__init__()
+        name = type(self).__name__
+        check_sizes(name, input_size=input_size, hidden_size=hidden_size)
+        check_flag(name, "bias", bias)
+        one_of(name, "mode", mode, tuple(GATES))
+        self.mode = mode
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.bias = bias
+        rows = GATES[mode] * hidden_size
+        self.weight_ih = Parameter(empty(rows, input_size, dtype=dtype, device=device))
+        self.weight_hh = Parameter(empty(rows, hidden_size, dtype=dtype, device=device))
+        for word in ("bias_ih", "bias_hh"):
+            parameter = (
+                Parameter(empty(rows, dtype=dtype, device=device)) if bias else None
+            )
+            self.register_parameter(word, parameter)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters evenly from -k to k, k = 1 / sqrt(hidden_size)."""
+        bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size else 0.0
+        for parameter in self.parameters():
+            _init.uniform_(parameter, -bound, bound)
+
+    def _step(self, input: Tensor, states: Any) -> States:
+        """Run one step from `states` (None for zeros); return the new ones."""
+        x = self._batched("input", input, self.input_size)
+        count = 2 if self.mode == "LSTM" else 1
+        if states is None:
+            zero = zeros(
+                x.shape[0], self.hidden_size, dtype=x.dtype, device=place_of_tensor(x)
+            )
+            first: States = (zero,) * count
+        else:
+            given = states if isinstance(states, (tuple, list)) else (states,)
+            if len(given) != count:
+                message = (
+                    f"{type(self).__name__}: `hx` holds {len(given)} states; it must "
+                    f"be {'(h, c)' if count == 2 else 'h'}."
+                )
+                raise ArgumentError(message)
+            first = tuple(
+                self._batched(word, state, self.hidden_size, x.shape[0], input.ndim)
+                for word, state in zip(("h", "c"), given, strict=False)
+            )
+        weights = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        x = view.unsqueeze(x, 0)
+        _, last = layer(self.mode, x, weights, first, False)
+        if input.ndim == 1:
+            return tuple(view.squeeze(s, 0) for s in last)
+        return last
+
+    def _batched(
+        self, word: str, x: Tensor, size: int, batch: int | None = None, ndim: int = 0
+    ) -> Tensor:
+        """Return ``[B, size]``, of one example if there is no batch."""
+        name = type(self).__name__
+        x = check_tensor(name, x)
+        whole = x.ndim in (1, 2) and x.shape[-1] == size and ndim in (0, x.ndim)
+        if not whole or (batch is not None and x.ndim == 2 and x.shape[0] != batch):
+            rows = "B" if batch is None else str(batch)
+            message = (
+                f"{name}: `{word}` has shape {x.shape}; it must be ({rows}, {size}), "
+                f"or ({size},) without a batch."
+            )
+            raise ShapeError(message)
+        return view.unsqueeze(x, 0) if x.ndim == 1 else x
+
+    def extra_repr(self) -> str:
+        """Name the sizes."""
+        text = f"{self.input_size}, {self.hidden_size}"
+        return text if self.bias else f"{text}, bias={self.bias}"
+
+
+class RNNCell(RNNCellBase):
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh).
+
+    Parameters
+    ----------
+    input_size, hidden_size
+        Features of x and of h.
+    bias
+        Whether there are biases.
+    nonlinearity
+        "tanh" or "relu".
+    dtype
+        Of the parameters.
+
+    Attributes
+    ----------
+    weight_ih, weight_hh, bias_ih, bias_hh
+        (hidden_size, input_size), (hidden_size, hidden_size), (hidden_size,) twice.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> cell = ac.nn.RNNCell(10, 20)
+    >>> h = ac.zeros(3, 20)
+    >>> for x in ac.randn(6, 3, 10):
+    ...     h = cell(x, h)
+    >>> h.shape
+    autocalc.Size([3, 20])
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        check_nonlinearity("RNNCell", nonlinearity)
+        mode = f"RNN_{nonlinearity.upper()}"
+        super().__init__(mode, input_size, hidden_size, bias, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """Return h' of an input (B, input_size) and h (B, hidden_size)."""
+        return self._step(input, hx)[0]
+
+
+class LSTMCell(RNNCellBase):
+    """One step of an `LSTM`.
+
+    Parameters
+    ----------
+    input_size, hidden_size
+        Features of x, and of h and c.
+    bias
+        Whether there are biases.
+    dtype
+        Of the parameters.
+
+    Attributes
+    ----------
+    weight_ih, weight_hh, bias_ih, bias_hh
+        (4 hidden_size, input_size), (4 hidden_size, hidden_size), (4 hidden_size,)
+        twice: the blocks of i, f, g and o.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> cell = ac.nn.LSTMCell(10, 20)
+    >>> h, c = cell(ac.randn(3, 10))
+    >>> h, c = cell(ac.randn(3, 10), (h, c))
+    >>> h.shape, c.shape
+    (autocalc.Size([3, 20]), autocalc.Size([3, 20]))
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__("LSTM", input_size, hidden_size, bias, device, dtype)
+
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Return the new (h, c) of an input (B, input_size) and the old ones."""
+        h, c = self._step(input, hx)
+        return h, c
+
+
+class GRUCell(RNNCellBase):
+    """One step of a `GRU`.
+
+    Parameters
+    ----------
+    input_size, hidden_size
+        Features of x and of h.
+    bias
+        Whether there are biases.
+    dtype
+        Of the parameters.
+
+    Attributes
+    ----------
+    weight_ih, weight_hh, bias_ih, bias_hh
+        (3 hidden_size, input_size), (3 hidden_size, hidden_size), (3 hidden_size,)
+        twice: the blocks of r, z and n.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.GRUCell(10, 20)(ac.randn(3, 10)).shape
+    autocalc.Size([3, 20])
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__("GRU", input_size, hidden_size, bias, device, dtype)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """Return h' of an input (B, input_size) and h (B, hidden_size)."""
+        return self._step(input, hx)[0]

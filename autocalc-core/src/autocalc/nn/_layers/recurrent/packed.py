@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: MIT
+"""Sequences of different lengths in one batch.
+
+Padded, they are ``[T, B, ...]`` with something behind the shorter ones; packed, they
+are ``[N, ...]``: the first elements of all sequences, then the second ones of those
+that have a second, and so on, the longest sequence first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.checks import check_shape
+from autocalc._ops.arranging import joining
+from autocalc._ops.creation.constants import full
+from autocalc._ops.creation.from_data import tensor
+from autocalc._ops.indexing import indexing
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import FLAG, check_flag, one_of
+from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import ArgumentError, ShapeError
+
+
+class PackedSequence(NamedTuple):
+    """Sequences without padding, as `pack_padded_sequence` makes them.
+
+    Attributes
+    ----------
+    data
+        The elements, (N, ...), step by step.
+    batch_sizes
+        How many sequences have a step, for each step; int64.
+    sorted_indices, unsorted_indices
+        The order by length, longest first, and the way back; None where they came so.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> packed = ac.nn.utils.rnn.pack_sequence([ac.tensor([1, 2, 3]), ac.tensor([4])])
+    >>> packed.data, packed.batch_sizes
+    (tensor([1, 4, 2, 3]), tensor([2, 1, 1]))
+    """
+
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None = None
+    unsorted_indices: Tensor | None = None
+
+
+def pad_sequence(
+    sequences: Sequence[Tensor],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Tensor:
+    """Return sequences as one tensor, as long as the longest.
+
+    Parameters
+    ----------
+    sequences
+        Tensors (length, ...), at least one, alike but for their lengths.
+    batch_first
+        Whether the result is (B, T, ...); otherwise it is (T, B, ...).
+    padding_value
+        What stands beside the shorter ones.
+    padding_side
+        "right" or "left" of them.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> a, b = ac.tensor([1, 2, 3]), ac.tensor([4])
+    >>> ac.nn.utils.rnn.pad_sequence([a, b], batch_first=True)
+    tensor([[1, 2, 3],
+            [4, 0, 0]])
+    """
+    if batch_first.__class__ is not FLAG:
+        batch_first = check_flag("pad_sequence", "batch_first", batch_first)
+    where = "pad_sequence"
+    one_of(where, "padding_side", padding_side, ("right", "left"))
+    each = [check_tensor(where, x) for x in sequences]
+    rests = {x.shape[1:] for x in each if x.ndim}
+    if len(rests) != 1 or not all(x.ndim for x in each):
+        shapes = ", ".join(str(x._array.shape) for x in each) or "none"
+        message = (
+            f"{where}: the sequences have shapes {shapes}; give at least one, all "
+            f"(length, ...), alike but for their lengths."
+        )
+        raise ShapeError(message)
+    length = max(x.shape[0] for x in each)
+    rows = []
+    for x in each:
+        beside = full(
+            (length - x.shape[0], *x.shape[1:]),
+            padding_value,
+            dtype=x.dtype,
+            device=place_of_tensor(x),
+        )
+        rows.append(
+            joining.cat([x, beside] if padding_side == "right" else [beside, x], 0)
+        )
+    return joining.stack(rows, 0 if batch_first else 1)
+
+
+def unpad_sequence(
+    padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
+) -> list[Tensor]:
+    """Return the sequences of (T, B, ...), or (B, T, ...), each of its length.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> padded = ac.tensor([[1, 2, 3], [4, 0, 0]])
+    >>> ac.nn.utils.rnn.unpad_sequence(padded, ac.tensor([3, 1]), batch_first=True)
+    [tensor([1, 2, 3]), tensor([4])]
+    """
+    if batch_first.__class__ is not FLAG:
+        batch_first = check_flag("unpad_sequence", "batch_first", batch_first)
+    x = padded_sequences
+    counts = lengths.tolist()
+    if batch_first:
+        return [x[b, :n] for b, n in enumerate(counts)]
+    return [x[:n, b] for b, n in enumerate(counts)]
+
+
+def pack_padded_sequence(
+    input: Tensor,
+    lengths: Tensor | Sequence[int],
+    batch_first: bool = False,
+    enforce_sorted: bool = True,
+) -> PackedSequence:
+    """Pack padded sequences for a recurrent network, which then passes over padding.
+
+    Parameters
+    ----------
+    input
+        (T, B, ...), or (B, T, ...) if `batch_first`.
+    lengths
+        Of each sequence, from 1 to T.
+    batch_first
+        See `input`.
+    enforce_sorted
+        Whether the sequences come with the longest first; else they are sorted, and
+        what a network returns is put back in their order.
+
+    Raises
+    ------
+    ArgumentError
+        If the lengths do not fit, or fall out of order.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> padded = ac.tensor([[1, 2, 3], [4, 0, 0]])
+    >>> packed = ac.nn.utils.rnn.pack_padded_sequence(padded, [3, 1], batch_first=True)
+    >>> packed.data, packed.batch_sizes
+    (tensor([1, 4, 2, 3]), tensor([2, 1, 1]))
+    """
+    if batch_first.__class__ is not FLAG:
+        batch_first = check_flag("pack_padded_sequence", "batch_first", batch_first)
+    if enforce_sorted.__class__ is not FLAG:
+        enforce_sorted = check_flag(
+            "pack_padded_sequence", "enforce_sorted", enforce_sorted
+        )
+    where = "pack_padded_sequence"
+    x = check_tensor(where, input)
+    counts = [int(n) for n in lengths]
+    check_shape(where, "input", x, "(T, B, ...)")
+    batch, steps = x.shape[:2] if batch_first else (x.shape[1], x.shape[0])
+    if len(counts) != batch or not all(0 < n <= steps for n in counts):
+        message = (
+            f"{where}: `lengths` are {counts} for {batch} sequences of {steps} steps; "
+            f"there must be one for each, from 1 to {steps}."
+        )
+        raise ArgumentError(message)
+    order = sorted(range(batch), key=lambda b: -counts[b])
+    if enforce_sorted and order != list(range(batch)):
+        message = (
+            f"{where}: `lengths` are {counts}; the longest must come first. Sort them, "
+            f"or pass enforce_sorted=False."
+        )
+        raise ArgumentError(message)
+    sizes = [sum(n > t for n in counts) for t in range(max(counts, default=0))]
+    # Where each element lies in the padded rows.
+    across, down = (steps, 1) if batch_first else (1, batch)
+    places = [
+        order[i] * across + t * down for t, n in enumerate(sizes) for i in range(n)
+    ]
+    rows = view.reshape(x, (batch * steps, *x.shape[2:]))
+    data = indexing.index_select(rows, 0, _numbers(places))
+    if enforce_sorted:
+        return PackedSequence(data, _numbers(sizes))
+    back = sorted(range(batch), key=lambda i: order[i])
+    return PackedSequence(data, _numbers(sizes), _numbers(order), _numbers(back))
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    total_length: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return packed sequences padded, and their lengths, in the order they came in.
+
+    Parameters
+    ----------
+    sequence
+        What `pack_padded_sequence` or a recurrent network returned.
+    batch_first
+        Whether the result is (B, T, ...); otherwise it is (T, B, ...).
+    padding_value
+        What stands behind the shorter ones.
+    total_length
+        T, if not the longest length.
+
+    Raises
+    ------
+    ArgumentError
+        If `total_length` is below the longest length.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> packed = ac.nn.utils.rnn.pack_sequence([ac.tensor([1, 2]), ac.tensor([3])])
+    >>> ac.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+    (tensor([[1, 2],
+            [3, 0]]), tensor([2, 1]))
+    """
+    if batch_first.__class__ is not FLAG:
+        batch_first = check_flag("pad_packed_sequence", "batch_first", batch_first)
+    sizes = sequence.batch_sizes.tolist()
+    steps, batch = len(sizes), sizes[0]
+    if total_length is not None and total_length < steps:
+        message = (
+            f"pad_packed_sequence: `total_length` is {total_length}, and there are "
+            f"{steps} steps; it must be at least as many."
+        )
+        raise ArgumentError(message)
+    steps = steps if total_length is None else total_length
+    order = range(batch)
+    if sequence.unsorted_indices is not None:
+        order = sequence.unsorted_indices.tolist()
+    data = sequence.data
+    starts = [sum(sizes[:t]) for t in range(len(sizes))]
+    # Each place takes an element, or the padding behind the last one.
+    places = [
+        starts[t] + i if t < len(sizes) and i < sizes[t] else data.shape[0]
+        for t, i in _walk(steps, order, batch_first)
+    ]
+    padding = full(
+        (1, *data.shape[1:]),
+        padding_value,
+        dtype=data.dtype,
+        device=place_of_tensor(data),
+    )
+    rows = joining.cat([data, padding], 0)
+    out = indexing.index_select(rows, 0, _numbers(places))
+    shape = (batch, steps) if batch_first else (steps, batch)
+    lengths = [sum(n > i for n in sizes) for i in order]
+    return view.reshape(out, (*shape, *data.shape[1:])), _numbers(lengths)
+
+
+def _walk(steps: int, order: Sequence[int], batch_first: bool) -> list[tuple[int, int]]:
+    """Return (step, number in the packed order) for each place of the padded rows."""
+    if batch_first:
+        return [(t, i) for i in order for t in range(steps)]
+    return [(t, i) for t in range(steps) for i in order]
+
+
+def pack_sequence(
+    sequences: Sequence[Tensor], enforce_sorted: bool = True
+) -> PackedSequence:
+    """Pack sequences (length, ...); see `pack_padded_sequence`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> short, long = ac.tensor([4]), ac.tensor([1, 2, 3])
+    >>> packed = ac.nn.utils.rnn.pack_sequence([short, long], enforce_sorted=False)
+    >>> packed.data, packed.sorted_indices
+    (tensor([1, 4, 2, 3]), tensor([1, 0]))
+    """
+    if enforce_sorted.__class__ is not FLAG:
+        enforce_sorted = check_flag("pack_sequence", "enforce_sorted", enforce_sorted)
+    lengths = [x.shape[0] for x in sequences]
+    return pack_padded_sequence(
+        pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted
+    )
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """Return the sequences that were packed, each of its length.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> packed = ac.nn.utils.rnn.pack_sequence([ac.tensor([1, 2, 3]), ac.tensor([4])])
+    >>> ac.nn.utils.rnn.unpack_sequence(packed)
+    [tensor([1, 2, 3]), tensor([4])]
+    """
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)
+
+
+def _numbers(values: Sequence[int]) -> Tensor:
+    return tensor(list(values), dtype=dtypes.int64)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""`Buffer`: the tensor that a module registers as a buffer when it is assigned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops.creation.constants import empty
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag
+
+if TYPE_CHECKING:
+    from autocalc._graph._node import Version
+
+
+class Buffer(Tensor):
+    """A tensor that a `Module` lists among its buffers once it is an attribute.
+
+    ``module.name = Buffer(x)`` does what ``module.register_buffer("name", x)`` does.
+    Operators on it give plain tensors.
+
+    Parameters
+    ----------
+    data
+        The values; memory is shared, history is not.  Empty by default.
+    persistent
+        Whether `state_dict` holds it.
+
+    Raises
+    ------
+    DTypeError
+        If `data` is no tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> m = ac.nn.Module()
+    >>> m.mean = ac.nn.Buffer(ac.zeros(3))
+    >>> m.mask = ac.nn.Buffer(ac.ones(3), persistent=False)
+    >>> [name for name, _ in m.named_buffers()], list(m.state_dict())
+    (['mean', 'mask'], ['mean'])
+    """
+
+    __slots__ = ("persistent",)
+
+    persistent: bool
+    _array: Any
+    _edge: Any
+    _version: Version | None
+    _view: Any
+
+    def __init__(self, data: Tensor | None = None, *, persistent: bool = True) -> None:
+        data = empty(0) if data is None else data
+        check_tensor("Buffer", data)
+        self.persistent = check_flag("Buffer", "persistent", persistent)
+        self._array = data._array
+        self._version = data._cell()
+        self._view = None
+        self._edge = None
+        if data.requires_grad:
+            self.requires_grad_()

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""`load_state_dict`: all or nothing.
+
+Modules say what they would load, and only when everything fits is it written.  Users'
+own methods and hooks may write at once; what those modules were is kept until all is
+well, and put back otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from autocalc._graph._grad_mode import no_grad
+from autocalc._tensor import Tensor
+from autocalc.errors import CheckpointError, DTypeError
+from autocalc.nn._module import hooks
+from autocalc.nn._module.rollback import Restoring
+from autocalc.nn._module.state import (
+    EXTRA,
+    IncompatibleKeys,
+    Slot,
+    overrides,
+    own_slots,
+    set_extra_state,
+)
+from autocalc.nn._module.uninitialized import is_lazy
+
+#: What `local_metadata` calls ``load_state_dict(assign=True)``.
+ASSIGN = "assign_to_params_buffers"
+
+
+class Loading:
+    """One `load_state_dict`: look at everything first, then write."""
+
+    def __init__(self, metadata: Mapping[str, Any], assign: bool) -> None:
+        self.metadata = metadata
+        self.assign = assign
+        self.keys = IncompatibleKeys([], [])
+        self.errors: list[str] = []
+        self.writes: list[Callable[[], Any]] = []
+        self.visited: list[Any] = []
+
+    def visit(self, module: Any, state: Mapping[str, Any], prefix: str) -> None:
+        """Ask `module` and its children what they take of `state`."""
+        local_metadata = dict(self.metadata.get(prefix[:-1], {}))
+        if self.assign:
+            local_metadata[ASSIGN] = True
+        own = LoadedState(state, None if writes_itself(module) else self.writes)
+        lists = self.keys.missing_keys, self.keys.unexpected_keys, self.errors
+        module._load_from_state_dict(own, prefix, local_metadata, True, *lists)
+        for name, child in module._modules.items():
+            if child is not None:
+                inner = f"{prefix}{name}."
+                part = {k: v for k, v in own.items() if k.startswith(inner)}
+                self.visit(child, part, inner)
+        self.visited.append(module)
+
+    def write(self) -> None:
+        """Take over every value."""
+        with no_grad():
+            for write in self.writes:
+                write()
+
+
+class LoadedState(dict[str, Any]):
+    """A part of a state on its way into a module, and where to note what to write."""
+
+    def __init__(
+        self, state: Mapping[str, Any], writes: list[Callable[[], Any]] | None
+    ) -> None:
+        super().__init__(state)
+        self.writes = writes
+
+
+def writes_itself(module: Any) -> bool:
+    """Return whether a module loads by its own method, which wants the values there."""
+    return overrides(module, "_load_from_state_dict", load_from_state_dict)
+
+
+def _has_extra(module: Any) -> bool:
+    return overrides(module, "set_extra_state", set_extra_state)
+
+
+def load_from_state_dict(
+    self: Any,
+    state_dict: dict[str, Any],
+    prefix: str,
+    local_metadata: Mapping[str, Any],
+    strict: bool,
+    missing_keys: list[str],
+    unexpected_keys: list[str],
+    error_msgs: list[str],
+) -> None:
+    """Load what the module has itself, without its children; to be overridden.
+
+    A class's own version may rename keys of `state_dict`, which is a copy, before it
+    calls this one; `local_metadata` holds the ``"version"`` that was saved.  On any
+    error of the whole `load_state_dict`, what it changed is put back.
+    """
+    lists = missing_keys, unexpected_keys, error_msgs
+    if self._hooks is not None:
+        seen = (state_dict, prefix, local_metadata, strict, *lists)
+        for hook in tuple(self._hooks.load_state_pre.values()):
+            hook.function(*((self, *seen) if hook.with_module else seen))
+    taking = Taking(state_dict, prefix, missing_keys if strict else [], error_msgs)
+    assign = bool(local_metadata.get(ASSIGN))
+    for slot in own_slots(self):
+        taking.tensor(slot, assign)
+    if _has_extra(self):
+        taking.extra(self)
+    if strict:
+        unexpected_keys += taking.unexpected(self._modules)
+    _write(state_dict, taking.writes)
+
+
+class Taking:
+    """What one module takes of a state."""
+
+    def __init__(
+        self,
+        state: dict[str, Any],
+        prefix: str,
+        missing: list[str],
+        errors: list[str],
+    ) -> None:
+        self.state, self.prefix = state, prefix
+        self.missing, self.errors = missing, errors
+        self.names: set[str] = set()
+        self.writes: list[Callable[[], Any]] = []
+
+    def tensor(self, slot: Slot, assign: bool) -> None:
+        """Note the value of a parameter or buffer, if there is one that fits."""
+        key = self._key(slot.name)
+        if key not in self.state:
+            self.missing.append(key)
+            return
+        value = self.state[key]
+        if not isinstance(value, Tensor):
+            kind = type(value).__name__
+            self.errors.append(f"{key} is a {kind} and must be a Tensor")
+        elif is_lazy(slot.tensor):  # it takes any shape
+            self.writes.append(lambda: slot.put(value, assign))
+        elif is_lazy(value):
+            self.errors.append(f"{key} has no shape yet")
+        elif value.shape != slot.tensor.shape:
+            shape = slot.tensor.shape
+            self.errors.append(f"{key} has shape {value.shape}, the module's {shape}")
+        else:
+            self.writes.append(lambda: slot.put(value, assign))
+
+    def extra(self, module: Any) -> None:
+        """Note what `get_extra_state` returned."""
+        key = self._key(EXTRA)
+        if key not in self.state:
+            self.missing.append(key)
+            return
+        value = self.state[key]
+        self.writes.append(lambda: module.set_extra_state(value))
+
+    def unexpected(self, children: Mapping[str, Any]) -> list[str]:
+        """Return the keys that neither the module nor a child of it has a place for."""
+        found = []
+        for key in self.state:
+            if key.startswith(self.prefix):
+                name, dot, _ = key[len(self.prefix) :].partition(".")
+                if name not in (children if dot else self.names):
+                    found.append(key)
+        return found
+
+    def _key(self, name: str) -> str:
+        self.names.add(name)
+        return self.prefix + name
+
+
+def _write(state: dict[str, Any], writes: list[Callable[[], Any]]) -> None:
+    """Note what is to be written for later, or write it at once."""
+    later = getattr(state, "writes", None)
+    if later is not None:
+        later += writes
+        return
+    with no_grad():
+        for write in writes:
+            write()
+
+
+def load(module: Any, state: Any, strict: bool, assign: bool) -> IncompatibleKeys:
+    """Load `state` into `module` if all of it fits; else raise and change nothing."""
+    if not isinstance(state, Mapping):
+        message = (
+            f"load_state_dict: the state is a {type(state).__name__}; it must be a "
+            f"dict of tensors, as state_dict() gives it."
+        )
+        raise DTypeError(message)
+    loading = Loading(getattr(state, "_metadata", None) or {}, assign)
+    with Restoring(_at_risk(module)):
+        loading.visit(module, state, "")
+        after = [m for m in loading.visited if m._hooks and m._hooks.load_state_post]
+        if loading.errors or not after:
+            _raise_if_wrong(type(module).__name__, loading, strict)
+        loading.write()
+        for visited in after:  # they may take keys out of the lists
+            hooks.run(visited._hooks.load_state_post, visited, loading.keys)
+        _raise_if_wrong(type(module).__name__, loading, strict)
+    return loading.keys
+
+
+def _at_risk(module: Any) -> list[Any]:
+    """Return the modules that users' methods or hooks may change before all is well."""
+    every = list(module.modules())
+    if any(m._hooks is not None and m._hooks.load_state_post for m in every):
+        return every
+    found: dict[Any, None] = {}
+    for m in every:
+        hooked = m._hooks is not None and m._hooks.load_state_pre
+        if hooked or writes_itself(m) or _has_extra(m):
+            found.update(dict.fromkeys(m.modules()))
+    return list(found)
+
+
+def _raise_if_wrong(name: str, loading: Loading, strict: bool) -> None:
+    problems = list(loading.errors)
+    keys = loading.keys
+    if strict and keys.missing_keys:
+        problems.append(f"missing: {', '.join(keys.missing_keys)}")
+    if strict and keys.unexpected_keys:
+        problems.append(f"unexpected: {', '.join(keys.unexpected_keys)}")
+    if not problems:
+        return
+    advice = "Load it into the module that it was saved from"
+    if strict and not loading.errors:
+        advice += ", or pass strict=False to leave these keys alone"
+    listed = "\n  ".join(problems)
+    message = (
+        f"load_state_dict: the state does not fit {name}; nothing was loaded:\n"
+        f"  {listed}\n{advice}."
+    )
+    raise CheckpointError(message)

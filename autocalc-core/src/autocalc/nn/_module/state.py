@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""A module's state, collected into one dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from autocalc._tensor import Tensor
+from autocalc.errors import ModuleError
+from autocalc.nn._module import hooks as _hooks
+from autocalc.nn._module.parameter import Parameter
+from autocalc.nn._module.registry import PARAMETER, enter
+from autocalc.nn._module.uninitialized import is_lazy
+
+#: The name of what `get_extra_state` returns.
+EXTRA = "_extra_state"
+
+
+class IncompatibleKeys(NamedTuple):
+    """What `load_state_dict` did not find, and what it found and did not need."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return (
+            f"IncompatibleKeys(missing_keys={self.missing_keys}, "
+            f"unexpected_keys={self.unexpected_keys})"
+        )
+
+
+class Slot(NamedTuple):
+    """One entry of a state: the module that has it, its name, and the tensor there."""
+
+    owner: Any
+    name: str
+    tensor: Tensor
+
+    def put(self, value: Tensor, assign: bool) -> None:
+        """Copy `value` into the tensor, or with `assign` let it take the place."""
+        if not assign:
+            if is_lazy(value):
+                return  # so is the tensor
+            if is_lazy(self.tensor):
+                self.tensor.materialize(value.shape)  # type: ignore[attr-defined]
+            self.tensor.copy_(value.detach())
+            return
+        kind = self.owner._names[self.name]
+        if kind == PARAMETER and not isinstance(value, Parameter):
+            value = Parameter(value, self.tensor.requires_grad)
+        enter(self.owner, self.name, value, kind)
+
+
+def own_slots(module: Any) -> Iterator[Slot]:
+    """Yield a module's own parameters, then its buffers that are saved."""
+    for registry in (module._parameters, module._buffers):
+        for name, tensor in registry.items():
+            if tensor is not None and name not in module._unsaved:
+                yield Slot(module, name, tensor)
+
+
+def collect(
+    module: Any, state: dict[str, Any], prefix: str, keep_vars: bool
+) -> dict[str, Any]:
+    """Add the state of `module` and of its children to `state`."""
+    local_metadata = {"version": module._version}
+    if hasattr(state, "_metadata"):
+        state._metadata[prefix[:-1]] = local_metadata
+    hooks = module._hooks or _hooks.Hooks()
+    _hooks.run(hooks.state_pre, module, prefix, keep_vars)
+    module._save_to_state_dict(state, prefix, keep_vars)
+    for name, child in module._modules.items():
+        if child is not None:
+            child.state_dict(
+                destination=state, prefix=f"{prefix}{name}.", keep_vars=keep_vars
+            )
+    for hook in tuple(hooks.state_post.values()):
+        changed = hook.function(module, state, prefix, local_metadata)
+        state = changed if hook.replaces and changed is not None else state
+    return state
+
+
+def save_to_state_dict(
+    self: Any, destination: dict[str, Any], prefix: str, keep_vars: bool
+) -> None:
+    """Add what the module has itself, without its children; to be overridden."""
+    for slot in own_slots(self):
+        tensor = slot.tensor
+        destination[prefix + slot.name] = tensor if keep_vars else tensor.detach()
+    if overrides(self, "get_extra_state", get_extra_state):
+        destination[prefix + EXTRA] = self.get_extra_state()
+
+
+def get_extra_state(self: Any) -> Any:
+    """Return what else belongs to the state; modules define their own.
+
+    `state_dict` holds it as ``"_extra_state"``.
+    """
+    raise _without(self, "get")
+
+
+def set_extra_state(self: Any, state: Any) -> None:
+    """Take over what `get_extra_state` returned; modules define their own."""
+    raise _without(self, "set")
+
+
+def _without(module: Any, verb: str) -> ModuleError:
+    return ModuleError(
+        f"{verb}_extra_state: {type(module).__name__} has no extra state; a class that "
+        f"has some defines both `get_extra_state` and `set_extra_state`."
+    )
+
+
+def overrides(module: Any, method: str, base: Any) -> bool:
+    """Return whether a module has a method of its own in place of Module's, `base`."""
+    return getattr(getattr(module, method), "__func__", None) is not base

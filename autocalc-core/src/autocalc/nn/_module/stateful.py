@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""The part of `Module` that gives and takes its state, and that has hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from autocalc._tensor import RemovableHandle
+from autocalc._tensor.checks import check_flags, check_switches
+from autocalc._tensor.state_dict import StateDict
+from autocalc.nn._module import loading
+from autocalc.nn._module import state as _state
+from autocalc.nn._module.hooks import Hook, Hooks, register
+from autocalc.nn._module.tree import ModuleTree
+
+M = TypeVar("M")
+
+
+class StatefulModule(ModuleTree[M]):
+    """The part of `Module` that has a state and hooks."""
+
+    #: The version of what `state_dict` holds of this class; raised when that changes.
+    _version: int = 1
+
+    # ---- state -----------------------------------------------------------------------
+
+    def state_dict(
+        self,
+        *,
+        destination: dict[str, Any] | None = None,
+        prefix: str = "",
+        keep_vars: bool = False,
+    ) -> dict[str, Any]:
+        """Return all parameters and saved buffers under their dotted names.
+
+        The tensors share the module's memory: they change as it is trained.  The dict
+        has the modules' versions in its attribute ``_metadata``.
+
+        Parameters
+        ----------
+        destination
+            A dict to add to.
+        prefix
+            What to put before each name.
+        keep_vars
+            Give the parameters themselves, not tensors without history.
+        """
+        check_flags("state_dict", keep_vars=keep_vars)
+        state = StateDict() if destination is None else destination
+        return _state.collect(self, state, prefix, keep_vars)
+
+    _save_to_state_dict = _state.save_to_state_dict
+    get_extra_state = _state.get_extra_state
+    set_extra_state = _state.set_extra_state
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> _state.IncompatibleKeys:
+        """Take over the values of a `state_dict`; all of it or, on an error, nothing.
+
+        Parameters
+        ----------
+        state_dict
+            Tensors by dotted name; other dtypes are converted.
+        strict
+            Whether the names must be exactly the module's own.
+        assign
+            Use the tensors themselves in place of copying their values.
+
+        Returns
+        -------
+        (missing_keys, unexpected_keys)
+            Both empty if `strict`.
+
+        Raises
+        ------
+        CheckpointError
+            If names (with `strict`) or shapes do not fit; the message lists them all.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> a, b = ac.nn.Linear(2, 2), ac.nn.Linear(2, 2)
+        >>> b.load_state_dict(a.state_dict())
+        <All keys matched successfully>
+        """
+        check_switches("load_state_dict", strict=strict, assign=assign)
+        return loading.load(self, state_dict, strict, assign)
+
+    _load_from_state_dict = loading.load_from_state_dict
+
+    # ---- hooks -----------------------------------------------------------------------
+
+    def _own_hooks(self) -> Hooks:
+        if self._hooks is None:
+            self._hooks = Hooks()
+        return self._hooks
+
+    def register_forward_pre_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+    ) -> RemovableHandle:
+        """Call ``hook(module, args)`` before each forward; it may return other args.
+
+        With `with_kwargs`, ``hook(module, args, kwargs)`` may return (args, kwargs).
+        The handle returned has ``remove()``.
+        """
+        check_flags(
+            "register_forward_pre_hook", prepend=prepend, with_kwargs=with_kwargs
+        )
+        hooks = self._own_hooks().forward_pre
+        return register(hooks, Hook(hook, with_kwargs), prepend)
+
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+    ) -> RemovableHandle:
+        """Call ``hook(module, args, output)`` after each forward.
+
+        It may return another output.  With `with_kwargs` it is called with (module,
+        args, kwargs, output).
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> layer = ac.nn.Linear(2, 3)
+        >>> shapes = []
+        >>> handle = layer.register_forward_hook(lambda m, a, y: shapes.append(y.shape))
+        >>> _ = layer(ac.zeros(1, 2))
+        >>> handle.remove()
+        >>> shapes
+        [autocalc.Size([1, 3])]
+        """
+        check_flags("register_forward_hook", prepend=prepend, with_kwargs=with_kwargs)
+        hooks = self._own_hooks().forward
+        return register(hooks, Hook(hook, with_kwargs), prepend)
+
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` in each backward pass.
+
+        Both are tuples: of the positional arguments of the call, None for those that
+        require no gradient, and of the outputs.  The hook may return other gradients of
+        the inputs.  Inputs and outputs of the module may not be changed in place.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> layer = ac.nn.Linear(2, 3)
+        >>> handle = layer.register_full_backward_hook(
+        ...     lambda module, grad_input, grad_output: print(grad_output[0].shape)
+        ... )
+        >>> layer(ac.zeros(1, 2)).sum().backward()
+        autocalc.Size([1, 3])
+        """
+        check_flags("register_full_backward_hook", prepend=prepend)
+        return register(self._own_hooks().backward, Hook(hook), prepend)
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, grad_output)`` before each backward pass of the module.
+
+        It may return other gradients of the outputs.
+        """
+        check_flags("register_full_backward_pre_hook", prepend=prepend)
+        return register(self._own_hooks().backward_pre, Hook(hook), prepend)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(module, prefix, keep_vars)`` before `state_dict`."""
+        return register(self._own_hooks().state_pre, Hook(hook), False)
+
+    def register_state_dict_post_hook(
+        self, hook: Callable[..., Any]
+    ) -> RemovableHandle:
+        """Call ``hook(module, state_dict, prefix, local_metadata)`` after `state_dict`.
+
+        `local_metadata` is the module's ``{"version": ...}``.
+        """
+        return register(self._own_hooks().state_post, Hook(hook), False)
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Do as `register_state_dict_post_hook`; the hook may return another dict."""
+        return register(self._own_hooks().state_post, Hook(hook, replaces=True), False)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any]
+    ) -> RemovableHandle:
+        """Call a hook before what this module has itself is loaded.
+
+        It is called as ``hook(module, state_dict, prefix, local_metadata, strict,
+        missing_keys, unexpected_keys, error_msgs)`` and may change `state_dict`, a copy
+        of the entries under `prefix`, and append texts to the lists.
+        """
+        return register(self._own_hooks().load_state_pre, Hook(hook), False)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
+        """Do as `register_load_state_dict_pre_hook`, the module left out if wanted."""
+        check_flags("_register_load_state_dict_pre_hook", with_module=with_module)
+        kept = Hook(hook, with_module=with_module)
+        return register(self._own_hooks().load_state_pre, kept, False)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Callable[..., Any]
+    ) -> RemovableHandle:
+        """Call ``hook(module, incompatible_keys)`` once everything is loaded.
+
+        It may take keys out of the lists ``missing_keys`` and ``unexpected_keys``,
+        which then are no error.
+        """
+        return register(self._own_hooks().load_state_post, Hook(hook), False)

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""What a module is made of: its attributes by kind, and the tree below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags, check_switches, short
+from autocalc.errors import DTypeError, ModuleError
+from autocalc.nn._module import registry
+from autocalc.nn._module.buffer import Buffer
+from autocalc.nn._module.parameter import Parameter
+from autocalc.nn._module.registry import BUFFER, MODULE, PARAMETER, Registry
+
+if TYPE_CHECKING:
+    from autocalc.nn._module.hooks import Hooks
+
+
+#: What the tree consists of: `Module`, which is made of this part and others.
+M = TypeVar("M")
+
+
+class ModuleTree(Generic[M]):
+    """The part of `Module` that finds parameters, buffers and submodules."""
+
+    training: bool
+    _names: dict[str, str]
+    _unsaved: set[str]
+    _hooks: Hooks | None
+
+    #: Whether `__init__` goes on to that of the class that follows, such as a mix-in's,
+    #: with the arguments it is given.
+    call_super_init: bool = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (args or kwargs) and not self.call_super_init:
+            given = [*map(short, args), *(f"{k}={short(v)}" for k, v in kwargs.items())]
+            message = (
+                f"{type(self).__name__}: Module.__init__() was given "
+                f"{', '.join(given)} and takes no arguments. Leave them out, or set "
+                f"call_super_init = True in the class if they are a mix-in's."
+            )
+            raise DTypeError(message)
+        self.__dict__.update(training=True, _names={}, _unsaved=set(), _hooks=None)
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    # ---- attributes --------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Parameter):
+            self._make_room(name)
+            self.register_parameter(name, value)
+        elif isinstance(value, ModuleTree):
+            self._make_room(name)
+            self.register_module(name, value)  # type: ignore[arg-type]  # a Module
+        elif isinstance(value, Buffer) and self._may_hold_buffer(name):
+            self._make_room(name)
+            self.register_buffer(name, value, value.persistent)
+        elif name in self.__dict__.get("_names", ()):
+            self._assign(name, value)
+        else:
+            object.__setattr__(self, name, value)
+
+    def _may_hold_buffer(self, name: str) -> bool:
+        """Return whether `name` is not that of a parameter or of a module."""
+        names: dict[str, str] = self.__dict__.get("_names", {})
+        return names.get(name, BUFFER) == BUFFER
+
+    if not TYPE_CHECKING:  # a type checker knows the attributes that exist
+
+        def __getattr__(self, name: str) -> Any:
+            # Wrappers ask for it by name; the lookup's own error says what is missing.
+            return object.__getattribute__(self, name)
+
+    def _make_room(self, name: str) -> None:
+        """Drop a plain attribute that a parameter or a module is to replace."""
+        if "_names" not in self.__dict__:
+            message = (
+                f"{type(self).__name__}: {name!r} was assigned before "
+                f"Module.__init__() ran; call super().__init__() first."
+            )
+            raise ModuleError(message)
+        if name not in self._names:
+            self.__dict__.pop(name, None)
+
+    def _assign(self, name: str, value: Any) -> None:
+        """Assign something that is no parameter nor module to a registered name."""
+        kind = self._names[name]
+        where = type(self).__name__
+        needed = {PARAMETER: Parameter, BUFFER: Tensor, MODULE: ModuleTree}[kind]
+        registry.check_value(where, name, value, needed, kind)
+        registry.enter(self, name, value, kind)
+
+    def __delattr__(self, name: str) -> None:
+        object.__delattr__(self, name)
+        self._names.pop(name, None)
+        self._unsaved.discard(name)
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter as the attribute `name`; None keeps the place empty."""
+        where = "register_parameter"
+        registry.check_name(where, self, name)
+        registry.check_value(where, name, param, Parameter, PARAMETER)
+        registry.check_leaf(where, name, param)
+        registry.enter(self, name, param, PARAMETER)
+
+    def register_buffer(
+        self, name: str, tensor: Tensor | None, persistent: bool = True
+    ) -> None:
+        """Add a tensor that belongs to the state but is not trained.
+
+        Parameters
+        ----------
+        name
+            The attribute.
+        tensor
+            None keeps the place empty.
+        persistent
+            Whether `state_dict` holds it.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> m = ac.nn.Module()
+        >>> m.register_buffer("mean", ac.zeros(3))
+        >>> m.mean.shape, list(m.state_dict())
+        (autocalc.Size([3]), ['mean'])
+        """
+        check_switches("register_buffer", persistent=persistent)
+        registry.check_name("register_buffer", self, name)
+        registry.check_value("register_buffer", name, tensor, Tensor, BUFFER)
+        registry.enter(self, name, tensor, BUFFER)
+        if persistent:
+            self._unsaved.discard(name)
+        else:
+            self._unsaved.add(name)
+
+    def register_module(self, name: str, module: M | None) -> None:
+        """Add a submodule as the attribute `name`; None keeps the place empty."""
+        registry.check_name("register_module", self, name)
+        registry.check_value("register_module", name, module, ModuleTree, MODULE)
+        registry.enter(self, name, module, MODULE)
+
+    def add_module(self, name: str, module: M | None) -> None:
+        """Add a submodule; the same as `register_module`."""
+        self.register_module(name, module)
+
+    @property
+    def _parameters(self) -> Registry:
+        """The module's own parameters, by name."""
+        return Registry(self, PARAMETER)
+
+    @property
+    def _buffers(self) -> Registry:
+        """The module's own buffers, by name."""
+        return Registry(self, BUFFER)
+
+    @property
+    def _modules(self) -> Registry:
+        """The module's own submodules, by name."""
+        return Registry(self, MODULE)
+
+    # ---- what is inside ------------------------------------------------------------
+
+    def named_modules(
+        self,
+        memo: set[Any] | None = None,
+        prefix: str = "",
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, M]]:
+        """Yield (name, module) for this module, under `prefix`, and all inside it."""
+        check_flags("named_modules", remove_duplicate=remove_duplicate)
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self  # type: ignore[misc]  # a Module
+        for name, child in self._modules.items():
+            if child is not None:
+                inner = f"{prefix}.{name}" if prefix else name
+                yield from child.named_modules(memo, inner, remove_duplicate)
+
+    def modules(self) -> Iterator[M]:
+        """Yield this module and all inside it, each once."""
+        return (module for _, module in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, M]]:
+        """Yield (name, module) for the modules directly inside this one."""
+        seen: set[M] = set()
+        for name, child in self._modules.items():
+            if child is not None and child not in seen:
+                seen.add(child)
+                yield name, child
+
+    def children(self) -> Iterator[M]:
+        """Yield the modules directly inside this one."""
+        return (child for _, child in self.named_children())
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """Yield (name, parameter) for all parameters, a shared one once.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> [(n, p.shape) for n, p in ac.nn.Linear(3, 2).named_parameters()]
+        [('weight', autocalc.Size([2, 3])), ('bias', autocalc.Size([2]))]
+        """
+        check_flags(
+            "named_parameters", recurse=recurse, remove_duplicate=remove_duplicate
+        )
+        return self._named(PARAMETER, prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """Yield all parameters, each once; what an optimizer is given."""
+        check_flags("parameters", recurse=recurse)
+        return (param for _, param in self.named_parameters(recurse=recurse))
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """Yield (name, tensor) for all buffers, a shared one once."""
+        check_flags("named_buffers", recurse=recurse, remove_duplicate=remove_duplicate)
+        return self._named(BUFFER, prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Yield all buffers, each once."""
+        check_flags("buffers", recurse=recurse)
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    def _named(
+        self, kind: str, prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        modules = self.named_modules(
+            prefix=prefix, remove_duplicate=remove_duplicate
+        ) if recurse else [(prefix, self)]  # fmt: skip
+        for inner, module in modules:
+            for name, value in Registry(module, kind).items():
+                if value is None or id(value) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(value))
+                yield (f"{inner}.{name}" if inner else name), value
+
+    def get_submodule(self, target: str) -> M:
+        """Return the module under a dotted name, ``"layers.0.norm"``."""
+        found: Any = self
+        for name in target.split(".") if target else ():
+            inner = found._modules.get(name)
+            if inner is None:
+                known = ", ".join(found._modules) or "none"
+                message = (
+                    f"get_submodule: {target!r}: {type(found).__name__} has no "
+                    f"submodule {name!r}; it has {known}."
+                )
+                raise ModuleError(message)
+            found = inner
+        return found  # type: ignore[no-any-return]  # a Module
+
+    def get_parameter(self, target: str) -> Parameter:
+        """Return the parameter under a dotted name."""
+        found: Parameter = self._get("get_parameter", target, PARAMETER)
+        return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """Return the buffer under a dotted name."""
+        found: Tensor = self._get("get_buffer", target, BUFFER)
+        return found
+
+    def _get(self, where: str, target: str, kind: str) -> Any:
+        path, _, name = target.rpartition(".")
+        owned = Registry(self.get_submodule(path), kind)
+        if owned.get(name) is None:
+            known = ", ".join(owned) or "none"
+            message = f"{where}: there is no {kind} {target!r}; there is {known}."
+            raise ModuleError(message)
+        return owned[name]

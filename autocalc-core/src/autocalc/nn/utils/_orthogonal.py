@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""Weights whose columns, or rows, are orthogonal and of length 1."""
+
+from __future__ import annotations
+
+import math
+from typing import TypeVar
+
+from autocalc._ops.arranging import joining
+from autocalc._ops.arranging.diagonal import diagonal, tril
+from autocalc._ops.creation.constants import eye, zeros
+from autocalc._ops.elementwise import arithmetic
+from autocalc._ops.matrices import matmul
+from autocalc._ops.matrices.factorizations import qr
+from autocalc._ops.matrices.linear_systems import solve
+from autocalc._ops.random.random_draws import randn
+from autocalc._ops.views import view
+from autocalc._ops.views.splitting import narrow
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag, one_of
+from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import ShapeError
+from autocalc.nn._module.module import Module
+from autocalc.nn.utils._parametrizations import weight_of
+from autocalc.nn.utils._parametrize import register_parametrization
+
+M = TypeVar("M", bound=Module)
+
+#: Of a matrix of norm 1/2 the terms behind this one are below 1e-16 of the sum.
+_TERMS = 14
+
+
+def matrix_exp(a: Tensor) -> Tensor:
+    """Return exp(A) = 1 + A + A^2 / 2 + ...: of A / 2^s, squared s times."""
+    size = float(a.detach().abs().sum(-1).max()) if a.numel() else 0.0
+    halvings = max(0, math.ceil(math.log2(size)) + 1) if size > 0 else 0
+    small = a / 2.0**halvings
+    one = eye(a.shape[-1], dtype=a.dtype, device=place_of_tensor(a))
+    total = one
+    for n in range(_TERMS, 0, -1):  # Horner's scheme
+        total = one + matmul.matmul(small, total) / n
+    for _ in range(halvings):
+        total = matmul.matmul(total, total)
+    return total
+
+
+def householder_product(vectors: Tensor, tau: Tensor) -> Tensor:
+    """Return the first columns of (1 - tau v v^T) for one v after the other."""
+    n, k = vectors.shape[-2:]
+    total = narrow(
+        eye(n, dtype=vectors.dtype, device=place_of_tensor(vectors)), -1, 0, k
+    )
+    for i in reversed(range(k)):
+        v = narrow(vectors, -1, i, 1)
+        factor = view.unsqueeze(narrow(tau, -1, i, 1), -1)
+        turned = matmul.matmul(v, matmul.matmul(v.mT, total))
+        total = total - factor * turned
+    return total
+
+
+def householder_vectors(q: Tensor) -> Tensor:
+    """Return vectors below the diagonal, signs on it, that make up an orthogonal Q."""
+    n, k = q.shape[-2:]
+    rest, columns = q, []
+    for j in range(k):
+        x = narrow(narrow(rest, -1, j, 1), -2, j, n - j)
+        first, below = narrow(x, -2, 0, 1), narrow(x, -2, 1, n - j - 1)
+        length = (x * x).sum(-2, keepdim=True).sqrt()
+        there = (below * below).sum(-2, keepdim=True) > 0
+        sign = (first >= 0).to(q.dtype) * 2 - 1
+        # Where nothing is below, the reflection turns the axis itself round.
+        v = (below / (first + sign * length)).masked_fill(~there, 0.0)
+        above = q.new_zeros((*q.shape[:-2], j, 1))
+        v = joining.cat([above, first.new_ones(first.shape), v], -2)
+        tau = view.unsqueeze((v * v).sum(-2), -1)
+        rest = rest - v * (2 / tau) * matmul.matmul(v.mT, rest)
+        above = zeros((*q.shape[:-2], j, 1), dtype=q.dtype, device=place_of_tensor(q))
+        after = narrow(v, -2, j + 1, n - j - 1)
+        signs = narrow(narrow(rest, -1, j, 1), -2, j, 1).sign()
+        columns.append(joining.cat([above, signs, after], -2))
+    return joining.cat(columns, -1)
+
+
+def positive_qr(a: Tensor) -> Tensor:
+    """Return Q of A = Q R with a positive diagonal of R."""
+    q, r = qr(a)
+    return q * view.unsqueeze(diagonal(r, 0, -2, -1).sign(), -2)
+
+
+class _Orthogonal(Module):
+    """An orthogonal matrix made of any matrix."""
+
+    base: Tensor | None
+
+    def __init__(self, kind: str, weight: Tensor, use_trivialization: bool) -> None:
+        super().__init__()
+        self.orthogonal_map = kind
+        self.shape = weight.shape
+        self._based = use_trivialization
+        if use_trivialization:
+            self.register_buffer("base", None)
+
+    def forward(self, x: Tensor) -> Tensor:
+        wide = x.shape[-2] < x.shape[-1]
+        x = x.mT if wide else x
+        read = self._householder if self.orthogonal_map == "householder" else self._skew
+        q = read(x)
+        if self._based and self.base is not None:
+            q = matmul.matmul(self.base, q)
+        return q.mT if wide else q
+
+    def _skew(self, x: Tensor) -> Tensor:
+        """Return exp(A), or (1 - A / 2)^-1 (1 + A / 2), of A = X - X^T."""
+        n, k = x.shape[-2:]
+        x = tril(x)
+        if n != k:
+            x = joining.cat(
+                [
+                    x,
+                    zeros(
+                        (*x.shape[:-1], n - k), dtype=x.dtype, device=place_of_tensor(x)
+                    ),
+                ],
+                -1,
+            )
+        a = x - x.mT
+        if self.orthogonal_map == "matrix_exp":
+            q = matrix_exp(a)
+        else:
+            one = eye(n, dtype=x.dtype, device=place_of_tensor(x))
+            q = solve(one - a / 2, one + a / 2)
+        return narrow(q, -1, 0, k)
+
+    def _householder(self, x: Tensor) -> Tensor:
+        """Return the product of the reflections whose vectors stand below 1's."""
+        below = tril(x, -1)
+        tau = 2.0 / (1.0 + (below * below).sum(-2))
+        n, k = x.shape[-2:]
+        vectors = below + narrow(
+            eye(n, dtype=x.dtype, device=place_of_tensor(x)), -1, 0, k
+        )
+        signs = diagonal(x.detach(), 0, -2, -1).trunc()
+        return householder_product(vectors, tau) * view.unsqueeze(signs, -2)
+
+    def right_inverse(self, value: Tensor) -> Tensor:
+        """Return a matrix that gives `value`, made orthogonal if it is not."""
+        if value.shape != self.shape:
+            message = (
+                f"orthogonal: a weight of shape {value.shape} is assigned; it must be "
+                f"{self.shape}."
+            )
+            raise ShapeError(message)
+        wide = value.shape[-2] < value.shape[-1]
+        q = value.mT if wide else value
+        if self._based:
+            self.base = self._basis(q)
+            return _minus_one(value)
+        if self.orthogonal_map != "householder":
+            message = (
+                "orthogonal: with use_trivialization=False nothing can be assigned to "
+                "weights by 'matrix_exp' or 'cayley'; use 'householder'."
+            )
+            raise NotImplementedError(message)
+        found = householder_vectors(q)
+        return found.mT if wide else found
+
+    def _basis(self, q: Tensor) -> Tensor:
+        """Return an orthogonal square matrix whose first columns are those of q."""
+        n, k = q.shape[-2:]
+        if n == k:
+            return q.clone() if _is_orthogonal(q) else positive_qr(q)
+        more = randn(
+            (*q.shape[:-2], n, n - k), dtype=q.dtype, device=place_of_tensor(q)
+        )
+        return positive_qr(joining.cat([q, more], -1))
+
+
+def _minus_one(like: Tensor) -> Tensor:
+    """Return -1 on the diagonal, 0 elsewhere: each map gives the base of it."""
+    n, k = like.shape[-2:]
+    one = narrow(
+        eye(max(n, k), dtype=like.dtype, device=place_of_tensor(like)), -1, 0, min(n, k)
+    )
+    one = one.mT if n < k else one
+    return arithmetic.neg(one.expand(like.shape)).clone()
+
+
+def _is_orthogonal(q: Tensor) -> bool:
+    n = q.shape[-1]
+    off = matmul.matmul(q.mT, q) - eye(n, dtype=q.dtype, device=place_of_tensor(q))
+    eps = 10 * n * (2.0**-52 if q.itemsize == 8 else 2.0**-23)
+    return float(off.abs().max()) <= eps if q.numel() else True
+
+
+def orthogonal(
+    module: M,
+    name: str = "weight",
+    orthogonal_map: str | None = None,
+    *,
+    use_trivialization: bool = True,
+) -> M:
+    """Keep a weight orthogonal: of rows or columns, whichever are fewer.
+
+    Lezcano-Casado: Trivializations for gradient-based optimization on manifolds
+    (NeurIPS 2019).
+
+    Parameters
+    ----------
+    module
+        It is changed, and returned.
+    name
+        The parameter, of two dimensions or more; a stack of matrices where there are
+        more.
+    orthogonal_map
+        ``"matrix_exp"``: exp(X - X^T); ``"cayley"``: (1 - A / 2)^-1 (1 + A / 2) of A =
+        X - X^T; ``"householder"``: a product of reflections.  By default matrix_exp
+        for square weights, householder for others.
+    use_trivialization
+        Multiply by a fixed orthogonal matrix, so that the weight begins as it was, made
+        orthogonal, and can be assigned to.
+
+    Raises
+    ------
+    ModuleError
+        If there is no such parameter.
+    ShapeError
+        If it has less than two dimensions.
+    ArgumentError
+        If the map is unknown.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.utils.parametrizations.orthogonal(ac.nn.Linear(5, 3))
+    >>> ac.allclose(layer.weight @ layer.weight.T, ac.eye(3), atol=1e-5)
+    True
+    """
+    where = "orthogonal"
+    check_flag(where, "use_trivialization", use_trivialization)
+    weight = weight_of(where, module, name)
+    if weight.ndim < 2:
+        message = (
+            f"{where}: {name!r} has shape {weight.shape}; an orthogonal weight has two "
+            f"dimensions or more."
+        )
+        raise ShapeError(message)
+    if orthogonal_map is None:
+        square = weight.shape[-2] == weight.shape[-1]
+        orthogonal_map = "matrix_exp" if square else "householder"
+    maps = ("matrix_exp", "cayley", "householder")
+    one_of(where, "orthogonal_map", orthogonal_map, maps)
+    made = _Orthogonal(orthogonal_map, weight, use_trivialization)
+    register_parametrization(module, name, made, unsafe=True)
+    return module

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""Weights parametrized by length and direction, or divided by their norm."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeVar
+
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops.matrices import matmul
+from autocalc._ops.matrices.distance import normalize
+from autocalc._ops.random.random_draws import randn
+from autocalc._ops.views import view
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import as_int, check_type, number, require
+from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import DimensionError, ModuleError
+from autocalc.nn._layers.convolutions.conv import ConvBase
+from autocalc.nn._module.module import Module
+from autocalc.nn.utils._parametrize import register_parametrization
+from autocalc.nn.utils._weight_norm import length_except, lengthened
+
+M = TypeVar("M", bound=Module)
+
+
+def weight_of(where: str, module: Any, name: Any) -> Tensor:
+    """Return a module's weight, parametrized or not."""
+    check_type(where, "module", module, Module, "a Module")
+    weight = getattr(module, name, None) if isinstance(name, str) else None
+    if not isinstance(weight, Tensor):
+        message = f"{where}: {type(module).__name__} has no tensor {name!r}."
+        raise ModuleError(message)
+    return weight
+
+
+class _WeightNorm(Module):
+    """g * v / length(v)."""
+
+    def __init__(self, dim: int | None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
+        return lengthened(weight_v, weight_g, self.dim)
+
+    def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """Return length and weight."""
+        return length_except(weight, self.dim), weight
+
+
+def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
+    """Train a weight as ``g * v / length(v)``: its length apart from its direction.
+
+    Salimans, Kingma: Weight normalization (NeurIPS 2016).
+
+    Parameters
+    ----------
+    module
+        It is changed, and returned.
+    name
+        The parameter.
+    dim
+        The dimension along which lengths differ, often that of the outputs; None, or
+        -1, for one length.
+
+    Raises
+    ------
+    ModuleError
+        If there is no such parameter.
+    DimensionError
+        If it has no dimension `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.utils.parametrizations.weight_norm(ac.nn.Linear(20, 40))
+    >>> {key: tuple(x.shape) for key, x in layer.parametrizations.named_parameters()}
+    {'weight.original0': (40, 1), 'weight.original1': (40, 20)}
+    """
+    weight = weight_of("weight_norm", module, name)
+    if dim is not None and dim != -1:
+        dim = as_int("weight_norm", "dim", dim)
+        if not 0 <= dim < weight.ndim:
+            message = (
+                f"weight_norm: `dim`={dim} is out of range for {name!r} of shape "
+                f"{weight.shape}."
+            )
+            raise DimensionError(message)
+    kept = None if dim == -1 else dim
+    register_parametrization(module, name, _WeightNorm(kept), unsafe=True)
+    module.register_load_state_dict_pre_hook(_OldNames(name))
+    return module
+
+
+class _OldNames:
+    """Lets states of `nn.utils.weight_norm` be loaded."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(
+        self, module: Module, state: dict[str, Any], prefix: str, *rest: Any
+    ) -> None:
+        del module, rest
+        old = [f"{prefix}{self.name}_{letter}" for letter in "gv"]
+        if all(key in state for key in old):
+            for i, key in enumerate(old):
+                new = f"{prefix}parametrizations.{self.name}.original{i}"
+                state[new] = state.pop(key)
+
+
+@rounded_once
+def direction(a: Tensor, b: Tensor, eps: float) -> Tensor:
+    """Return the product of a matrix and a vector, with the length 1."""
+    return normalize(matmul.matmul(a, b), dim=0, eps=eps)
+
+
+@rounded_once
+def by_largest(weight: Tensor, matrix: Tensor, u: Tensor, v: Tensor) -> Tensor:
+    """Return W / (u^T W v), of a matrix with the same elements as W."""
+    return weight / matmul.matmul(u, matmul.matmul(matrix, v))
+
+
+def rows_along(weight: Tensor, dim: int) -> Tensor:
+    """Return a weight as a matrix whose rows are the outputs, its dimension `dim`."""
+    order = [dim, *(i for i in range(weight.ndim) if i != dim)]
+    rows = view.permute_op(weight, tuple(order))
+    return view.reshape(rows, (rows.shape[0], math.prod(rows.shape[1:])))
+
+
+def spectral_arguments(
+    where: str, module: Any, name: Any, n_power_iterations: Any, dim: Any
+) -> tuple[Tensor, int, int]:
+    """Return weight, number of iterations and dimension of the outputs, checked."""
+    weight = weight_of(where, module, name)
+    count = as_int(where, "n_power_iterations", n_power_iterations)
+    require(where, "n_power_iterations", count, count >= 1, "1 or more")
+    if dim is None:
+        dim = 1 if isinstance(module, ConvBase) and module._transposed else 0
+    dim = as_int(where, "dim", dim)
+    if not -weight.ndim <= dim < weight.ndim:
+        message = (
+            f"{where}: `dim`={dim} is out of range for {name!r} of shape "
+            f"{weight.shape}."
+        )
+        raise DimensionError(message)
+    return weight, count, dim % weight.ndim
+
+
+class _SpectralNorm(Module):
+    """W / sigma, sigma the largest singular value, by the power method."""
+
+    _u: Tensor
+    _v: Tensor
+
+    def __init__(
+        self, weight: Tensor, n_power_iterations: int, dim: int, eps: float
+    ) -> None:
+        super().__init__()
+        self.dim = dim
+        self.n_power_iterations = n_power_iterations
+        self.eps = eps
+        if weight.ndim > 1:
+            matrix = rows_along(weight.detach(), dim)
+            for name, size in zip(("_u", "_v"), matrix.shape, strict=True):
+                drawn = randn(size, dtype=weight.dtype, device=place_of_tensor(weight))
+                self.register_buffer(name, normalize(drawn, dim=0, eps=eps))
+            self._iterate(matrix, 15)
+
+    def _iterate(self, matrix: Tensor, count: int) -> None:
+        """Turn u and v towards the singular vectors of the largest value."""
+        with no_grad():
+            matrix = matrix.detach()
+            for _ in range(count):
+                self._u.copy_(direction(matrix, self._v, self.eps))
+                self._v.copy_(direction(self._u, matrix, self.eps))
+
+    def forward(self, weight: Tensor) -> Tensor:
+        if weight.ndim == 1:
+            return normalize(weight, dim=0, eps=self.eps)
+        matrix = rows_along(weight, self.dim)
+        if self.training:
+            self._iterate(matrix, self.n_power_iterations)
+        u, v = self._u.clone(), self._v.clone()
+        return by_largest(weight, matrix, u, v)
+
+    def right_inverse(self, value: Tensor) -> Tensor:
+        """Return the value: a weight of norm 1 stays as it is."""
+        return value
+
+
+def spectral_norm(
+    module: M,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> M:
+    """Divide a weight by its largest singular value, which is found on the way.
+
+    In training each reading of the weight turns the singular vectors a little further;
+    after `eval` they stay.  Miyato and others: Spectral normalization for generative
+    adversarial networks (ICLR 2018).
+
+    Parameters
+    ----------
+    module
+        It is changed, and returned.
+    name
+        The parameter.
+    n_power_iterations
+        How often the vectors are turned at each reading, 1 or more.
+    eps
+        The smallest length that is divided by.
+    dim
+        The dimension of the outputs, by default 0, of transposed convolutions 1.
+
+    Raises
+    ------
+    ModuleError
+        If there is no such parameter.
+    ArgumentError
+        If an argument is out of range.
+    DimensionError
+        If the weight has no dimension `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.utils.parametrizations.spectral_norm(ac.nn.Linear(5, 3))
+    >>> round(ac.linalg.norm(layer.eval().weight, 2).item(), 2)
+    1.0
+    """
+    where = "spectral_norm"
+    weight, count, dim = spectral_arguments(
+        where, module, name, n_power_iterations, dim
+    )
+    norm = _SpectralNorm(weight, count, dim, number(where, "eps", eps))
+    register_parametrization(module, name, norm)
+    return module

@@ -1,0 +1,439 @@
+# SPDX-License-Identifier: MIT
+"""Parameters computed from others whenever they are read.
+
+``module.weight`` of a parametrized weight is ``parametrization(original)``.  The
+original is a parameter of ``module.parametrizations.weight``, and the module is of a
+class of its own that has the weight as a property.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from autocalc._graph._grad_mode import no_grad
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag, check_type, short
+from autocalc.errors import ArgumentError, DTypeError, ModuleError, ShapeError
+from autocalc.nn._layers.containers.container import ModuleList
+from autocalc.nn._layers.containers.named import ModuleDict
+from autocalc.nn._module.module import Module
+from autocalc.nn._module.parameter import Parameter
+
+#: Where a module keeps its lists of parametrizations, by the name of the tensor.
+_PLACE = "parametrizations"
+
+
+class _Cache:
+    """What was computed within `cached`."""
+
+    depth = 0
+    values: dict[tuple[int, str], Tensor] = {}  # noqa: RUF012  there is one cache
+
+
+@contextmanager
+def cached() -> Iterator[None]:
+    """Compute every parametrized tensor once, while the context lasts.
+
+    Originals may not be changed within it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.nn.utils import parametrize, parametrizations
+    >>> layer = parametrizations.weight_norm(ac.nn.Linear(2, 2))
+    >>> with parametrize.cached():
+    ...     layer.weight is layer.weight
+    True
+    >>> layer.weight is layer.weight
+    False
+    """
+    _Cache.depth += 1
+    try:
+        yield
+    finally:
+        _Cache.depth -= 1
+        if not _Cache.depth:
+            _Cache.values.clear()
+
+
+class ParametrizationList(ModuleList):
+    """The parametrizations of one tensor, which are applied one after the other.
+
+    Parameters
+    ----------
+    modules
+        The parametrizations.
+    original
+        The tensor.  Those that have a ``right_inverse`` say what to keep of it; it may
+        be several tensors.
+    unsafe
+        Let parametrizations change shape and dtype.
+
+    Attributes
+    ----------
+    original
+        What is kept; ``original0``, ``original1`` ... where it is several tensors.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Doubled(ac.nn.Module):
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> parametrize = ac.nn.utils.parametrize
+    >>> given = ac.tensor([1.0, 3.0])
+    >>> parametrize.ParametrizationList([Doubled(), Doubled()], given)()
+    tensor([ 4., 12.])
+    """
+
+    def __init__(
+        self, modules: Sequence[Module], original: Tensor, unsafe: bool = False
+    ) -> None:
+        super().__init__(modules)
+        self.unsafe = unsafe
+        with no_grad():
+            kept = self._inverted(original, strict=False)
+            if not unsafe:
+                parts = (kept,) if isinstance(kept, Tensor) else kept
+                _check_like(self._applied(parts), original, "the parametrizations give")
+        self.is_tensor = isinstance(kept, Tensor)
+        self.ntensors = 1 if isinstance(kept, Tensor) else len(kept)
+        if isinstance(kept, Tensor):
+            self._keep("original", original, kept)
+        else:
+            for i, part in enumerate(kept):
+                self._keep(f"original{i}", original, part)
+
+    def _keep(self, name: str, original: Tensor, kept: Tensor) -> None:
+        """Register `kept` as what the tensor was, a parameter or a buffer."""
+        if not isinstance(original, Parameter):
+            self.register_buffer(name, kept.detach())
+        elif kept is original:
+            self.register_parameter(name, original)
+        elif kept.shape == original.shape and name == "original":
+            original.data = kept.detach()
+            self.register_parameter(name, original)  # the one that optimizers know
+        else:
+            made = Parameter(kept.detach(), original.requires_grad)
+            self.register_parameter(name, made)
+
+    def _inverted(self, value: Any, *, strict: bool) -> Any:
+        """Return what the parametrizations would make `value` of."""
+        for module in reversed(list(self)):
+            inverse = getattr(module, "right_inverse", None)
+            if inverse is None:
+                if strict:
+                    message = (
+                        f"{type(module).__name__}: it has no right_inverse(), so that "
+                        f"nothing can be assigned to what it parametrizes."
+                    )
+                    raise ModuleError(message)
+                continue
+            try:
+                value = inverse(value)
+            except NotImplementedError:
+                if strict:
+                    raise
+        several = isinstance(value, (tuple, list))
+        if not all(isinstance(v, Tensor) for v in (value if several else (value,))):
+            message = (
+                f"right_inverse: returned {short(value)}; it must be a tensor or "
+                f"several of them."
+            )
+            raise DTypeError(message)
+        return value
+
+    def originals(self) -> tuple[Tensor, ...]:
+        """Return what is kept."""
+        numbers = range(self.ntensors)
+        names = ["original"] if self.is_tensor else [f"original{i}" for i in numbers]
+        return tuple(getattr(self, name) for name in names)
+
+    def right_inverse(self, value: Tensor) -> None:
+        """Keep what the parametrizations make `value` of."""
+        with no_grad():
+            kept = self._inverted(value, strict=True)
+            kept = (kept,) if isinstance(kept, Tensor) else tuple(kept)
+            given = [k._array.shape for k in kept]
+            needed = [o._array.shape for o in self.originals()]
+            if given != needed:
+                message = (
+                    f"right_inverse: returned shapes {given}; what is kept has "
+                    f"{needed}."
+                )
+                raise ShapeError(message)
+            for original, part in zip(self.originals(), kept, strict=True):
+                original.copy_(part)
+
+    def forward(self) -> Tensor:
+        """Return the tensor."""
+        return self._applied(self.originals())
+
+    def _applied(self, originals: Sequence[Tensor]) -> Tensor:
+        """Return what the parametrizations make of the originals."""
+        first, *rest = self
+        value: Tensor = first(*originals)
+        for module in rest:
+            value = module(value)
+        return value
+
+
+# ---- the classes of parametrized modules ---------------------------------------------
+
+
+@cache
+def _class_with(base: type[Module], names: frozenset[str]) -> type[Module]:
+    """Return a class as `base` that has these tensors as properties."""
+    properties: dict[str, Any] = {name: _property(name) for name in names}
+    properties["_parametrized_base"] = base
+    properties["__reduce_ex__"] = _reduced
+    return type(f"Parametrized{base.__name__}", (base,), properties)
+
+
+def _reduced(self: Module, protocol: Any) -> Any:
+    """Let copies and pickles find the class, which has no name to be imported by."""
+    reduced: Any = object.__reduce_ex__(self, max(int(protocol), 2))
+    names = frozenset(getattr(self, _PLACE).keys())
+    return (_made_with, (type_before_parametrizations(self), names), *reduced[2:])
+
+
+def _made_with(base: Any, names: frozenset[str]) -> Module:
+    found = _class_with(base, names)
+    return found.__new__(found)
+
+
+def _property(name: str) -> property:
+    def read(self: Module) -> Tensor:
+        found = getattr(self, _PLACE)[name]
+        if not _Cache.depth:
+            return found()  # type: ignore[no-any-return]  # a tensor
+        key = id(self), name
+        if key not in _Cache.values:
+            _Cache.values[key] = found()
+        return _Cache.values[key]
+
+    def assign(self: Module, value: Tensor) -> None:
+        getattr(self, _PLACE)[name].right_inverse(value)
+
+    return property(read, assign)
+
+
+def type_before_parametrizations(module: Module) -> type[Module]:
+    """Return the class that a module had before it was parametrized.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> parametrize = ac.nn.utils.parametrize
+    >>> layer = ac.nn.Linear(2, 2)
+    >>> layer = parametrize.register_parametrization(layer, "weight", ac.nn.Tanh())
+    >>> type(layer).__name__, parametrize.type_before_parametrizations(layer).__name__
+    ('ParametrizedLinear', 'Linear')
+    """
+    base: type[Module] = getattr(module, "_parametrized_base", type(module))
+    return base
+
+
+def _let_be_computed(module: Module) -> None:
+    """Give the module the class that its parametrizations ask for."""
+    base: Any = type_before_parametrizations(module)
+    lists = module.__dict__.get(_PLACE, {})
+    names = frozenset(lists.keys()) if lists else frozenset()
+    module.__class__ = _class_with(base, names) if names else base
+
+
+# ---- what users call -----------------------------------------------------------------
+
+
+def register_parametrization(
+    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+) -> Module:
+    """Compute a parameter or a buffer of a module whenever it is read.
+
+    Parameters
+    ----------
+    module
+        It is changed, and returned.
+    tensor_name
+        The parameter or buffer; it may be parametrized already, then the new one is
+        applied last.
+    parametrization
+        A module that computes the tensor from the original.  With a method
+        ``right_inverse`` the tensor can be assigned to, and keeps its value now if
+        ``parametrization(right_inverse(x))`` is x; it may return several tensors, which
+        are the arguments of ``forward`` then.
+    unsafe
+        Let it change shape and dtype.
+
+    Raises
+    ------
+    ModuleError
+        If there is no such tensor.
+    ShapeError, DTypeError
+        If the result has another shape or dtype, unless it is `unsafe`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.nn.utils import parametrize
+    >>> class Symmetric(ac.nn.Module):
+    ...     def forward(self, x):
+    ...         return x.triu() + x.triu(1).T
+    >>> layer = ac.nn.Linear(3, 3)
+    >>> _ = parametrize.register_parametrization(layer, "weight", Symmetric())
+    >>> ac.equal(layer.weight, layer.weight.T)
+    True
+    >>> list(layer.state_dict())
+    ['bias', 'parametrizations.weight.original']
+    """
+    where = "register_parametrization"
+    check_flag(where, "unsafe", unsafe)
+    given: dict[str, Any] = {"module": module, "parametrization": parametrization}
+    for name, value in given.items():
+        check_type(where, name, value, Module, "a Module")
+    if is_parametrized(module, tensor_name):
+        _append(module, tensor_name, parametrization, unsafe)
+        return module
+    original = _own_tensor(where, module, tensor_name)
+    made = ParametrizationList([parametrization], original, unsafe)
+    delattr(module, tensor_name)
+    if _PLACE not in module.__dict__:
+        module.register_module(_PLACE, ModuleDict())
+    getattr(module, _PLACE)[tensor_name] = made
+    _let_be_computed(module)
+    return module
+
+
+def _own_tensor(where: str, module: Module, name: Any) -> Tensor:
+    for registry in (module._parameters, module._buffers):
+        if isinstance(name, str) and registry.get(name) is not None:
+            return registry[name]  # type: ignore[no-any-return]  # a tensor
+    known = ", ".join([*module._parameters, *module._buffers]) or "none"
+    message = (
+        f"{where}: {type(module).__name__} has no parameter or buffer {name!r}; it has "
+        f"{known}."
+    )
+    raise ModuleError(message)
+
+
+def _append(module: Module, name: str, parametrization: Module, unsafe: bool) -> None:
+    """Apply one more parametrization after the others."""
+    if not unsafe:
+        now = getattr(module, name)
+        _check_like(parametrization(now), now, "the parametrization gives")
+    found = getattr(module, _PLACE)[name]
+    found.append(parametrization)
+    found.unsafe |= unsafe
+
+
+def _check_like(found: Any, wanted: Tensor, what: str) -> None:
+    """Raise unless `found` has the shape and dtype of `wanted`."""
+    if not isinstance(found, Tensor) or found.dtype is not wanted.dtype:
+        kind = found.dtype.name if isinstance(found, Tensor) else type(found).__name__
+        message = (
+            f"register_parametrization: {what} {kind} where the tensor is "
+            f"{wanted.dtype.name}; pass unsafe=True if that is meant."
+        )
+        raise DTypeError(message)
+    if found.shape != wanted.shape:
+        message = (
+            f"register_parametrization: {what} shape {found.shape} where the tensor "
+            f"has {wanted.shape}; pass unsafe=True if that is meant."
+        )
+        raise ShapeError(message)
+
+
+def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
+    """Return whether a tensor of a module is parametrized, or any.
+
+    Parameters
+    ----------
+    module
+        The module.
+    tensor_name
+        The tensor; None asks for any.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.utils.parametrize.is_parametrized(ac.nn.Linear(2, 2))
+    False
+    """
+    lists = getattr(module, "__dict__", {}).get(_PLACE)
+    if not isinstance(lists, ModuleDict):
+        return False
+    return len(lists) > 0 if tensor_name is None else tensor_name in lists
+
+
+def remove_parametrizations(
+    module: Module, tensor_name: str, leave_parametrized: bool = True
+) -> Module:
+    """Make an ordinary parameter or buffer again of a parametrized one.
+
+    Parameters
+    ----------
+    module
+        It is changed, and returned.
+    tensor_name
+        The parametrized tensor.
+    leave_parametrized
+        Whether it keeps its value; otherwise it becomes the original.
+
+    Raises
+    ------
+    ModuleError
+        If the tensor is not parametrized.
+    ArgumentError
+        If it is to become an original that is several tensors.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.nn.utils import parametrize, parametrizations
+    >>> layer = parametrizations.weight_norm(ac.nn.Linear(2, 2))
+    >>> parametrize.remove_parametrizations(layer, "weight")
+    Linear(in_features=2, out_features=2, bias=True)
+    """
+    where = "remove_parametrizations"
+    check_flag(where, "leave_parametrized", leave_parametrized)
+    if not is_parametrized(module, tensor_name):
+        message = (
+            f"{where}: {tensor_name!r} of {type(module).__name__} is not parametrized."
+        )
+        raise ModuleError(message)
+    lists = getattr(module, _PLACE)
+    found = lists[tensor_name]
+    if not leave_parametrized and not found.is_tensor:
+        message = (
+            f"{where}: the original of {tensor_name!r} is {found.ntensors} tensors; it "
+            f"can only keep its value, with leave_parametrized=True."
+        )
+        raise ArgumentError(message)
+    tensor = _plain(found, leave_parametrized)
+    del lists[tensor_name]
+    _let_be_computed(module)
+    if not len(lists):
+        delattr(module, _PLACE)
+    if isinstance(tensor, Parameter):
+        module.register_parameter(tensor_name, tensor)
+    else:
+        module.register_buffer(tensor_name, tensor)
+    return module
+
+
+def _plain(found: ParametrizationList, leave_parametrized: bool) -> Tensor:
+    """Return what is to stand for a parametrized tensor."""
+    first, *others = found.originals()
+    if not leave_parametrized:
+        return first
+    with no_grad():
+        value: Tensor = found().detach().clone()
+    if not isinstance(first, Parameter):
+        return value
+    if others or first.dtype is not value.dtype:
+        return Parameter(value, first.requires_grad)
+    first.data = value  # the parameter that optimizers know
+    return first

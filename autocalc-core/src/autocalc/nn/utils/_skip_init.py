@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Modules made without first values."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from autocalc._tensor.checks import short
+from autocalc.errors import DTypeError
+from autocalc.nn._init import SKIPPED
+from autocalc.nn._module.module import Module
+
+M = TypeVar("M", bound=Module)
+
+
+def skip_init(module_cls: type[M], *args: Any, **kwargs: Any) -> M:
+    """Make a module whose parameters have no values yet: they wait to be loaded.
+
+    What the functions of `nn.init` would write is left out, and nothing is drawn from
+    the generator.
+
+    Parameters
+    ----------
+    module_cls
+        A class of modules.
+    *args, **kwargs
+        What it is made with.
+
+    Raises
+    ------
+    DTypeError
+        If `module_cls` is no class of modules.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.utils.skip_init(ac.nn.Linear, 5, 1, bias=False)
+    >>> layer.load_state_dict({"weight": ac.ones(1, 5)})
+    <All keys matched successfully>
+    """
+    kind: Any = module_cls
+    if not isinstance(kind, type) or not issubclass(kind, Module):
+        message = (
+            f"skip_init: `module_cls` is {short(module_cls)}; it must be a class of "
+            f"modules, such as nn.Linear."
+        )
+        raise DTypeError(message)
+    token = SKIPPED.set(True)
+    try:
+        return module_cls(*args, **kwargs)
+    finally:
+        SKIPPED.reset(token)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""A weight as a length times a direction."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops.elementwise import arithmetic
+from autocalc._ops.reductions import reduction
+from autocalc._tensor import RemovableHandle, Tensor
+from autocalc._tensor.checks import as_int, short
+from autocalc.errors import DimensionError, ModuleError
+from autocalc.nn._module.module import Module
+from autocalc.nn._module.parameter import Parameter
+
+M = TypeVar("M", bound=Module)
+
+#: Under which attribute a module remembers its norms, by the name of the weight.
+_PLACE = "_weight_norms"
+
+
+@rounded_once
+def lengthened(v: Tensor, g: Tensor, dim: int | None) -> Tensor:
+    """Return g * v / |v|."""
+    return arithmetic.mul(v, arithmetic.div_op(g, length_except(v, dim)))
+
+
+@rounded_once
+def length_except(v: Tensor, dim: int | None) -> Tensor:
+    """Return the length of v, over all dimensions but `dim`."""
+    axes = tuple(i for i in range(v.ndim) if i != dim)
+    if not axes:  # one dimension, and it stays: each element for itself
+        return arithmetic.abs(v)
+    total = reduction.sum(v * v, axes, dim is not None)
+    return reduction.sqrt_zero_grad(total)
+
+
+class _WeightNorm:
+    """Computes weight = g * v / |v| before each forward."""
+
+    def __init__(self, name: str, dim: int | None) -> None:
+        self.name = name
+        self.dim = dim
+        self.handle: RemovableHandle | None = None
+
+    def weight(self, module: Module) -> Tensor:
+        """Return g * v / |v|."""
+        g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
+        return lengthened(v, g, self.dim)
+
+    def __call__(self, module: Module, args: Any) -> None:
+        """Set the weight: the hook."""
+        setattr(module, self.name, self.weight(module))
+
+
+def _check_module(where: str, module: Any) -> None:
+    if not isinstance(module, Module):
+        message = f"{where}: `module` is {short(module)}; it must be a module."
+        raise ModuleError(message)
+
+
+def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
+    """Train a weight as ``g * v / |v|``: its length apart from its direction.
+
+    The parameter becomes two, ``name_g`` and ``name_v``; the weight itself is computed
+    before each forward.  Salimans, Kingma: Weight normalization (NeurIPS 2016).
+
+    Parameters
+    ----------
+    module
+        It is changed, and returned.
+    name
+        The parameter.
+    dim
+        The dimension along which lengths differ, often that of the outputs; None for
+        one length.
+
+    Raises
+    ------
+    ModuleError
+        If there is no such parameter, or it has a norm already.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.utils.weight_norm(ac.nn.Linear(20, 40))
+    >>> layer.weight_g.shape, layer.weight_v.shape
+    (autocalc.Size([40, 1]), autocalc.Size([40, 20]))
+    """
+    _check_module("weight_norm", module)
+    norms = module.__dict__.setdefault(_PLACE, {})
+    weight = module._parameters.get(name)
+    if name in norms or weight is None:
+        known = ", ".join(module._parameters) or "none"
+        message = (
+            f"weight_norm: {module._get_name()} has no parameter {name!r} without a "
+            f"norm; it has {known}."
+        )
+        raise ModuleError(message)
+    dim = None if dim is None else as_int("weight_norm", "dim", dim)
+    if dim is not None and not -weight.ndim <= dim < weight.ndim:
+        message = (
+            f"weight_norm: `dim`={dim} is out of range for {name!r} of shape "
+            f"{weight.shape}."
+        )
+        raise DimensionError(message)
+    norm = _WeightNorm(name, None if dim is None else dim % weight.ndim)
+    delattr(module, name)
+    length = length_except(weight.detach(), norm.dim)
+    module.register_parameter(f"{name}_g", Parameter(length))
+    module.register_parameter(f"{name}_v", Parameter(weight.detach()))
+    norm(module, ())
+    norm.handle = module.register_forward_pre_hook(norm)
+    norms[name] = norm
+    return module
+
+
+def remove_weight_norm(module: M, name: str = "weight") -> M:
+    """Make one parameter again of what `weight_norm` took apart; return the module.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.utils.weight_norm(ac.nn.Linear(2, 3))
+    >>> layer = ac.nn.utils.remove_weight_norm(layer)
+    >>> [name for name, _ in layer.named_parameters()]
+    ['bias', 'weight']
+    """
+    _check_module("remove_weight_norm", module)
+    norm = module.__dict__.get(_PLACE, {}).pop(name, None)
+    if norm is None:
+        message = (
+            f"remove_weight_norm: {module._get_name()} has no norm of {name!r}; "
+            f"weight_norm() gives it one."
+        )
+        raise ModuleError(message)
+    weight = norm.weight(module).detach()
+    norm.handle.remove()
+    for attribute in (name, f"{name}_g", f"{name}_v"):
+        delattr(module, attribute)
+    module.register_parameter(name, Parameter(weight))
+    return module
