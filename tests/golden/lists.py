@@ -47,6 +47,8 @@ def public_modules() -> Iterator[ModuleType]:
         yield importlib.import_module(found.name)
     for stub in sorted(SOURCES.rglob("*.pyi")):  # PyTorch's other paths
         parts = stub.relative_to(SOURCES).with_suffix("").parts
+        if parts[0].startswith("_"):
+            continue
         yield importlib.import_module(
             ".".join(("autocalc", *parts)).removesuffix(".__init__")
         )

@@ -65,13 +65,15 @@ def test_a_profile_costs_little(large, way):
 
 def test_after_a_profile_nothing_is_slower(alone, training):
     step = training.step
-    before, after = [seconds(step, 300)], []
-    for _ in range(12):  # so long that other programs let a step alone, too
+    before, after, ratio = [seconds(step, 300)], [], 2.0
+    for _ in range(60):  # a step that is slower stays so; other programs pause at times
         before.append(seconds(step, 300))
         with ac.profiler.profile():
             step()
         after.append(seconds(step, 300))
-    ratio = min(after) / min(before)
+        ratio = min(after) / min(before)
+        if len(after) >= 12 and ratio < 1.1:
+            break
     print(f"after a profile {ratio:.3f} times as long as before the first one")
     assert ratio < 1.1
 

@@ -18,7 +18,6 @@ from autocalc._ops.creation.like import ones_like, zeros_like
 from autocalc._ops.views.view import clone, reshape
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
-from autocalc._tensor.checks import require
 from autocalc._tensor.device import place_of_tensor as _place_of_tensor
 from autocalc.autograd._gradients import grad
 from autocalc.autograd._gradients import tensors_of as _tensors_of
@@ -311,7 +310,7 @@ class _Call:
         strict: bool,
     ) -> None:
         self.where, self.strict, self.create_graph = where, strict, create_graph
-        require(where, "func", func, callable(func), "a function of tensors")
+        _checks.require(where, "func", func, callable(func), "a function of tensors")
         self.single_input = isinstance(inputs, Tensor)
         if not self.single_input:
             inputs = _checks.sequence(where, "inputs", inputs)

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any, TypeAlias
 
-from autocalc._tensor.checks import require, short
+from autocalc._tensor import checks as _checks
 from autocalc.distributions import constraints, transforms
 from autocalc.distributions._constraint import check_constraint
 from autocalc.errors import DTypeError
@@ -81,13 +81,15 @@ class ConstraintRegistry:
         kind = constraint if isinstance(constraint, type) else type(constraint)
         if not issubclass(kind, constraints.Constraint):
             message = (
-                f"{where}: `constraint` is {short(constraint)}; it must be a "
+                f"{where}: `constraint` is {_checks.short(constraint)}; it must be a "
                 f"constraint or a class of them."
             )
             raise DTypeError(message)
         if factory is None:
             return lambda factory: self.register(kind, factory)
-        require(where, "factory", factory, callable(factory), "a function", DTypeError)
+        _checks.require(
+            where, "factory", factory, callable(factory), "a function", DTypeError
+        )
         self._registry[kind] = factory
         return factory
 
