@@ -27,6 +27,7 @@ STUBS = {
         stub
     )
     for stub in ROOT.rglob("*.pyi")
+    if stub != ROOT / "_native.pyi"
 }
 PLACES = sorted(STUBS)
 MODULES = [p.rpartition(".")[2] for p in PLACES if p.startswith("nn.modules.")]

@@ -63,7 +63,7 @@ def test_a_fault_is_a_warning_of_its_own(machine, install):
 def test_operators(machine, monkeypatch, calls, engine, reason, level):
     monkeypatch.setattr(checks.eager, "calls", calls)
     monkeypatch.setattr(checks.eager, "reason", reason)
-    monkeypatch.setattr(checks.engine, "native", engine)
+    monkeypatch.setattr(checks.native, "native", engine)
     (found,) = checks.operators(machine())
     assert found.level == level
     assert bool(found.remedy) is (level != "ok")

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module as _import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from autocalc import _aliases, _late, _methods, autograd, kernels, linalg, memory
-from autocalc._absent import absence as _absence
 from autocalc._dispatch.machine.thread_budget import get_num_threads
 from autocalc._dispatch.plugins.threads import serial, set_num_threads
 from autocalc._interop import _einops_import
@@ -589,21 +587,11 @@ if _TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> _Any:
-    if name in _late.LATE:
-        return _import_module(f"autocalc.{name}")
-    if name in _late.OF_NN:
-        from autocalc.nn import _numbered_losses, functional
-
-        return getattr(_numbered_losses, name, None) or getattr(functional, name)
-    if name in _late.IN_PLACE:
-        return getattr(Tensor, name)
-    if name in _late.FROM:
-        return getattr(_import_module(_late.FROM[name]), name)
-    raise _absence(__name__, name)
+    return _late.value_of(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_late.LATE, *_late.OF_NN, *_late.IN_PLACE, *_late.FROM})
+    return sorted({*globals(), *_late.NAMES})
 
 
 # Methods are functions of tensors: they come last.

@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
+from autocalc._absent import absence
+
 #: Imported when they are first used: they are a third of all modules.
 LATE = frozenset(
     {
@@ -47,3 +52,22 @@ IN_PLACE = frozenset(
         *("lcm", "ldexp", "negative"),
     )
 )
+
+NAMES = LATE | OF_NN | IN_PLACE | FROM.keys()
+
+
+def value_of(name: str) -> Any:
+    """Return `autocalc.<name>`, or raise what says where PyTorch's name is."""
+    if name in LATE:
+        return import_module(f"autocalc.{name}")
+    if name in FROM:
+        return getattr(import_module(FROM[name]), name)
+    if name in IN_PLACE:
+        from autocalc._tensor import Tensor
+
+        return getattr(Tensor, name)
+    if name in OF_NN:
+        from autocalc.nn import _numbered_losses, functional
+
+        return getattr(_numbered_losses, name, None) or getattr(functional, name)
+    raise absence(__package__, name)
