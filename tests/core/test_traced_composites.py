@@ -10,6 +10,7 @@ from tests.core.test_traced import OFTEN
 import autocalc as ac
 from autocalc._dispatch.engine import eager
 from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.provided import provided
 from autocalc._dispatch.selection.select import Decomposed, decomposed
 from autocalc._dispatch.selection.state import PROCESS
 from autocalc._kernels.samples import Make
@@ -100,11 +101,13 @@ def _optional(spec):
 def test_large_composites_are_run_in_full(monkeypatch):
     called = []
     spec = TABLE["unfold"]
-    monkeypatch.setattr(Decomposed, "remembered", lambda _: lambda *_: called.append(1))
+    monkeypatch.setattr(
+        provided, "short_program", lambda _: lambda *_: called.append(1)
+    )
     attributes = (2, 2), (1, 1), (0, 0), (1, 1)
     few = np.ones((1, 1, 4, 4), "f4")
     many = np.ones((1, 1, 300, 300), "f4")
     assert Decomposed(spec).compute((few,), attributes, 1) is None
     assert Decomposed(spec).compute((many,), attributes, 1).shape == (1, 4, 299 * 299)
     assert called == [1]
-    assert arrays is Decomposed.arrays
+    assert arrays is provided.arrays

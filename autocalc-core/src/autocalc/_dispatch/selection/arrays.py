@@ -32,7 +32,8 @@ from autocalc._dispatch.selection.layout import (
     empty_channels_last,
     is_channels_last,
 )
-from autocalc._dispatch.selection.select import KERNEL_INDEX, Decomposed
+from autocalc._dispatch.selection.provided import provide
+from autocalc._dispatch.selection.select import KERNEL_INDEX
 from autocalc._dispatch.selection.state import current
 from autocalc._kernels.rules import INT64, broadcast_shapes, check_ndim
 from autocalc._kernels.spec import Array, DType, Shape
@@ -566,4 +567,4 @@ def _call(general: KernelCall) -> Callable[..., Any]:
 
 
 arrays: Any = Arrays()
-Decomposed.arrays = arrays
+provide(arrays=arrays)

@@ -13,6 +13,7 @@ from autocalc._dispatch.device.device import (
     place_of,
 )
 from autocalc._dispatch.selection.layout import LayoutPlan, keeps_layout, plan_layout
+from autocalc._dispatch.selection.provided import provided
 from autocalc._dispatch.selection.select import (
     KERNEL_INDEX,
     Decomposed,
@@ -108,7 +109,7 @@ class KernelCall:
             return found if layout_plan is None else self._laid(found, layout_plan)
         empty = selection.empty
         if layout_plan is not None:
-            args = layout_plan.operands(Decomposed.arrays, args)
+            args = layout_plan.operands(provided.arrays, args)
             outs = layout_plan.empty(empty, metas)
             kernel(*outs, *args, *more)
             return outs[0] if self._single else outs
@@ -122,7 +123,7 @@ class KernelCall:
 
     def _laid(self, found: Any, plan: LayoutPlan) -> Any:
         """Lay what a decomposition returned as planned."""
-        outs = plan.laid(Decomposed.arrays, (found,) if self._single else found)
+        outs = plan.laid(provided.arrays, (found,) if self._single else found)
         return outs[0] if self._single else outs
 
     def planned(self, selection: Selection, key: Any, args: tuple[Any, ...]) -> Plan:

@@ -8,7 +8,7 @@ is taken once for a key and kept, so that the hot path is one dict lookup.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy import ndarray
 
@@ -32,6 +32,7 @@ from autocalc._dispatch.selection.acceptance import (
     too_imprecise,
 )
 from autocalc._dispatch.selection.explained import explained
+from autocalc._dispatch.selection.provided import provided
 from autocalc._kernels.adapter import call_of
 from autocalc._kernels.kernel_set import (
     Allocator,
@@ -64,9 +65,6 @@ Entry = Callable[..., Any]
 #: record takes the memory of three results.
 _MOST_REMEMBERED = 1 << 16
 
-#: Runs a decomposition: ``(operands, attributes, wanted) -> outputs``.
-Compute = Callable[[Sequence[Any], tuple[Any, ...], int], Any]
-
 
 class Decomposed:
     """A composite run as its decomposition, for a set that has its lead kernel.
@@ -76,14 +74,9 @@ class Decomposed:
 
     __slots__ = ("_remembered", "spec")
 
-    #: The namespace of kernel calls; its module, which imports this one, sets it.
-    arrays: ClassVar[Any]
-    #: Returns what runs a decomposition as a short program; its module sets it.
-    remembered: ClassVar[Callable[[KernelSpec], Compute | None]] = lambda _: None
-
     def __init__(self, spec: KernelSpec) -> None:
         self.spec = spec
-        self._remembered = Decomposed.remembered(spec)
+        self._remembered = provided.short_program(spec)
 
     def compute(
         self,
@@ -101,7 +94,7 @@ class Decomposed:
 
     def __call__(self, *args: Any) -> None:
         """Run as a kernel does: outputs first, results copied into them."""
-        arrays = self.arrays
+        arrays = provided.arrays
         outs, rest = args[: len(self.spec.outputs)], args[len(self.spec.outputs) :]
         results = call_of(self.spec)(arrays, self.spec.decomposition, outs, rest)
         for out, result in zip(outs, results, strict=True):
@@ -122,7 +115,7 @@ def decomposed(
     keywords: dict[str, Any] = {} if free is None else free._asdict()
     if any(output.optional for output in spec.outputs):
         keywords["want"] = wanted
-    return decomposition(Decomposed.arrays, *operands, *attributes, **keywords)
+    return decomposition(provided.arrays, *operands, *attributes, **keywords)
 
 
 def _copy_into(k: Any, out: Any, result: Any) -> None:

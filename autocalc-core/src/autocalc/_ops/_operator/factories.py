@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeAlias, cast
 from autocalc._dispatch.engine.eager import accelerated, elementwise
 from autocalc._dispatch.selection.call import KEPT_WIDE, KernelCall
 from autocalc._dispatch.selection.layout import empty_as
+from autocalc._dispatch.selection.provided import provide
 from autocalc._dispatch.selection.select import KERNEL_INDEX, Decomposed
 from autocalc._dispatch.selection.state import current
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS, HALVES, half_of
@@ -43,8 +44,7 @@ from autocalc._ops._operator.rules import Op, Rule, Saves
 from autocalc._ops._operator.view_tracker import view_of
 from autocalc._tensor import Tensor, make
 
-# What runs a composite as a short program is made of tensors, unknown to `_dispatch`.
-Decomposed.remembered = traced_composites.composite
+provide(short_program=traced_composites.composite)
 
 #: A tensor, or a number that becomes one.
 Operand: TypeAlias = Tensor | float

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc._dispatch.engine.eager import calls
-from autocalc._dispatch.selection.select import Compute, decomposed
+from autocalc._dispatch.selection.provided import Compute
+from autocalc._dispatch.selection.select import decomposed
 from autocalc._kernels.spec import KernelSpec
 from autocalc._ops._operator.traced import traced_call
 from autocalc._tensor import make
