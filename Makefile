@@ -58,9 +58,10 @@ test: install $(MADE)/test ## Run the whole test suite (TEST_WORKERS=0 for one p
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 .PHONY: interface
-interface: install $(MADE)/lint ## Write the types of Tensor's methods, and the stubs
+interface: install $(MADE)/lint ## Write the types of Tensor's methods, the stubs, and the map of packages
 	$(BIN)/python tools/tensor_interface.py
 	$(BIN)/python tools/alias_stubs.py
+	$(BIN)/python tools/package_map.py
 	find autocalc-core/src -name '*.pyi' | xargs $(BIN)/ruff check --quiet --fix --select I
 	find autocalc-core/src -name '*.pyi' | xargs $(BIN)/ruff format --quiet
 	$(BIN)/ruff check --quiet --fix --select I,F401 autocalc-core/src/autocalc/_tensor/interface.py

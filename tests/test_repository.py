@@ -2,6 +2,7 @@
 """Rules of the repository that no linter knows."""
 
 import ast
+import importlib
 import re
 import subprocess
 from pathlib import Path
@@ -122,3 +123,9 @@ def test_a_package_brings_its_licence_and_what_changed(package):
     assert f"## {VERSION[1]}" in (package / "CHANGELOG.md").read_text(encoding="utf-8")
     readme = (package / "README.md").read_text(encoding="utf-8")
     assert "](../" not in readme, "PyPI shows the README without the repository"
+
+
+def test_the_map_of_packages_is_up_to_date(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    tool = importlib.import_module("package_map")
+    assert tool.page() == tool.PAGE.read_text(encoding="utf-8"), "run `make interface`"
