@@ -335,6 +335,11 @@ lint-python: install $(MADE)/lint ## Run ruff, check which layer imports which, 
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/import_report.py
+	$(BIN)/python tools/code_lines.py
+
+.PHONY: lines
+lines: ## Print the lines of code of each part, generated files apart
+	$(PYTHON) tools/code_lines.py
 
 lint-types: install $(MADE)/lint $(MADE)/test ## Run mypy, and stubtest on the native modules
 	$(BIN)/mypy $(SOURCES)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import enum
-import hashlib
 import importlib
 import inspect
 import pkgutil
@@ -19,13 +18,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 import autocalc as ac
 from autocalc import nn
 from autocalc._absent import Refusal
-from autocalc._kernels.samples import Make
-from autocalc._kernels.spec import meta_of
 from autocalc._kernels.table import TABLE
 from autocalc.nn.parameter import is_lazy
 
@@ -143,73 +138,14 @@ def members(full: str, cls: type, public: set[int]) -> Iterator[str]:
 # ---- kernels -------------------------------------------------------------------------
 
 
-class Digest:
-    """A short hash of shapes, dtypes and plain values."""
-
-    def __init__(self) -> None:
-        self._hash = hashlib.sha256()
-
-    def add(self, value: Any) -> None:
-        """Take in a value: an array by its shape and dtype, all else by its text."""
-        if isinstance(value, np.ndarray):
-            # Not the values: NumPy's exp differs by a bit from CPU to CPU.
-            self._hash.update(f"{value.dtype}{value.shape}".encode())
-        elif isinstance(value, (list, tuple)):
-            for one in value:
-                self.add(one)
-        elif callable(value):
-            self._hash.update(b"function")
-        else:
-            self._hash.update(repr(value).encode())
-
-    def __str__(self) -> str:
-        return self._hash.hexdigest()[:12]
-
-
-def digest(values: Any) -> str:
-    """Return the digest of all values."""
-    result = Digest()
-    for value in values:
-        result.add(value)
-    return str(result)
-
-
-def call_rule(spec: Any, sample: Any) -> Any:
-    """Return what rule and work answer for a sample, or the kind of error."""
-    metas = [meta_of(one) for one in sample.inputs]
-    writes = len(spec.writes)
-    arguments = (*metas[writes:], *sample.attributes)
-    try:
-        if spec.free:
-            return spec.rule(*arguments, shape=sample.shape, dtype=np.dtype("f4"))
-        return spec.rule(*metas, *sample.attributes), spec.work(
-            *metas, *sample.attributes
-        )
-    except Exception as error:  # the kind of error is what is compared
-        return type(error).__name__
-
-
-def kernel(spec: Any) -> Iterator[str]:
-    """Yield all that is said of a kernel."""
-    fields = "kind signature doc lead free key layout writes accumulates alias defaults"
-    for field in fields.split():
-        yield f"{spec.name} {field}: {getattr(spec, field)!r}"
-    yield f"{spec.name} dtypes: {' '.join(map(str, spec.dtypes))}"
-    yield f"{spec.name} budget: {spec.budget.text}"
-    for name, budget in sorted(spec.exceptions.items()):
-        yield f"{spec.name} exception {name}: {budget.text}"
-    for dtype in spec.dtypes:
-        samples = list(spec.samples(Make(dtype)))
-        parts = [(s.label, s.inputs, s.attributes, s.want, s.shape) for s in samples]
-        yield f"{spec.name} samples {dtype}: {len(samples)} {digest(parts)}"
-        rules = digest(repr(call_rule(spec, sample)) for sample in samples)
-        yield f"{spec.name} rule and work {dtype}: {rules}"
-
-
 def kernels() -> Iterator[str]:
-    """Yield the lines of all kernels."""
-    for name in sorted(TABLE):
-        yield from kernel(TABLE[name])
+    """Yield what a kernel package relies on: signature, dtypes, budget, what may alias."""
+    for name, spec in sorted(TABLE.items()):
+        parts = [spec.signature, " ".join(map(str, spec.dtypes)), spec.budget.text]
+        parts += [f"{own}: {one.text}" for own, one in sorted(spec.exceptions.items())]
+        parts += [f"defaults {spec.defaults}"] * bool(spec.defaults)
+        parts += [f"{out} may be {of}" for out, of in spec.alias]
+        yield f"{name}: {' | '.join(parts)}"
 
 
 # ---- keys of modules -----------------------------------------------------------------
