@@ -16,6 +16,7 @@ import re
 import textwrap
 import warnings
 import zlib
+from types import CodeType
 
 import pytest
 from tests.core.test_flags import public
@@ -59,17 +60,30 @@ def body_of(thing):
     return inspect.unwrap(thing.__init__ if inspect.isclass(thing) else thing)
 
 
+def names_in(code):
+    """Return the global names in compiled code and in the functions inside it."""
+    inner = (x for x in code.co_consts if isinstance(x, CodeType))
+    return set(code.co_names).union(*map(names_in, inner))
+
+
+def calls(function, names):
+    """Return the calls in a function, written in Python, that calls one of the names.
+
+    To read and parse the source of all public functions takes a second.
+    """
+    code = getattr(function, "__code__", None)
+    if code is None or names_in(code).isdisjoint(names):
+        return []
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    found = (x for x in ast.walk(tree) if isinstance(x, ast.Call))
+    return [x for x in found if isinstance(x.func, ast.Name) and x.func.id in names]
+
+
 def checks(thing):
     """Yield (parameter, wrong values) of the checks in a function."""
     function = body_of(thing)
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError):
-        return
-    known = inspect.signature(function).parameters
-    for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
-            continue
+    for node in calls(function, {*CHECKS, *NAMED}):
+        known = inspect.signature(function).parameters
         check = node.func.id
         if check in NAMED and NAMED[check][0] in known:
             yield NAMED[check]
@@ -166,16 +180,11 @@ def float_cases():
     found = {}
     for name, thing in public():
         function = body_of(thing)
-        try:
-            source = ast.parse(textwrap.dedent(inspect.getsource(function)))
-        except (OSError, TypeError):
-            continue
-        known = inspect.signature(function).parameters
-        for node in ast.walk(source):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "check_float":
-                given = [ast.unparse(x) for x in node.args[1:]]
-                if names := [x for x in given if x in known]:
-                    found.setdefault(name, (thing, names))
+        for node in calls(function, {"check_float"}):
+            given = [ast.unparse(x) for x in node.args[1:]]
+            known = inspect.signature(function).parameters
+            if names := [x for x in given if x in known]:
+                found.setdefault(name, (thing, names))
     return found
 
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+HERE = f"{Path(__file__).parent}{os.sep}"
 
 
 def _why_not() -> str | None:
@@ -25,7 +26,7 @@ def _why_not() -> str | None:
 
 
 def pytest_collection_modifyitems(items):
-    here = [item for item in items if HERE in item.path.parents]
+    here = [item for item in items if os.fspath(item.path).startswith(HERE)]
     on_device = [item for item in here if "no_gpu" not in item.keywords]
     if not on_device:
         return

@@ -139,7 +139,7 @@ def members(full: str, cls: type, public: set[int]) -> Iterator[str]:
 
 
 def kernels() -> Iterator[str]:
-    """Yield what a kernel package relies on: signature, dtypes, budget, what may alias."""
+    """Yield what kernel packages rely on: signature, dtypes, budget, aliases."""
     for name, spec in sorted(TABLE.items()):
         parts = [spec.signature, " ".join(map(str, spec.dtypes)), spec.budget.text]
         parts += [f"{own}: {one.text}" for own, one in sorted(spec.exceptions.items())]
