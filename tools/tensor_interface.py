@@ -58,6 +58,8 @@ ALIASES = {
     "Tensor": "TensorT",
     "Operand": "TensorT | builtins.float",
     "Dims": "builtins.int | Sequence[builtins.int] | None",
+    "NeededDims": "builtins.int | Sequence[builtins.int] | None",
+    "NeededDim": "builtins.int | None",
     "Parts": "tuple[TensorT, ...]",
 }
 

@@ -1,26 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Python values that functions take: integers, sizes, numbers, truth values.
-
-Flags are declared by the signature::
-
-    @checked
-    def sum(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor: ...
-
-``sum(x, keepdim="x")`` then raises "sum: `keepdim` is 'x'; it must be True or False."
-and the body is given a `bool`, be it NumPy's that the user passed.
-"""
+"""Python values that functions take: integers, sizes, numbers, truth values."""
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
-from collections.abc import Callable, Iterator
-from functools import update_wrapper
-from inspect import Parameter
+from collections.abc import Iterator
 from numbers import Real
 from operator import index
-from types import CodeType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,78 +22,6 @@ _LARGEST = 2**63
 FLAG: Any = bool
 
 T = TypeVar("T")
-CallT = TypeVar("CallT", bound=Callable[..., Any])
-
-#: Annotations that declare a flag, and the test that the flag needs no check.
-_FLAGS = {
-    "bool": "{0}.__class__ is FLAG",
-    "bool | None": "{0}.__class__ is FLAG or {0} is None",
-}
-
-
-_STARS: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
-
-
-def checked(function: CallT) -> CallT:
-    """Check the flags of a function before its body: its parameters of type `bool`.
-
-    What is returned begins as a function of any arguments.  Its first call replaces its
-    code by a line with the signature of `function`::
-
-        lambda input, dim=None, keepdim=False: _body(
-            input, dim, keepdim if keepdim.__class__ is FLAG
-            else check_flag(_call.__name__, "keepdim", keepdim))
-
-    This takes 30 to 70 ns a call, a wrapper for any signature 200 ns; and an import
-    compiles no line.  A function that takes less than a microsecond checks its flags
-    itself: ``if flag.__class__ is not FLAG: flag = check_flag(...)``.
-    """
-    kinds = inspect.unwrap(function).__annotations__.values()
-    if _FLAGS.keys().isdisjoint(kinds):
-        return function
-
-    _body = function
-
-    def _call(*args: Any, **words: Any) -> Any:
-        definition = inspect.unwrap(_body)
-        # The defaults come first: another thread may call at any moment.
-        _call.__defaults__ = definition.__defaults__
-        _call.__kwdefaults__ = definition.__kwdefaults__
-        _call.__code__ = _checking(definition)
-        return _call(*args, **words)
-
-    update_wrapper(_call, function)
-    return _call  # type: ignore[return-value]  # with the signature of `function`
-
-
-def _checking(definition: Any) -> CodeType:
-    """Return code that checks the arguments of `definition`, and calls `_body`.
-
-    Its free names are those of the code that it replaces, `_body` and `_call`.
-    """
-    parameters = inspect.signature(definition).parameters.values()
-    is_constructor = definition.__name__ == "__init__"
-    where = "self.__class__.__name__" if is_constructor else "_call.__name__"
-    given: list[str] = []
-    passed: list[str] = []
-    for p in parameters:
-        value = _STARS.get(p.kind, "") + p.name
-        if p.kind is p.KEYWORD_ONLY and not any("*" in one for one in given):
-            given.append("*")
-        given.append(value if p.default is p.empty else f"{value}=None")
-        if test := _FLAGS.get(p.annotation):
-            check = f"check_flag({where}, {p.name!r}, {p.name})"
-            value += f" if {test.format(p.name)} else {check}"
-        passed.append(f"{p.name}={value}" if p.kind is p.KEYWORD_ONLY else value)
-    line = f"lambda {', '.join(given)}: _body({', '.join(passed)})"
-    make = eval(f"lambda _body, _call: {line}", globals())
-    code: CodeType = make(None, None).__code__
-    old = definition.__code__
-    return code.replace(
-        co_name=old.co_name,
-        co_filename=old.co_filename,
-        co_firstlineno=old.co_firstlineno,
-    )
 
 
 def require(

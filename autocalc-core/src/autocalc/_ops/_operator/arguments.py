@@ -16,6 +16,8 @@ from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeErro
 
 __all__ = [
     "Dims",
+    "NeededDim",
+    "NeededDims",
     "Operand",
     "as_int",
     "axes_of",
@@ -30,6 +32,11 @@ __all__ = [
 ]
 
 Dims: TypeAlias = int | Sequence[int] | None
+
+#: One or several dimensions that must be given, by the name of `dim` or of `axis`: see
+#: `declared`.  The default, None, never comes as far as the function.
+NeededDim: TypeAlias = Any
+NeededDims: TypeAlias = Any
 
 
 def axes_of(where: str, x: Tensor, dim: Dims) -> tuple[int, ...]:

@@ -89,19 +89,15 @@ def in_float32(
 ) -> T:
     """Call a function with tensors of half precision in float32, and round results."""
     words = words or {}
-    out = words.get("out")
-    given = {name: x for name, x in words.items() if name != "out"}
-    kinds, scalars = _float_kinds([*args, *given.values()])
+    kinds, scalars = _float_kinds([*args, *words.values()])
     halves = HALVES & (kinds | scalars)
     kinds = kinds or scalars  # tensors without dimensions change no dtype
     if not halves or (len(kinds) > 1 and not promotes):
         return function(*args, **words)
     half = dtypes.of(next(iter(kinds))) if len(kinds) == 1 else dtypes.float32
     args = tuple([_widened(x) for x in args])
-    given = {name: _widened(x) for name, x in given.items()}
-    if out is not None:
-        return function(*args, **given, out=out)
-    rounded: T = _rounded(function(*args, **given), half)
+    words = {name: _widened(x) for name, x in words.items()}
+    rounded: T = _rounded(function(*args, **words), half)
     return rounded
 
 

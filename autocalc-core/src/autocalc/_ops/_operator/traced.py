@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from types import EllipsisType, NoneType
 from typing import Any, overload
 
@@ -31,9 +31,9 @@ from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._kernels.kernel_set import MAX_DIMS
 from autocalc._kernels.rules import DTYPES, FLOATS
+from autocalc._ops._operator.declared import declared, unseen
 from autocalc._ops._operator.short_calls import ShortProgram, record, record_write
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked
 from autocalc._tensor.dtypes import DType
 
 #: A call that came so often is recorded, which takes as long as a hundred calls.
@@ -167,18 +167,31 @@ FUNCTIONS: dict[str, Any] = {}
 
 @overload
 def traced(
-    function: CallT, *, writes: bool | None = None, light: bool = False
+    function: CallT,
+    *,
+    writes: bool | None = None,
+    light: bool = False,
+    declares: bool = True,
 ) -> CallT: ...
 @overload
 def traced(
-    function: None = None, *, writes: bool | None = None, light: bool = False
+    function: None = None,
+    *,
+    writes: bool | None = None,
+    light: bool = False,
+    declares: bool = True,
 ) -> Callable[[CallT], CallT]: ...
 def traced(
-    function: CallT | None = None, *, writes: bool | None = None, light: bool = False
+    function: CallT | None = None,
+    *,
+    writes: bool | None = None,
+    light: bool = False,
+    declares: bool = True,
 ) -> CallT | Callable[[CallT], CallT]:
     """Mark a function whose kernel calls depend on dtypes and shapes, not on elements.
 
-    Its flags are checked, as by `checked`, where the function itself runs.
+    What its signature declares is done, as by `declared`, where the function itself
+    runs.
 
     Parameters
     ----------
@@ -190,12 +203,15 @@ def traced(
     light
         Whether its own Python takes less time than a key of its arguments, 1.5 us: a
         view, or one kernel.  Without the native engine it is left as it is.
+    declares
+        Without it the function does all that `declared` would do for it.
     """
     if function is None:
-        return lambda function: traced(function, writes=writes, light=light)
+        return partial(traced, writes=writes, light=light, declares=declares)
     if writes is None:
         writes = function.__name__.endswith("_")
-    call = traced_call(_checked(function), writes=writes, light=light)
+    body = _declared(function) if declares else function
+    call = traced_call(body, writes=writes, light=light)
     FUNCTIONS[f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}"] = call
     return call
 
@@ -210,13 +226,15 @@ def traced_call(definition: CallT, *, writes: bool, light: bool) -> CallT:
     return made
 
 
-def _checked(function: CallT) -> CallT:
-    """Check flags before the function; those that may be None it checks itself.
+def _declared(function: CallT) -> CallT:
+    """Do what is declared, but for flags that may be None.
 
-    They are deprecated ones, or None in nearly every call.
+    Those the function checks: they are deprecated ones, or None in nearly every call.
     """
-    kinds = inspect.unwrap(function).__annotations__.values()
-    return checked(function) if "bool" in kinds else function
+    kinds = inspect.unwrap(function).__annotations__
+    if "bool" in kinds.values() or unseen(kinds):
+        return declared(function)
+    return function
 
 
 def _native(record: Any) -> Any:

@@ -14,7 +14,6 @@ from autocalc._ops._operator.checks import check_shape
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.factories import view_operator
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.rules import Op
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.creation.constants import placed
@@ -180,15 +179,11 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     """
     x = check_tensor("diag", input)
     if x.ndim == 1:
-        return apply_out("diag", diag_embed(x, diagonal), out)
+        return diag_embed(x, diagonal)
     if x.ndim != 2:
         message = f"diag: `input` has shape {x.shape}; it must be a vector or a matrix."
         raise ShapeError(message)
-    return apply_out(
-        "diag",
-        view.clone(diagonal_op(x, as_int("diag", "diagonal", diagonal), 0, 1)),
-        out,
-    )
+    return view.clone(diagonal_op(x, as_int("diag", "diagonal", diagonal), 0, 1))
 
 
 @method("trace")
@@ -254,8 +249,7 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     tensor([[1., 0.],
             [1., 1.]])
     """
-    result = _triangle("tril", input, diagonal)
-    return result if out is None else apply_out("tril", result, out)
+    return _triangle("tril", input, diagonal)
 
 
 @method("triu", inplace="triu_")
@@ -279,8 +273,7 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     tensor([[1., 1.],
             [0., 1.]])
     """
-    result = _triangle("triu", input, diagonal)
-    return result if out is None else apply_out("triu", result, out)
+    return _triangle("triu", input, diagonal)
 
 
 def _triangle(where: str, input: Tensor, diagonal: int) -> Tensor:

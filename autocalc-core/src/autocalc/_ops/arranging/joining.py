@@ -12,8 +12,6 @@ from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node
 from autocalc._ops._operator.arguments import axis_of, check_tensor
 from autocalc._ops._operator.coerce import cast, coerce, result_dtype
-from autocalc._ops._operator.numpy_names import dim_or_axis
-from autocalc._ops._operator.out import apply_out, copy_to_out
 from autocalc._ops._operator.rules import Op
 from autocalc._ops._operator.traced import traced
 from autocalc._ops._recorded import composed, recorded
@@ -146,8 +144,6 @@ def cat(
     >>> ac.cat([ac.tensor([1, 2]), ac.tensor([3])])
     tensor([1, 2, 3])
     """
-    if axis is not None:
-        dim = dim_or_axis("cat", dim, axis, 0)
     read = _read(tensors)
     if read is None or (0,) in read[2]:
         parts = _converted("cat", tensors)
@@ -159,8 +155,7 @@ def cat(
         axis = axis_of("cat", dim, len(first))
     if not first or shapes.count(first) < len(shapes):
         _check_sizes(shapes, axis)
-    result = _joined(_cat, arrays.cat, read, axis)
-    return result if out is None else copy_to_out("cat", result, out)
+    return _joined(_cat, arrays.cat, read, axis)
 
 
 def _converted(where: str, tensors: Any) -> tuple[Tensor, ...]:
@@ -221,8 +216,6 @@ def stack(
     tensor([[1, 2],
             [3, 4]])
     """
-    if axis is not None:
-        dim = dim_or_axis("stack", dim, axis, 0)
     read = _read(tensors)
     if read is None:
         for part in listed("stack", tensors):
@@ -240,8 +233,7 @@ def stack(
     axis = dim
     if axis.__class__ is not int or not 0 <= axis <= len(first):
         axis = axis_of("stack", dim, len(first) + 1)
-    result = _joined(_stack, arrays.stack, read, axis)
-    return result if out is None else copy_to_out("stack", result, out)
+    return _joined(_stack, arrays.stack, read, axis)
 
 
 def _of_dims(
@@ -270,7 +262,7 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     tensor([1, 2, 3])
     """
     many = _of_dims("hstack", tensors, 1, broadcasting.atleast_1d)
-    return apply_out("hstack", cat(many, 0 if many[0].ndim == 1 else 1), out)
+    return cat(many, 0 if many[0].ndim == 1 else 1)
 
 
 @traced
@@ -292,7 +284,7 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
             [3, 4]])
     """
     many = _of_dims("vstack", tensors, 2, broadcasting.atleast_2d)
-    return apply_out("vstack", cat(many, 0), out)
+    return cat(many, 0)
 
 
 @traced
@@ -314,7 +306,7 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
              [2, 4]]])
     """
     many = _of_dims("dstack", tensors, 3, broadcasting.atleast_3d)
-    return apply_out("dstack", cat(many, 2), out)
+    return cat(many, 2)
 
 
 @traced
@@ -336,10 +328,8 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
             [2, 4]])
     """
     many = broadcasting.tensors_given("column_stack", (tensors,))
-    return apply_out(
-        "column_stack",
-        hstack([view.reshape_op(x, (x.numel(), 1)) if x.ndim < 2 else x for x in many]),
-        out,
+    return hstack(
+        [view.reshape_op(x, (x.numel(), 1)) if x.ndim < 2 else x for x in many]
     )
 
 

@@ -22,14 +22,14 @@ from autocalc._ops._operator.arguments import (
 )
 from autocalc._ops._operator.checks import check_shape
 from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.arranging import joining
 from autocalc._ops.indexing import indexing as indexing_ops
 from autocalc._ops.views import broadcasting, slicing, view
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import checked, require
+from autocalc._tensor.checks import require
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
@@ -156,8 +156,6 @@ def repeat_interleave(
     >>> ac.repeat_interleave(ac.tensor([7, 8, 9]), ac.tensor([2, 0, 1]))
     tensor([7, 7, 9])
     """
-    if axis is not None:
-        dim = dim_or_axis("repeat_interleave", dim, axis)
     x = check_tensor("repeat_interleave", input)
     if repeats is None:
         counts = indexing_ops.as_positions("repeat_interleave", x)
@@ -486,7 +484,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return joining.stack([view.reshape(grid, (-1,)) for grid in grids], 1)
 
 
-@checked
+@declared
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Return all choices of `r` elements of a vector, as rows.
 

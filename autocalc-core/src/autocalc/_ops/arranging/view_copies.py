@@ -9,8 +9,8 @@ from functools import wraps
 from typing import Any
 
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops.arranging import diagonal
 from autocalc._ops.views import (
     broadcasting,
@@ -109,6 +109,7 @@ def view_copy(input: Tensor, size: Sequence[int]) -> Tensor:
     return view.clone(view.view(check_tensor("view_copy", input), size))
 
 
+@declared
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return `input` in memory of its own, as `clone` does.
 
@@ -130,4 +131,4 @@ def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.alias_copy(ac.tensor([1.0, 2.0]))
     tensor([1., 2.])
     """
-    return apply_out("alias_copy", view.clone(check_tensor("alias_copy", input)), out)
+    return view.clone(check_tensor("alias_copy", input))

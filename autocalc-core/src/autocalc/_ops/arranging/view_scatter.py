@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor
+from autocalc._ops._operator.arguments import NeededDim, as_int, axis_of, check_tensor
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis
 from autocalc._ops.arranging import diagonal
 from autocalc._ops.views import splitting, striding, view
 from autocalc._ops.views._writing import copy_into
@@ -73,10 +73,11 @@ def diagonal_scatter(
 
 
 @method("select_scatter")
+@declared
 def select_scatter(
     input: Tensor,
     src: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: int | None = None,
     *,
     axis: Any = None,
@@ -108,14 +109,13 @@ def select_scatter(
     tensor([[0., 0.],
             [1., 2.]])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("select_scatter", dim, axis)
     where = "select_scatter"
     whole = view.clone(check_tensor(where, input))
     return _written(where, whole, splitting.select(whole, dim, index), src)
 
 
 @method("slice_scatter")
+@declared
 def slice_scatter(
     input: Tensor,
     src: Tensor,
@@ -156,13 +156,12 @@ def slice_scatter(
     >>> ac.slice_scatter(ac.zeros(4), ac.tensor([1.0, 2.0]), 0, 0, 4, 2)
     tensor([1., 0., 2., 0.])
     """
-    if axis is not None:
-        dim = dim_or_axis("slice_scatter", dim, axis, 0)
     where = "slice_scatter"
     whole = view.clone(check_tensor(where, input))
     return _written(where, whole, _sliced(where, whole, dim, start, end, step), src)
 
 
+@declared
 def slice_copy(
     input: Tensor,
     dim: int = 0,
@@ -198,8 +197,6 @@ def slice_copy(
     >>> ac.slice_copy(ac.arange(5), 0, 1, 5, 2)
     tensor([1, 3])
     """
-    if axis is not None:
-        dim = dim_or_axis("slice_copy", dim, axis, 0)
     where = "slice_copy"
     x = check_tensor(where, input)
     return view.clone(_sliced(where, x, dim, start, end, step))

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._ops._operator.declared import declared
 from autocalc._ops.creation.from_data import from_numpy, frombuffer, tensor
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
 
 
-@checked
+@declared
 def asarray(
     obj: Any,
     dtype: DType | None = None,

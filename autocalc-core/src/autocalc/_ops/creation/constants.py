@@ -138,7 +138,7 @@ def number(where: str, name: str, value: Any) -> Any:
 like = check_tensor
 
 
-@traced(light=True)
+@traced(light=True, declares=False)
 def zeros(
     *sizes: Size,
     size: Size = None,
@@ -197,7 +197,7 @@ def dtype_of(dtype: Any, out: Tensor | None) -> DType:
     return float_or(dtype, None if out is None else like("out", out).dtype)
 
 
-@traced(light=True)
+@traced(light=True, declares=False)
 def ones(
     *sizes: Size,
     size: Size = None,
@@ -233,7 +233,7 @@ def ones(
     return filled("ones", 1, sizes, size, dtype, out, device, requires_grad)
 
 
-@traced(light=True)
+@traced(light=True, declares=False)
 def full(
     size: Size,
     fill_value: Any,
@@ -276,7 +276,7 @@ def full(
     return finished("full", array, out, requires_grad)
 
 
-@traced(light=True)
+@traced(light=True, declares=False)
 def empty(
     *sizes: Size,
     size: Size = None,
@@ -324,7 +324,7 @@ def empty(
     return finished("empty", made._array, out, requires_grad)
 
 
-@traced
+@traced(declares=False)
 def eye(
     n: int,
     m: int | None = None,

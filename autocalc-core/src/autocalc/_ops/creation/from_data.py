@@ -13,13 +13,14 @@ import numpy as np
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import recorder
 from autocalc._kernels.rules import check_ndim
+from autocalc._ops._operator.declared import declared
 from autocalc._ops.creation.constants import (
     finished,
     full,
     placed,
 )
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import as_int, checked
+from autocalc._tensor.checks import as_int
 from autocalc._tensor.device import Device, host_array
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -303,7 +304,7 @@ def from_numpy(array: Any) -> Tensor:
     return shared
 
 
-@checked
+@declared
 def frombuffer(
     buffer: Any,
     *,

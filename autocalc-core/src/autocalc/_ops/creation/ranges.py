@@ -26,7 +26,7 @@ from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 
 
-@traced(light=True)
+@traced(light=True, declares=False)
 def arange(
     start: Any,
     end: Any = None,
@@ -208,7 +208,7 @@ def _between(first: float, last: float, count: int) -> Any:
         return np.where(place < count // 2, first + step * place, upper)
 
 
-@traced
+@traced(declares=False)
 def linspace(
     start: Any,
     end: Any,

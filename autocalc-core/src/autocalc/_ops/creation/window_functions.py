@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch.selection.arrays import arrays
+from autocalc._ops._operator.declared import declared
 from autocalc._ops.creation.constants import count_of, finished, float_or, placed
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import checked, number
+from autocalc._tensor.checks import number
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
@@ -25,7 +26,7 @@ __all__ = [
 ]
 
 
-@checked
+@declared
 def bartlett_window(
     window_length: int,
     periodic: bool = True,
@@ -71,7 +72,7 @@ def bartlett_window(
     )
 
 
-@checked
+@declared
 def hann_window(
     window_length: int,
     periodic: bool = True,
@@ -112,7 +113,7 @@ def hann_window(
     return _window(where, wave, window_length, periodic, dtype, device, requires_grad)
 
 
-@checked
+@declared
 def hamming_window(
     window_length: int,
     periodic: bool = True,
@@ -160,7 +161,7 @@ def hamming_window(
     return _window(where, wave, window_length, periodic, dtype, device, requires_grad)
 
 
-@checked
+@declared
 def blackman_window(
     window_length: int,
     periodic: bool = True,
@@ -201,7 +202,7 @@ def blackman_window(
     return _window(where, wave, window_length, periodic, dtype, device, requires_grad)
 
 
-@checked
+@declared
 def kaiser_window(
     window_length: int,
     periodic: bool = True,

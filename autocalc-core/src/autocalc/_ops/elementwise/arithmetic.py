@@ -19,11 +19,12 @@ from autocalc._ops._operator.coerce import (
     tensor_first,
     usual_number,
 )
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Binary, Unary, binary, unary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.old_forms import factor_first
-from autocalc._ops._operator.out import apply_out, copy_to_out
+from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import rounding
 from autocalc._tensor import Tensor, dtypes, make
@@ -384,6 +385,7 @@ def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tens
 
 
 @method("float_power")
+@declared
 def float_power(
     input: Operand, exponent: Operand, *, out: Tensor | None = None
 ) -> Tensor:
@@ -406,7 +408,7 @@ def float_power(
     """
     coerce("float_power", input, exponent)  # for its errors: a number stays as it is
     x, y = (as_operand(a, dtypes.float64) for a in (input, exponent))
-    return apply_out("float_power", pow_op(x, y), out)
+    return pow_op(x, y)
 
 
 neg = unary(

@@ -10,9 +10,9 @@ from autocalc._dispatch.selection.arrays import constant
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._ops._operator.arguments import Operand, check_tensor
 from autocalc._ops._operator.coerce import coerce
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Binary, binary, nary
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import arithmetic, bitwise
 from autocalc._ops.elementwise._ternary import ternary
@@ -212,11 +212,11 @@ def clamp(
     >>> ac.clamp(ac.tensor([-2.0, 0.5, 3.0]), 0.0, 1.0)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    result = _clamped("clamp", input, min, max)
-    return result if out is None else apply_out("clamp", result, out)
+    return _clamped("clamp", input, min, max)
 
 
 @method("clamp_min", inplace="clamp_min_")
+@declared
 def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return max(input, min), element by element.
 
@@ -235,10 +235,11 @@ def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tens
     >>> ac.clamp_min(ac.tensor([-2.0, 0.5]), 0.0)
     tensor([0.0000, 0.5000])
     """
-    return apply_out("clamp_min", _clamped("clamp_min", input, min, None), out)
+    return _clamped("clamp_min", input, min, None)
 
 
 @method("clamp_max", inplace="clamp_max_")
+@declared
 def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return min(input, max), element by element.
 
@@ -257,7 +258,7 @@ def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tens
     >>> ac.clamp_max(ac.tensor([0.5, 3.0]), 1.0)
     tensor([0.5000, 1.0000])
     """
-    return apply_out("clamp_max", _clamped("clamp_max", input, None, max), out)
+    return _clamped("clamp_max", input, None, max)
 
 
 @method("nan_to_num", inplace="nan_to_num_")
@@ -298,16 +299,11 @@ def nan_to_num(
         if value is not None:
             number("nan_to_num", name, value)
     if not x.is_floating_point():
-        return apply_out(
-            "nan_to_num",
-            arithmetic.add_op(x, 0) if x.dtype is not dtypes.bool_ else x.clone(),
-            out,
-        )
+        return arithmetic.add_op(x, 0) if x.dtype is not dtypes.bool_ else x.clone()
     largest = _largest(x)
     high = largest if posinf is None else posinf
     low = -largest if neginf is None else neginf
-    result = _nan_to_num_op(x, float(nan or 0.0), float(high), float(low))
-    return apply_out("nan_to_num", result, out)
+    return _nan_to_num_op(x, float(nan or 0.0), float(high), float(low))
 
 
 _nan_to_num_op = nary("nan_to_num", saves="a")

@@ -27,9 +27,10 @@ from autocalc._ops._operator.coerce import (
     same_dtype,
     to_float,
 )
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import binary, documented, nary
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out, copy_to_out
+from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import arithmetic, bitwise
 from autocalc._ops.elementwise._ternary import ternary
@@ -327,7 +328,7 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([ True, False])
     """
     x = float_input("isposinf", input).detach()
-    return apply_out("isposinf", eq(x, math.inf), out)
+    return eq(x, math.inf)
 
 
 @method("isneginf")
@@ -349,7 +350,7 @@ def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([False,  True])
     """
     x = float_input("isneginf", input).detach()
-    return apply_out("isneginf", eq(x, -math.inf), out)
+    return eq(x, -math.inf)
 
 
 @method("signbit")
@@ -373,9 +374,8 @@ def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     x = check_tensor("signbit", input).detach()
     if not x.is_floating_point():
         result = truth(x) if x.dtype is dtypes.bool_ else lt(x, 0)
-        result = lt(cast(result, dtypes.int8), 0) if x is result else result
-        return apply_out("signbit", result, out)
-    return apply_out("signbit", _signbit_op(x), out)
+        return lt(cast(result, dtypes.int8), 0) if x is result else result
+    return _signbit_op(x)
 
 
 _signbit_op = nary("signbit", differentiable=False)
@@ -393,6 +393,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("copysign", inplace="copysign_")
+@declared
 def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return the size of x with the sign of y.
 
@@ -414,7 +415,7 @@ def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Ten
     x, y = float_inputs("copysign", check_tensor("copysign", input), other)
     if y._edge is not None:
         y = y.detach()
-    return apply_out("copysign", _copysign_op(x, y), out)
+    return _copysign_op(x, y)
 
 
 _heaviside_op = binary("heaviside", "the step of x, y at 0", saves="a:b")
@@ -449,7 +450,7 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     x, at_zero = same_dtype("heaviside", input, values)
     if x._edge is not None:
         x = x.detach()
-    return apply_out("heaviside", _heaviside_op(x, at_zero), out)
+    return _heaviside_op(x, at_zero)
 
 
 def truth(x: Any) -> Tensor:

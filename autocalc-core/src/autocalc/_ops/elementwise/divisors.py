@@ -8,7 +8,6 @@ from autocalc._ops._operator.checks import refuse_booleans
 from autocalc._ops._operator.coerce import coerce
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._tensor import Tensor
 from autocalc.errors import DTypeError
@@ -43,7 +42,7 @@ def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.gcd(ac.tensor([12, 5, 0]), ac.tensor([8, 10, 3]))
     tensor([4, 5, 3])
     """
-    return apply_out("gcd", gcd_op(*_integers("gcd", input, other)), out)
+    return gcd_op(*_integers("gcd", input, other))
 
 
 @method("lcm", inplace="lcm_")
@@ -71,7 +70,7 @@ def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.lcm(ac.tensor([4, 5, 0]), ac.tensor([6, 10, 3]))
     tensor([12, 10,  0])
     """
-    return apply_out("lcm", lcm_op(*_integers("lcm", input, other)), out)
+    return lcm_op(*_integers("lcm", input, other))
 
 
 def _integers(where: str, input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,7 +10,6 @@ from autocalc._ops._operator.arguments import Operand
 from autocalc._ops._operator.factories import Binary, binary, unary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops._recorded import composed, one_node
 from autocalc._ops.elementwise import arithmetic, clamping, comparison
@@ -217,7 +216,7 @@ def logit(
         eps = number("logit", "eps", eps)
         low, high = (arithmetic.mul(x.detach(), 0) + end for end in (eps, 1 - eps))
         x = clamping.clamp_op(x, low, high)
-    return apply_out("logit", one_node(_slope_of_logit, _log_odds, (x,)), out)
+    return one_node(_slope_of_logit, _log_odds, (x,))
 
 
 @traced
@@ -303,7 +302,7 @@ def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tenso
     tensor([0., 0.])
     """
     x, y = comparison.float_inputs("xlogy", input, other)
-    return apply_out("xlogy", xlogy_op(x, y), out)
+    return xlogy_op(x, y)
 
 
 @method("logaddexp")
@@ -332,7 +331,7 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     tensor([0.6931])
     """
     x, y = comparison.float_tensors("logaddexp", input, other)
-    return apply_out("logaddexp", logaddexp_op(x, y), out)
+    return logaddexp_op(x, y)
 
 
 @method("logaddexp2")
@@ -361,4 +360,4 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     tensor([1.])
     """
     x, y = comparison.float_tensors("logaddexp2", input, other)
-    return apply_out("logaddexp2", logaddexp2_op(x, y), out)
+    return logaddexp2_op(x, y)

@@ -7,10 +7,10 @@ import math
 from typing import Any
 
 from autocalc._ops._operator.arguments import as_int
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Binary, binary, nary, unary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._tensor import Tensor
@@ -55,6 +55,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.polygamma(n.saved[0], order + 1))
 
 
+@declared
 def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return derivative `n` of the digamma function, element by element.
 
@@ -87,7 +88,7 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
         message = f"polygamma: `n` is {order}; it counts derivatives, from 0 on."
         raise ArgumentError(message)
     x = comparison.float_input("polygamma", input)
-    return apply_out("polygamma", _polygamma(x, order), out)
+    return _polygamma(x, order)
 
 
 @method("polygamma", inplace="polygamma_")
@@ -104,6 +105,7 @@ def _polygamma_method(input: Tensor, n: int) -> Tensor:
 
 
 @method("mvlgamma", inplace="mvlgamma_")
+@declared
 @rounded_once
 def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     """Return the logarithm of the multivariate Gamma function, element by element.
@@ -140,8 +142,7 @@ def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     total = lgamma(x)
     for i in range(1, p):
         total = arithmetic.add(total, lgamma(arithmetic.sub(x, i / 2)))
-    total = arithmetic.add(total, p * (p - 1) / 4 * math.log(math.pi))
-    return apply_out("mvlgamma", total, out)
+    return arithmetic.add(total, p * (p - 1) / 4 * math.log(math.pi))
 
 
 def _incomplete(name: str, sign: float) -> Binary:
@@ -204,7 +205,7 @@ def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     tensor([0.6321, 0.5768])
     """
     pair = comparison.float_tensors("igamma", input, other)
-    return apply_out("igamma", _igamma(*pair), out)
+    return _igamma(*pair)
 
 
 @method("igammac", inplace="igammac_")
@@ -233,7 +234,7 @@ def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
     tensor([0.3679, 0.4232])
     """
     pair = comparison.float_tensors("igammac", input, other)
-    return apply_out("igammac", _igammac(*pair), out)
+    return _igammac(*pair)
 
 
 zeta = binary(

@@ -8,7 +8,6 @@ from autocalc._ops._operator.coerce import coerce, same_dtype
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.old_forms import factor_first
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise.arithmetic import add_op, div_op, mul, multiplied, sub_op
 from autocalc._ops.elementwise.zero_weights import weigh_op
@@ -62,7 +61,7 @@ def lerp(
     shares = [weight] if isinstance(weight, Tensor) else []
     _one_float("lerp", input, end, *shares)
     way = sub_op(end, input)
-    return apply_out("lerp", add_op(input, weigh_op(weight, way)), out)
+    return add_op(input, weigh_op(weight, way))
 
 
 @method("addcmul")
@@ -115,7 +114,7 @@ def addcmul(
         raise DTypeError(message)
     if value != 1:
         product = multiplied("addcmul", input, product, value)
-    return apply_out("addcmul", add_op(input, product), out)
+    return add_op(input, product)
 
 
 @method("addcdiv", inplace="addcdiv_")
@@ -173,4 +172,4 @@ def addcdiv(
     quotient = div_op(tensor1, tensor2)
     if value != 1:
         quotient = mul(quotient, value)
-    return apply_out("addcdiv", add_op(input, quotient), out)
+    return add_op(input, quotient)

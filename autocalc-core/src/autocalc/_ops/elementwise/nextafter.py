@@ -10,7 +10,6 @@ from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node
 from autocalc._ops._operator.factories import binary
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.rules import Op
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import comparison
@@ -79,4 +78,4 @@ def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
             f"computed in float32: the number next to it would be rounded away."
         )
         raise DTypeError(message)
-    return apply_out("nextafter", _neighbours(x, y), out)
+    return _neighbours(x, y)

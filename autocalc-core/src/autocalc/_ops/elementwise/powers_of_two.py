@@ -9,9 +9,9 @@ from typing import NamedTuple
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_float, refuse_booleans
 from autocalc._ops._operator.coerce import cast, to_float
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops.elementwise import (
     arithmetic,
     clamping,
@@ -33,6 +33,7 @@ class Parts(NamedTuple):
 
 
 @method("ldexp", inplace="ldexp_")
+@declared
 @rounded_once
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return input * 2^other.
@@ -65,7 +66,7 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         found = _scaled(input, cast(other, input.dtype))
     else:
         found = arithmetic.mul(input, exponential.exp2(to_float(other)))
-    return apply_out("ldexp", found, out)
+    return found
 
 
 def _scaled(x: Tensor, power: Tensor) -> Tensor:
@@ -79,6 +80,7 @@ def _scaled(x: Tensor, power: Tensor) -> Tensor:
 
 
 @method("frexp")
+@declared
 @rounded_once
 def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> Parts:
     """Return (mantissa, exponent): input = mantissa * 2^exponent, exactly.
@@ -117,8 +119,7 @@ def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> Parts:
     exponent = arithmetic.add(exponent, cast(comparison.ge(part, 1.0), size.dtype))
     exponent = arithmetic.sub(exponent, cast(comparison.lt(part, 0.5), size.dtype))
     exponent = comparison.where_op(usual, exponent, arithmetic.mul(_ones(fixed), 0.0))
-    found = Parts(_shifted(input, exponent), cast(exponent, dtypes.int32))
-    return apply_out("frexp", found, out)
+    return Parts(_shifted(input, exponent), cast(exponent, dtypes.int32))
 
 
 def _ones(x: Tensor) -> Tensor:

@@ -10,7 +10,6 @@ from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.factories import OfOne, documented, nary
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
@@ -32,8 +31,8 @@ def _round_mode(mode: str, example: tuple[str, ...] = ()) -> OfOne:
     def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         if not check_tensor(mode, input).is_floating_point():
             _no_booleans(where, input)
-            return apply_out(mode, view.clone(input), out)
-        return apply_out(mode, round_op(input, mode), out)
+            return view.clone(input)
+        return round_op(input, mode)
 
     call.__name__ = call.__qualname__ = mode
     doc = f"Return x rounded ({mode}), element by element."
@@ -87,14 +86,14 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
     """
     decimals = as_int("round", "decimals", decimals)
     if decimals == 0:
-        return apply_out("round", _nearest(input), out)
+        return _nearest(input)
     check_float("round", input)  # digits of integers: PyTorch has none
     scale = 10.0 ** builtins.abs(decimals)
     if decimals > 0:
         result = _nearest(input * scale) / scale
     else:
         result = _nearest(input / scale) * scale
-    return apply_out("round", result, out)
+    return result
 
 
 @method("frac", inplace="frac_")
@@ -117,4 +116,4 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     check_float("frac", input)
     whole = trunc(input)
-    return apply_out("frac", input - whole, out)
+    return input - whole

@@ -7,10 +7,10 @@ import math
 from typing import Any
 
 from autocalc._ops._operator.arguments import Operand
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import OfOne, binary, documented, nary, unary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._ops.elementwise.exponential import erfc
@@ -99,12 +99,12 @@ def _bessel_function(
 ) -> OfOne:
     def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         x = comparison.float_input(name, input)
-        return apply_out(name, _bessel(x, order, scaled), out)
+        return _bessel(x, order, scaled)
 
     call.__name__ = call.__qualname__ = name
     doc = f"Return {doc}, element by element."
     call.__doc__ = documented(place + name, doc, ("input",), example)
-    return call
+    return declared(call)
 
 
 i0 = method("i0", inplace="i0_")(
@@ -146,6 +146,7 @@ i1e = _bessel_function(
 )
 
 
+@declared
 @rounded_once
 def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the distribution function of the standard normal, erfc(-x / sqrt(2)) / 2.
@@ -170,7 +171,7 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     x = comparison.float_input("ndtr", input)
     tail = erfc(arithmetic.mul(x, -math.sqrt(0.5)))
-    return apply_out("ndtr", arithmetic.mul(tail, 0.5), out)
+    return arithmetic.mul(tail, 0.5)
 
 
 log_ndtr = unary(
@@ -242,4 +243,4 @@ def xlog1py(input: Operand, other: Operand, *, out: Tensor | None = None) -> Ten
     tensor([0.0000, 1.3863])
     """
     x, y = comparison.float_inputs("xlog1py", input, other)
-    return apply_out("xlog1py", _xlog1py_op(x, y), out)
+    return _xlog1py_op(x, y)

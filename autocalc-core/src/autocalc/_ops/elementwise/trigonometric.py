@@ -8,7 +8,6 @@ from typing import Any
 
 from autocalc._ops._operator.factories import binary, unary
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._tensor import Tensor
@@ -268,7 +267,7 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([5.])
     """
     x, y = comparison.float_tensors("hypot", input, other)
-    return apply_out("hypot", hypot_op(x, y), out)
+    return hypot_op(x, y)
 
 
 @method("deg2rad", inplace="deg2rad_")
@@ -290,7 +289,7 @@ def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([3.1416])
     """
     x = comparison.float_input("deg2rad", input)
-    return apply_out("deg2rad", arithmetic.mul(x, math.pi / 180), out)
+    return arithmetic.mul(x, math.pi / 180)
 
 
 @method("rad2deg", inplace="rad2deg_")
@@ -312,7 +311,7 @@ def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([180.])
     """
     x = comparison.float_input("rad2deg", input)
-    return apply_out("rad2deg", arithmetic.mul(x, 180 / math.pi), out)
+    return arithmetic.mul(x, 180 / math.pi)
 
 
 sinc = unary(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops.creation.constants import full, ones, zeros
 from autocalc._ops.creation.from_data import tensor
@@ -21,14 +22,14 @@ from autocalc._ops.reductions import extrema, reduction
 from autocalc._ops.sequences import scans
 from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked, one_of
+from autocalc._tensor.checks import one_of
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 _NAME = "embedding_bag"
 
 
-@checked
+@declared
 def embedding_bag(
     input: Tensor,
     weight: Tensor,

@@ -12,6 +12,7 @@ from typing import Any
 
 from autocalc._ops._operator.arguments import integers
 from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.traced import traced
@@ -22,7 +23,7 @@ from autocalc._ops.elementwise import arithmetic
 from autocalc._ops.matrices import matmul
 from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import checked, one_of
+from autocalc._tensor.checks import one_of
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -38,8 +39,8 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.grid_sample_backward(g, x, grid, *n.attributes, want=want)
 
 
+@declared
 @rounded_once
-@checked
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
     """Return the grid that an affine map reads images at, for `grid_sample`.
 
@@ -107,8 +108,8 @@ def _pixels(planes: tuple[int, ...], align_corners: bool, like: Tensor) -> Tenso
 
 
 @traced
+@declared
 @rounded_once
-@checked
 def grid_sample(
     input: Tensor,
     grid: Tensor,

@@ -12,10 +12,10 @@ from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops._operator.arguments import axis_of, check_tensor
+from autocalc._ops._operator.arguments import NeededDim, axis_of, check_tensor
 from autocalc._ops._operator.coerce import Number, checked_number
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis
 from autocalc._ops._operator.traced import traced
 from autocalc._ops._operator.view_tracker import base_of
 from autocalc._ops.creation.from_data import tensor
@@ -39,7 +39,6 @@ from autocalc._ops.views._writing import (
 )
 from autocalc._ops.views.broadcasting import expand
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ShapeError
 
@@ -78,7 +77,7 @@ def _by_index(
 @traced
 def index_add_(
     x: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     source: Tensor | None = None,
     *,
@@ -94,8 +93,6 @@ def index_add_(
     >>> x.index_add_(0, ac.tensor([0, 2, 2]), ac.tensor([1.0, 2.0, 3.0]))
     tensor([1., 0., 5.])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("index_add_", dim, axis)
     scaled = scattering.scaled_by(alpha, source)
     return _by_index(scattering.index_add, x, dim, index, scaled)
 
@@ -104,7 +101,7 @@ def index_add_(
 @traced
 def index_copy_(
     x: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     source: Tensor | None = None,
     *,
@@ -119,8 +116,6 @@ def index_copy_(
     >>> x.index_copy_(0, ac.tensor([2, 0]), ac.tensor([1.0, 2.0]))
     tensor([2., 0., 1.])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("index_copy_", dim, axis)
     return _by_index(scattering.index_copy, x, dim, index, source)
 
 
@@ -128,7 +123,7 @@ def index_copy_(
 @traced
 def index_fill_(
     x: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     value: Any = None,
     *,
@@ -142,8 +137,6 @@ def index_fill_(
     >>> ac.zeros(3).index_fill_(0, ac.tensor([1]), 7.0)
     tensor([0., 7., 0.])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("index_fill_", dim, axis)
     check_tensor("index_fill_", x)
     places, source = scattering.fill_operands(x, dim, index, value)
 
@@ -178,7 +171,7 @@ def _scatter_along(
 @traced
 def scatter_(
     x: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     src: Any = None,
     *,
@@ -196,8 +189,6 @@ def scatter_(
     tensor([[1., 0., 0.],
             [0., 0., 1.]])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("scatter_", dim, axis)
     given = value if src is None else src
     check_tensor("scatter_", x)
     operator = _SCATTERS.get(reduce)
@@ -210,7 +201,7 @@ def scatter_(
 @traced
 def scatter_add_(
     x: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     src: Tensor | None = None,
     *,
@@ -225,8 +216,6 @@ def scatter_add_(
     >>> x.scatter_add_(0, ac.tensor([0, 2, 2]), ac.tensor([1.0, 2.0, 3.0]))
     tensor([1., 0., 5.])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("scatter_add_", dim, axis)
     check_tensor("scatter_add_", x)
     operator = scattering.scatter_add_op
     if isinstance(src, Tensor) and _scatter_along(
@@ -325,7 +314,7 @@ def _same_memory(x: Tensor, y: Tensor) -> bool:
 
 
 @method("fill_diagonal_")
-@checked
+@declared
 def fill_diagonal_(x: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Write a number into the diagonal; with `wrap` again below it, where n + 1 end.
 

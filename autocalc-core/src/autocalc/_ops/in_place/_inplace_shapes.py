@@ -13,9 +13,10 @@ from weakref import ref
 
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Leaf
+from autocalc._ops._operator.arguments import NeededDim
 from autocalc._ops._operator.coerce import check_tensor
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis
 from autocalc._ops._operator.view_tracker import ViewTracker, base_of
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, make
@@ -62,6 +63,7 @@ def _hand_over(x: Tensor) -> None:
 
 
 @method("squeeze_")
+@declared
 def squeeze_(x: Tensor, dim: Any = ..., *, axis: Any = None) -> Tensor:
     """Take dimensions of size 1 away, in place; return x.
 
@@ -71,13 +73,12 @@ def squeeze_(x: Tensor, dim: Any = ..., *, axis: Any = None) -> Tensor:
     >>> ac.zeros(1, 3, 1).squeeze_(0).shape
     autocalc.Size([3, 1])
     """
-    if axis is not None:
-        dim = dim_or_axis("squeeze_", dim, axis, ...)
     return _view_in_place(view.squeeze, x, dim)
 
 
 @method("unsqueeze_")
-def unsqueeze_(x: Tensor, dim: int | None = None, *, axis: Any = None) -> Tensor:
+@declared
+def unsqueeze_(x: Tensor, dim: NeededDim = None, *, axis: Any = None) -> Tensor:
     """Insert a dimension of size 1, in place; return x.
 
     Examples
@@ -86,8 +87,6 @@ def unsqueeze_(x: Tensor, dim: int | None = None, *, axis: Any = None) -> Tensor
     >>> ac.zeros(3).unsqueeze_(0).shape
     autocalc.Size([1, 3])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("unsqueeze_", dim, axis)
     return _view_in_place(view.unsqueeze, x, dim)
 
 

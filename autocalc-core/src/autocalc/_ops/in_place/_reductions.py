@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._ops._operator.arguments import axis_of, check_tensor
+from autocalc._ops._operator.arguments import NeededDim, axis_of, check_tensor
 from autocalc._ops._operator.checks import refuse_booleans
 from autocalc._ops._operator.coerce import same_dtype
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.in_place._index_writers import Writer, write_at
 from autocalc._ops.in_place._inplace import apply_
@@ -40,7 +39,7 @@ _KERNELS = {
 @traced
 def scatter_reduce_(
     x: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     src: Tensor | None = None,
     reduce: str | None = None,
@@ -57,8 +56,6 @@ def scatter_reduce_(
     >>> ac.ones(3).scatter_reduce_(0, index, ac.tensor([4.0, 2.0, 5.0]), "amax")
     tensor([4., 1., 5.])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("scatter_reduce_", dim, axis)
     check_tensor("scatter_reduce_", x)
     if _reduced_in_place(x, dim, index, src, reduce, include_self):
         return x
@@ -71,7 +68,7 @@ def scatter_reduce_(
 @traced
 def index_reduce_(
     x: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     source: Tensor | None = None,
     reduce: str | None = None,
@@ -88,8 +85,6 @@ def index_reduce_(
     >>> ac.ones(2).index_reduce_(0, index, source, "prod")
     tensor([6., 1.])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("index_reduce_", dim, axis)
     check_tensor("index_reduce_", x)
     if _rows_reduced_in_place(x, dim, index, source, reduce, include_self):
         return x

@@ -10,6 +10,7 @@ from typing import Any
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.coerce import as_operand, same_dtype
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import comparison
@@ -28,7 +29,6 @@ from autocalc._ops.views import broadcasting, view
 from autocalc._ops.views._writing import check_writable
 from autocalc._ops.views._writing import write as write_result
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked
 from autocalc.errors import ArgumentError, DTypeError
 
 
@@ -130,7 +130,7 @@ def _are_rows(x: Tensor, picks: _index.Picks) -> bool:
 
 
 @method("index_put")
-@checked
+@declared
 def index_put(
     input: Tensor,
     indices: Sequence[Tensor | None],
@@ -219,7 +219,7 @@ def _picks_of_numbers(x: Tensor, indices: Sequence[Any]) -> _index.Picks:
 
 
 @method("put")
-@checked
+@declared
 def put(
     input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False
 ) -> Tensor:

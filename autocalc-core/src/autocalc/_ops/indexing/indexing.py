@@ -10,12 +10,10 @@ from typing import Any
 from autocalc._dispatch.device.device import host_dtype
 from autocalc._dispatch.engine.eager import accelerate
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops._operator.arguments import axis_of, check_tensor
+from autocalc._ops._operator.arguments import NeededDim, axis_of, check_tensor
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.indexing import _index
 from autocalc._ops.views import broadcasting, slicing, view
@@ -38,7 +36,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 @traced
 def gather(
     input: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     *,
     sparse_grad: bool = False,
@@ -81,8 +79,6 @@ def gather(
     tensor([[2],
             [3]])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("gather", dim, axis)
     axis = axis_of("gather", dim, check_tensor("gather", input).ndim)
     index = check_tensor("gather", index)
     empty = index._array.size == 0
@@ -90,17 +86,12 @@ def gather(
         index = cast(index, dtypes.int64)  # of any dtype, where it names nothing
     places = as_positions("gather", index)
     if input._array.ndim == 0 or places._array.ndim == 0:
-        return apply_out("gather", _of_0d(gather, input, dim, places), out)
+        return _of_0d(gather, input, dim, places)
     if empty:
         nothing = view.reshape_op(places, (-1,))
         nothing = index_select_op(view.reshape_op(input, (-1,)), nothing, 0)
-        return apply_out(
-            "gather",
-            view.detach_from_base(view.reshape_op(nothing, places.shape)),
-            out,
-        )
-    found = gather_op(window("gather", input, places.shape, axis), places, axis)
-    return found if out is None else apply_out("gather", found, out)
+        return view.detach_from_base(view.reshape_op(nothing, places.shape))
+    return gather_op(window("gather", input, places.shape, axis), places, axis)
 
 
 def _of_0d(
@@ -127,7 +118,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 @traced
 def index_select(
     input: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     *,
     out: Tensor | None = None,
@@ -155,18 +146,14 @@ def index_select(
     tensor([[2],
             [4]])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("index_select", dim, axis)
     axis = axis_of("index_select", dim, check_tensor("index_select", input).ndim)
     places = as_positions("index_select", index)
     if places.ndim == 0:
         places = view.reshape_op(places, (1,))
     if input.ndim == 0:
         found = index_select_op(view.reshape_op(input, (1,)), places, 0)
-        return apply_out(
-            "index_select", view.detach_from_base(view.reshape_op(found, ())), out
-        )
-    return apply_out("index_select", index_select_op(input, places, axis), out)
+        return view.detach_from_base(view.reshape_op(found, ()))
+    return index_select_op(input, places, axis)
 
 
 def as_positions(where: str, index: Any) -> Tensor:
@@ -304,8 +291,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     x, places = check_tensor("take", input), long_positions("take", index)
     flat = _index.wrapped(view.reshape(places, (-1,)), x.numel())
     found = index_select(view.reshape(x, (-1,)), 0, flat)
-    shaped = view.detach_from_base(view.reshape(found, places.shape))
-    return apply_out("take", shaped, out)
+    return view.detach_from_base(view.reshape(found, places.shape))
 
 
 @method("take_along_dim")
@@ -347,17 +333,13 @@ def take_along_dim(
     >>> ac.take_along_dim(x, x.argsort(1), 1)
     tensor([[1, 2, 3]])
     """
-    if axis is not None:
-        dim = dim_or_axis("take_along_dim", dim, axis)
     x, places = (
         check_tensor("take_along_dim", input),
         long_positions("take_along_dim", indices),
     )
     if dim is None:
         flat = view.reshape_op(_index.wrapped(places, x.numel()), (-1,))
-        return apply_out(
-            "take_along_dim", gather(view.reshape_op(x, (-1,)), 0, flat), out
-        )
+        return gather(view.reshape_op(x, (-1,)), 0, flat)
     if x.ndim != places.ndim:
         message = (
             f"take_along_dim: `input` has shape {x.shape}, `indices` {places.shape}; "
@@ -368,11 +350,9 @@ def take_along_dim(
     shape = x._array.shape
     if shape and places._array.shape == shape and x._array.size:  # nothing broadcasts
         wrapped = _index.wrapped(places, shape[axis])
-        return apply_out("take_along_dim", gather_op(x, wrapped, axis), out)
+        return gather_op(x, wrapped, axis)
     ones = [1 if i == axis else n for i, n in enumerate(x.shape)]
     shape = broadcast_shapes("take_along_dim", tuple(ones), places.shape)
     sizes = [x.shape[axis] if i == axis else n for i, n in enumerate(shape)]
     places = broadcasting.expand(_index.wrapped(places, x.shape[axis]), shape)
-    return apply_out(
-        "take_along_dim", gather(broadcasting.expand(x, sizes), axis, places), out
-    )
+    return gather(broadcasting.expand(x, sizes), axis, places)

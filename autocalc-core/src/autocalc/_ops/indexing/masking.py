@@ -17,6 +17,7 @@ from autocalc._ops._operator.coerce import (
     not_a_tensor,
     same_dtype,
 )
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.out import apply_out, copy_to_out
 from autocalc._ops._operator.traced import traced
@@ -25,13 +26,12 @@ from autocalc._ops.indexing import _index, indexing, scattering
 from autocalc._ops.indexing._mask_indices import true_places
 from autocalc._ops.views import broadcasting, slicing, view
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import checked
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import dtype_at, place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
 @method("nonzero")
-@checked
 def nonzero(
     input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
 ) -> Tensor | tuple[Tensor, ...]:
@@ -55,6 +55,8 @@ def nonzero(
     tensor([[1],
             [2]])
     """
+    if as_tuple.__class__ is not FLAG:
+        as_tuple = check_flag("nonzero", "as_tuple", as_tuple)
     if as_tuple and out is not None:
         _refuse_out("nonzero", "with as_tuple=True")
     a = check_tensor("nonzero", input)._array
@@ -191,6 +193,7 @@ def where(
 
 
 @method("masked_select")
+@declared
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the elements at which `mask` holds, as a 1-d tensor.
 
@@ -223,8 +226,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
         shape = broadcast_shapes("masked_select", sizes, shape)
         x = broadcasting.expand(x, shape)
         holds = broadcasting.expand(holds, shape)
-    found = indexing.where_true(x, holds)
-    return found if out is None else apply_out("masked_select", found, out)
+    return indexing.where_true(x, holds)
 
 
 def checked_mask(where: str, mask: Any) -> Tensor:

@@ -7,13 +7,11 @@ from collections.abc import Callable
 from operator import gt
 from typing import Any
 
-from autocalc._ops._operator.arguments import axis_of, check_tensor
+from autocalc._ops._operator.arguments import NeededDim, axis_of, check_tensor
 from autocalc._ops._operator.coerce import cast, checked_number, same_dtype
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._ops.indexing import _index, indexing
@@ -193,7 +191,7 @@ def scaled_by(alpha: Any, source: Any) -> Any:
 @rounded_once
 def index_add(
     input: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     source: Tensor | None = None,
     *,
@@ -228,21 +226,15 @@ def index_add(
     >>> ac.index_add(ac.zeros(3), 0, ac.tensor([0, 0]), ac.tensor([1.0, 2.0]))
     tensor([3., 0., 0.])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("index_add", dim, axis)
     scaled = scaled_by(alpha, source)
-    return apply_out(
-        "index_add",
-        by_index("index_add", add_at, input, dim, index, scaled),
-        out,
-    )
+    return by_index("index_add", add_at, input, dim, index, scaled)
 
 
 @method("index_copy")
 @traced
 def index_copy(
     input: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     source: Tensor | None = None,
     *,
@@ -274,20 +266,14 @@ def index_copy(
     >>> ac.index_copy(ac.zeros(3), 0, ac.tensor([2]), ac.tensor([5.0]))
     tensor([0., 0., 5.])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("index_copy", dim, axis)
-    return apply_out(
-        "index_copy",
-        by_index("index_copy", index_copy_op, input, dim, index, source),
-        out,
-    )
+    return by_index("index_copy", index_copy_op, input, dim, index, source)
 
 
 @method("index_fill")
 @traced
 def index_fill(
     input: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     value: Any = None,
     *,
@@ -314,8 +300,6 @@ def index_fill(
     >>> ac.index_fill(ac.zeros(3), 0, ac.tensor([1]), 7.0)
     tensor([0., 7., 0.])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("index_fill", dim, axis)
     x = check_tensor("index_fill", input)
     places, source = fill_operands(x, dim, index, value)
     return by_index("index_fill", index_copy_op, input, dim, places, source)
@@ -336,7 +320,7 @@ def fill_operands(x: Tensor, dim: int, index: Any, value: Any) -> tuple[Tensor, 
 @traced
 def scatter(
     input: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     src: Any = None,
     *,
@@ -380,8 +364,6 @@ def scatter(
     tensor([[0, 0, 7],
             [7, 0, 0]])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("scatter", dim, axis)
     what = value if src is None else src
     x = check_tensor("scatter", input)
     if reduce is not None:
@@ -395,15 +377,14 @@ def scatter(
         operator = multiply_along
     else:
         operator = scatter_op if reduce is None else add_along
-    result = along("scatter", operator, x, dim, index, what)
-    return result if out is None else apply_out("scatter", result, out)
+    return along("scatter", operator, x, dim, index, what)
 
 
 @method("scatter_add")
 @traced
 def scatter_add(
     input: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     src: Tensor | None = None,
     *,
@@ -435,11 +416,8 @@ def scatter_add(
     >>> ac.scatter_add(ac.zeros(3), 0, ac.tensor([0, 0]), ac.tensor([1.0, 2.0]))
     tensor([3., 0., 0.])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("scatter_add", dim, axis)
     x, what = check_tensor("scatter_add", input), check_tensor("scatter_add", src)
-    result = along("scatter_add", add_along, x, dim, index, what)
-    return result if out is None else apply_out("scatter_add", result, out)
+    return along("scatter_add", add_along, x, dim, index, what)
 
 
 def along(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_float, check_reduction
 from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops.arranging import joining
 from autocalc._ops.creation.constants import full
@@ -26,7 +27,7 @@ from autocalc._ops.reductions import reduction as reduction_ops
 from autocalc._ops.reductions import softmax as softmax_ops
 from autocalc._ops.views import broadcasting, splitting, view
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import as_int, checked, require, sequence
+from autocalc._tensor.checks import as_int, require, sequence
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -42,8 +43,8 @@ class _Texts(NamedTuple):
     may_skip: Tensor  # [N, 2 S + 1]: whether the blank before need not be there
 
 
+@declared
 @rounded_once
-@checked
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,

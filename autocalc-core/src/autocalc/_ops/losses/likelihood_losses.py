@@ -8,6 +8,7 @@ import math
 from autocalc._dispatch.selection.state import recorder
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_float, check_reduction, refuse_booleans
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.creation.constants import full as full_of
@@ -19,14 +20,14 @@ from autocalc._ops.reductions import extrema
 from autocalc._ops.reductions import reduction as reduction_ops
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked, number, require
+from autocalc._tensor.checks import number, require
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.limits import finfo
 from autocalc.errors import ArgumentError, ShapeError
 
 
+@declared
 @rounded_once(promotes=True)
-@checked
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -88,8 +89,8 @@ def _stirling(t: Tensor) -> Tensor:
     return masking.where(large, value, 0.0)
 
 
+@declared
 @rounded_once(promotes=True)
-@checked
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor | float,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_reduction
 from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import clamping, comparison, exponential
@@ -16,7 +17,7 @@ from autocalc._ops.losses import _loss_reduction
 from autocalc._ops.matrices import distance as distance_ops
 from autocalc._ops.reductions import reduction as reduction_ops
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import checked, number
+from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -169,8 +170,8 @@ def _lead(
     return clamping.clamp(near - far + margin, min=0.0)
 
 
+@declared
 @rounded_once
-@checked
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,

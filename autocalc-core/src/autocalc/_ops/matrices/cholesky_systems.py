@@ -5,23 +5,22 @@ from __future__ import annotations
 
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_float, check_shape
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops.arranging import diagonal
 from autocalc._ops.creation.like import ones_like
 from autocalc._ops.matrices import linear_systems
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import checked
 from autocalc.errors import ShapeError
 
 __all__ = ["cholesky_inverse", "cholesky_solve"]
 
 
 @method("cholesky_solve")
+@declared
 @rounded_once
-@checked
 def cholesky_solve(
     B: Tensor, L: Tensor, upper: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -61,13 +60,12 @@ def cholesky_solve(
     check_shape(where, "B", B, "[..., n, k]")
     lower = _lower(where, L, upper)
     half = linear_systems.solve(lower, B)
-    found = linear_systems.solve(view.transpose(lower, -2, -1), half)
-    return apply_out(where, found, out)
+    return linear_systems.solve(view.transpose(lower, -2, -1), half)
 
 
 @method("cholesky_inverse")
+@declared
 @rounded_once
-@checked
 def cholesky_inverse(
     L: Tensor, upper: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -104,8 +102,7 @@ def cholesky_inverse(
     lower = _lower(where, L, upper)
     unit = diagonal.diag_embed(ones_like(diagonal.diagonal(lower.detach(), 0, -2, -1)))
     half = linear_systems.solve(lower, unit)
-    found = linear_systems.solve(view.transpose(lower, -2, -1), half)
-    return apply_out(where, found, out)
+    return linear_systems.solve(view.transpose(lower, -2, -1), half)
 
 
 def _lower(where: str, L: Tensor, upper: bool) -> Tensor:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import multi, nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops.elementwise import arithmetic, exponential
 from autocalc._ops.matrices import _matrix_rules, matmul
 from autocalc._tensor import Tensor
@@ -24,6 +24,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("det")
+@declared
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the determinant of each matrix of `A` [..., n, n].
 
@@ -42,7 +43,7 @@ def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.linalg.det(ac.tensor([[2.0, 0.0], [0.0, 4.0]])).item()
     8.0
     """
-    return apply_out("det", det_op(check_tensor("det", A)), out)
+    return det_op(check_tensor("det", A))
 
 
 cofactor = nary("cofactor", saves="a")
@@ -103,6 +104,7 @@ class SlogdetResult(NamedTuple):
 
 
 @method("slogdet")
+@declared
 def slogdet(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> SlogdetResult:
     """Return the sign of the determinant and the log of its size: 0 and -inf at 0.
 
@@ -120,8 +122,7 @@ def slogdet(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> SlogdetRe
     >>> sign.item(), logabs.item()
     (1.0, 0.0)
     """
-    found = SlogdetResult(*slogdet_op(check_tensor("slogdet", A)))
-    return apply_out("slogdet", found, out)
+    return SlogdetResult(*slogdet_op(check_tensor("slogdet", A)))
 
 
 @method("logdet")

@@ -12,7 +12,6 @@ from autocalc._ops._operator.checks import check_float, check_shape
 from autocalc._ops._operator.coerce import same_dtype
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis
 from autocalc._ops._operator.traced import traced
 from autocalc._ops._recorded import composed, one_node
 from autocalc._ops.arranging.diagonal import triu_indices
@@ -61,8 +60,6 @@ def cosine_similarity(
     >>> ac.nn.functional.cosine_similarity(x, y)
     tensor([0.6000])
     """
-    if axis is not None:
-        dim = dim_or_axis("cosine_similarity", dim, axis, 1)
     where = "cosine_similarity"
     shape = check_tensor(where, x1)._array.shape
     if check_tensor(where, x2)._array.shape != shape:

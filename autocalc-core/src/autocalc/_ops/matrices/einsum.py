@@ -10,7 +10,6 @@ from typing import Any
 
 from autocalc._ops._operator.arguments import axis_of, check_tensor
 from autocalc._ops._operator.halves import rounded_once
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.matrices import matmul
 from autocalc._ops.reductions import reduction
@@ -267,7 +266,7 @@ def tensordot(
     if dims.__class__ is int:
         whole = _of_ends(a, b, dims)
         if whole is not None:
-            return whole if out is None else apply_out("tensordot", whole, out)
+            return whole
     left, right = _summed_axes(a, b, dims)
     a, b = _shrunk(a, left, b, right), _shrunk(b, right, a, left)
     sizes = [a.shape[i] for i in left], [b.shape[i] for i in right]
@@ -286,7 +285,7 @@ def tensordot(
     x = view.reshape(view.permute(a, (*kept_a, *left)), (_count_dims(rows), inside))
     y = view.reshape(view.permute(b, (*right, *kept_b)), (inside, _count_dims(columns)))
     result = view.reshape(matmul.matmul(x, y), (*rows, *columns))
-    return apply_out("tensordot", view.detach_from_base(result), out)
+    return view.detach_from_base(result)
 
 
 def _of_ends(a: Any, b: Any, dims: Any) -> Tensor | None:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops._operator.checks import check_float, check_shape
 from autocalc._ops._operator.coerce import same_dtype
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops.creation.constants import eye
 from autocalc._ops.creation.from_data import tensor
 from autocalc._ops.elementwise import comparison
@@ -20,7 +20,6 @@ from autocalc._ops.matrices.linear_systems import inv, solve
 from autocalc._ops.matrices.pseudo_inverses import matrix_rank
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import LinAlgError
 
@@ -46,8 +45,8 @@ class CholeskyExResult(NamedTuple):
     info: Tensor
 
 
+@declared
 @rounded_once
-@checked
 def inv_ex(
     A: Tensor,
     *,
@@ -89,11 +88,11 @@ def inv_ex(
     x = _squares("inv_ex", A)
     info = _codes(inv, x, _first_dependent, check_errors)
     found = _or_nan(inv(_without_failing(x, info)), info, 2)
-    return apply_out("inv_ex", InvExResult(found, info), out)
+    return InvExResult(found, info)
 
 
+@declared
 @rounded_once
-@checked
 def solve_ex(
     A: Tensor,
     B: Tensor,
@@ -138,11 +137,11 @@ def solve_ex(
     found = solve(_without_failing(a, info), b, left=left)
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
     found = _or_nan(found, info, 1 if vector else 2)
-    return apply_out("solve_ex", SolveExResult(found, info), out)
+    return SolveExResult(found, info)
 
 
+@declared
 @rounded_once
-@checked
 def cholesky_ex(
     A: Tensor,
     *,
@@ -188,7 +187,7 @@ def cholesky_ex(
     info = _codes(cholesky, x, _first_indefinite, check_errors)
     found = cholesky(_without_failing(x, info), upper=upper)
     found = _or_nan(found, info, 2)
-    return apply_out("cholesky_ex", CholeskyExResult(found, info), out)
+    return CholeskyExResult(found, info)
 
 
 def _squares(where: str, x: Any) -> Tensor:

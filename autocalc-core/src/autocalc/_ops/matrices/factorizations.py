@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import multi, nary
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.creation.constants import empty
 from autocalc._ops.matrices import _matrix_rules, linear_systems, matmul
@@ -62,7 +62,7 @@ def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Te
             [0., 3.]])
     """
     low = cholesky_op(check_tensor("cholesky", A))
-    return apply_out("cholesky", linear_systems._turned(low) if upper else low, out)
+    return linear_systems._turned(low) if upper else low
 
 
 qr_op = multi("qr", saves="q r")
@@ -152,12 +152,8 @@ def qr(
     one_of("qr", "mode", mode, ("reduced", "complete", "r"))
     x = check_tensor("qr", A)
     q, r = qr_op(x, "complete" if mode == "complete" else "reduced")
-    return apply_out(
-        "qr",
-        QRResult(
-            empty(0, dtype=x.dtype, device=place_of_tensor(x)) if mode == "r" else q, r
-        ),
-        out,
+    return QRResult(
+        empty(0, dtype=x.dtype, device=place_of_tensor(x)) if mode == "r" else q, r
     )
 
 
@@ -264,11 +260,10 @@ def svd(
     if driver is not None:
         message = f"svd: `driver`={driver!r}; there is one, so it must be None."
         raise ArgumentError(message)
-    return apply_out(
-        "svd", SVDResult(*svd_op(check_tensor("svd", A), bool(full_matrices))), out
-    )
+    return SVDResult(*svd_op(check_tensor("svd", A), bool(full_matrices)))
 
 
+@declared
 def svdvals(
     A: Tensor, *, driver: str | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -289,7 +284,7 @@ def svdvals(
     >>> ac.linalg.svdvals(ac.tensor([[3.0, 0.0], [0.0, 4.0]]))
     tensor([4., 3.])
     """
-    return apply_out("svdvals", svd(A, False, driver=driver).S, out)
+    return svd(A, False, driver=driver).S
 
 
 eigh_op = multi("eigh", saves="w v")
@@ -361,13 +356,10 @@ def eigh(
     """
     one_of("eigh", "UPLO", UPLO, ("L", "U", "l", "u"))
     x = check_tensor("eigh", A)
-    return apply_out(
-        "eigh",
-        EighResult(*eigh_op(x if UPLO.upper() == "L" else linear_systems._turned(x))),
-        out,
-    )
+    return EighResult(*eigh_op(x if UPLO.upper() == "L" else linear_systems._turned(x)))
 
 
+@declared
 def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:
     """Return the eigenvalues of symmetric matrices, ascending; see `eigh`.
 
@@ -386,4 +378,4 @@ def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor
     >>> ac.linalg.eigvalsh(ac.tensor([[2.0, 0.0], [0.0, 1.0]]))
     tensor([1., 2.])
     """
-    return apply_out("eigvalsh", eigh(A, UPLO).eigenvalues, out)
+    return eigh(A, UPLO).eigenvalues

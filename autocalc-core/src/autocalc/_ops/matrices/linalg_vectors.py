@@ -9,9 +9,8 @@ from typing import Any
 from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor
 from autocalc._ops._operator.checks import check_float, refuse_booleans
 from autocalc._ops._operator.coerce import same_dtype
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
-from autocalc._ops._operator.numpy_names import dim_or_axis
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.arranging import diagonal, joining
 from autocalc._ops.creation.constants import eye, zeros
@@ -61,9 +60,7 @@ def cross(
     >>> ac.linalg.cross(ac.tensor([1.0, 0.0, 0.0]), ac.tensor([0.0, 1.0, 0.0]))
     tensor([0., 0., 1.])
     """
-    if axis is not None:
-        dim = dim_or_axis("cross", dim, axis, -1)
-    return products.cross(input, other, as_int("cross", "dim", dim), out=out)
+    return products.cross(input, other, as_int("cross", "dim", dim))
 
 
 @traced
@@ -95,13 +92,11 @@ def vecdot(
     >>> ac.linalg.vecdot(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), ac.tensor([1.0, -1.0]))
     tensor([-1., -1.])
     """
-    if axis is not None:
-        dim = dim_or_axis("vecdot", dim, axis, -1)
     a, b = same_dtype("vecdot", x, y)
     check_float("vecdot", a)
     along = arithmetic.mul(a, b)
     axis_of("vecdot", dim, along.ndim)
-    return apply_out("vecdot", reduction.sum(along, dim), out)
+    return reduction.sum(along, dim)
 
 
 def diagonal_of(
@@ -170,6 +165,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
 # ---- the condition -------------------------------------------------------------------
 
 
+@declared
 @rounded_once
 def cond(
     A: Tensor, p: float | str | None = None, *, out: Tensor | None = None
@@ -223,12 +219,8 @@ def cond(
         )
         raise ShapeError(message)
     if 0 in A.shape[-2:]:
-        return apply_out(
-            "cond", zeros(A.shape[:-2], dtype=A.dtype, device=place_of_tensor(A)), out
-        )
-    return apply_out(
-        "cond", _spectral(A, order) if spectral else _by_norm(A, order), out
-    )
+        return zeros(A.shape[:-2], dtype=A.dtype, device=place_of_tensor(A))
+    return _spectral(A, order) if spectral else _by_norm(A, order)
 
 
 def _spectral(A: Tensor, p: float | str) -> Tensor:

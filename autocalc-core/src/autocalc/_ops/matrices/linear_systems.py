@@ -11,17 +11,17 @@ from typing import Any
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_shape
 from autocalc._ops._operator.coerce import same_dtype
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.creation.constants import eye, zeros
 from autocalc._ops.elementwise import comparison
 from autocalc._ops.matrices import _matrix_rules, matmul
 from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import checked, sequence
+from autocalc._tensor.checks import sequence
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.dtypes import bool_
 from autocalc.errors import ArgumentError, ShapeError
@@ -37,6 +37,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.neg(_matrix_rules.mm(k, turned, g, turned))
 
 
+@declared
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the inverse of each matrix of `A` [..., n, n].
 
@@ -63,10 +64,11 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([[0.5000, 0.0000],
             [0.0000, 0.2500]])
     """
-    return apply_out("inv", inv_op(check_tensor("inv", A)), out)
+    return inv_op(check_tensor("inv", A))
 
 
 @method("inverse")
+@declared
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the inverse of each matrix; see `linalg.inv`.
 
@@ -84,7 +86,7 @@ def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([[0.5000, 0.0000],
             [0.0000, 0.2500]])
     """
-    return apply_out("inverse", inv(input), out)
+    return inv(input)
 
 
 solve_op = nary("solve", saves="a out:a")
@@ -103,7 +105,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return da, k.sum_to(db, n.shapes[1]) if n.needs(1) else None
 
 
-@checked
+@declared
 def solve(
     A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None
 ) -> Tensor:
@@ -138,10 +140,10 @@ def solve(
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
     if vector:
         column = solve_op(a, view.reshape(b, (*b.shape, 1)))
-        return apply_out("solve", view.reshape(column, column.shape[:-1]), out)
+        return view.reshape(column, column.shape[:-1])
     if left:
-        return apply_out("solve", solve_op(a, b), out)
-    return apply_out("solve", _turned(solve_op(_turned(a), _turned(b))), out)
+        return solve_op(a, b)
+    return _turned(solve_op(_turned(a), _turned(b)))
 
 
 def _turned(x: Tensor) -> Tensor:
@@ -149,6 +151,7 @@ def _turned(x: Tensor) -> Tensor:
 
 
 @method("matrix_power")
+@declared
 @rounded_once
 def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """Return A @ A @ ... of `n` factors; of the inverse where `n` is negative.
@@ -186,19 +189,17 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
         message = f"matrix_power: `n`={n!r} is a {type(n).__name__}; give an integer."
         raise ArgumentError(message) from None
     if n < 0:
-        return apply_out("matrix_power", matrix_power(inv(x), -n), out)
+        return matrix_power(inv(x), -n)
     if n == 0:  # chosen, so that it has a history as every other power
         identity = broadcasting.expand(
             eye(x.shape[-1], dtype=x.dtype, device=place_of_tensor(x)), x.shape
         )
-        return apply_out(
-            "matrix_power", comparison.where_op(zeros(1, dtype=bool_), x, identity), out
-        )
+        return comparison.where_op(zeros(1, dtype=bool_), x, identity)
     if n == 1:
-        return apply_out("matrix_power", view.clone(x), out)
+        return view.clone(x)
     half = matrix_power(x, n // 2) if n > 3 else x
     square = matmul.matmul(half, half)
-    return apply_out("matrix_power", matmul.matmul(square, x) if n % 2 else square, out)
+    return matmul.matmul(square, x) if n % 2 else square
 
 
 @traced
@@ -243,9 +244,10 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     found = _product(parts, _cheapest(sizes))
     found = view.reshape(found, found.shape[:-1]) if column else found
     found = view.reshape(found, found.shape[1:]) if row else found
-    return apply_out("multi_dot", view.detach_from_base(found), out)
+    return view.detach_from_base(found)
 
 
+@declared
 @rounded_once
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Return the product of matrices, in the cheapest order.
@@ -263,7 +265,7 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     >>> ac.chain_matmul(ac.ones(1, 2), ac.ones(2, 3), ac.ones(3, 1))
     tensor([[6.]])
     """
-    return apply_out("chain_matmul", multi_dot(list(matrices)), out)
+    return multi_dot(list(matrices))
 
 
 def _check_chain(given: list[Tensor], parts: list[Tensor]) -> None:

@@ -168,7 +168,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     result = product(input, other)
     if result is None:
         result = _matmul(input, other)
-    return result if out is None else apply_out("matmul", result, out)
+    return result
 
 
 @method("__matmul__")

@@ -9,21 +9,20 @@ from math import prod
 from autocalc._ops._operator.arguments import as_int, axis_of, integers
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.coerce import cast, same_dtype
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops.arranging import diagonal
 from autocalc._ops.creation.constants import eye, zeros
 from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._ops.matrices import linear_systems, matmul
 from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 
+@declared
 @rounded_once
-@checked
 def solve_triangular(
     A: Tensor,
     B: Tensor,
@@ -79,7 +78,7 @@ def solve_triangular(
         )
         raise ShapeError(message)
     half = _triangle(a, upper, unitriangular)
-    return apply_out(where, linear_systems.solve(half, b, left=left), out)
+    return linear_systems.solve(half, b, left=left)
 
 
 def _triangle(a: Tensor, upper: bool, unit: bool) -> Tensor:
@@ -93,6 +92,7 @@ def _triangle(a: Tensor, upper: bool, unit: bool) -> Tensor:
     )
 
 
+@declared
 @rounded_once
 def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     """Return the inverse of `A` as a mapping of tensors by `tensordot`.
@@ -146,9 +146,10 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
         raise ShapeError(message)
     n = prod(rows)
     found = linear_systems.inv(view.reshape(A, (n, n)))
-    return apply_out(where, view.reshape(found, (*columns, *rows)), out)
+    return view.reshape(found, (*columns, *rows))
 
 
+@declared
 @rounded_once
 def tensorsolve(
     A: Tensor,
@@ -198,9 +199,10 @@ def tensorsolve(
         )
         raise ShapeError(message)
     found = linear_systems.solve(view.reshape(a, (n, n)), view.reshape(b, (n,)))
-    return apply_out(where, view.reshape(found, shape), out)
+    return view.reshape(found, shape)
 
 
+@declared
 @rounded_once
 def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the first n columns of a product of reflections, H_1 H_2 ... H_k.
@@ -257,4 +259,4 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
         scale = view.unsqueeze(factors[..., i : i + 1], -1)
         along = matmul.matmul(view.transpose(column, -1, -2), q)
         q = arithmetic.sub_op(q, matmul.matmul(arithmetic.mul(scale, column), along))
-    return apply_out(where, cast(q, a.dtype), out)
+    return cast(q, a.dtype)

@@ -12,10 +12,9 @@ from autocalc._kernels import rules
 from autocalc._kernels.spec import Shape
 from autocalc._ops._operator.arguments import axis_of, check_tensor
 from autocalc._ops._operator.coerce import same_dtype
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops._recorded import composed, recorded
 from autocalc._ops.elementwise import arithmetic
@@ -50,7 +49,7 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     if result is None:
         einsum._dims("dot", input=(input, 1), tensor=(tensor, 1))
         result = matmul.matmul(input, tensor)
-    return result if out is None else apply_out("dot", result, out)
+    return result
 
 
 @method("mv")
@@ -77,7 +76,7 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     if result is None:
         einsum._dims("mv", input=(input, 2), vec=(vec, 1))
         result = matmul.matmul(input, vec)
-    return result if out is None else apply_out("mv", result, out)
+    return result
 
 
 @method("outer ger")
@@ -103,7 +102,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     einsum._dims("outer", input=(input, 1), vec2=(vec2, 1))
     column = view.reshape(input, (*input.shape, 1))
-    return apply_out("outer", arithmetic.mul(column, vec2), out)
+    return arithmetic.mul(column, vec2)
 
 
 @method("inner")
@@ -129,11 +128,12 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     check_tensor("inner", input), check_tensor("inner", other)
     if 0 in (input.ndim, other.ndim):
-        return apply_out("inner", arithmetic.mul(input, other), out)
-    return apply_out("inner", einsum.tensordot(input, other, ([-1], [-1])), out)
+        return arithmetic.mul(input, other)
+    return einsum.tensordot(input, other, ([-1], [-1]))
 
 
 @method("vdot")
+@declared
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sum of x_i y_i of two vectors; the numbers are real.
 
@@ -152,7 +152,7 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.vdot(ac.tensor([1.0, 2.0]), ac.tensor([3.0, 4.0]))
     tensor(11.)
     """
-    return apply_out("vdot", dot(input, other), out)
+    return dot(input, other)
 
 
 def _vector_product(k: Any, a: Any, b: Any, axis: int) -> Any:
@@ -228,8 +228,6 @@ def cross(
     >>> ac.cross(ac.tensor([1.0, 0.0, 0.0]), ac.tensor([0.0, 1.0, 0.0]))
     tensor([0., 0., 1.])
     """
-    if axis is not None:
-        dim = dim_or_axis("cross", dim, axis)
     a, b = same_dtype("cross", input, other)
     shape = rules.broadcast_shapes("cross", a.shape, b.shape)
     if dim is None:
@@ -247,7 +245,7 @@ def cross(
         )
         raise ShapeError(message)
     found = _vector_product(arrays, a._array, b._array, axis)
-    return apply_out("cross", recorded(_cross, (a, b), found, (axis,)), out)
+    return recorded(_cross, (a, b), found, (axis,))
 
 
 @method("kron")
@@ -275,8 +273,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     if len(shape) > 1 and narrow[-1] < _SHORT and math.prod(shape) >= _LARGE:
         wide, narrow, a, b = _in_lines(wide, narrow, a, b)
     product = arithmetic.mul(view.reshape_op(a, wide), view.reshape_op(b, narrow))
-    result = view.detach_from_base(view.reshape_op(product, shape))
-    return result if out is None else apply_out("kron", result, out)
+    return view.detach_from_base(view.reshape_op(product, shape))
 
 
 #: Rows of fewer elements than the first are repeated for a product of the second.
@@ -383,8 +380,7 @@ def addmm(
     >>> ac.addmm(ac.ones(1), ac.tensor([[1.0, 2.0]]), ac.tensor([[3.0], [4.0]]))
     tensor([[12.]])
     """
-    result = _sum_with("addmm", input, matmul.mm(mat1, mat2), beta, alpha)
-    return result if out is None else apply_out("addmm", result, out)
+    return _sum_with("addmm", input, matmul.mm(mat1, mat2), beta, alpha)
 
 
 @method("addmv", inplace="addmv_")
@@ -427,8 +423,7 @@ def addmv(
     >>> ac.addmv(ac.ones(1), ac.tensor([[1.0, 2.0]]), ac.tensor([3.0, 4.0]))
     tensor([12.])
     """
-    result = _sum_with("addmv", input, mv(mat, vec), beta, alpha)
-    return result if out is None else apply_out("addmv", result, out)
+    return _sum_with("addmv", input, mv(mat, vec), beta, alpha)
 
 
 @method("addr", inplace="addr_")
@@ -472,7 +467,7 @@ def addr(
     tensor([[4., 5.],
             [7., 9.]])
     """
-    return apply_out("addr", _blend("addr", input, outer(vec1, vec2), beta, alpha), out)
+    return _blend("addr", input, outer(vec1, vec2), beta, alpha)
 
 
 @method("baddbmm", inplace="baddbmm_")
@@ -515,8 +510,7 @@ def baddbmm(
     >>> ac.baddbmm(ac.zeros(1), ac.ones(2, 1, 3), ac.ones(2, 3, 1)).shape
     autocalc.Size([2, 1, 1])
     """
-    result = _sum_with("baddbmm", input, matmul.bmm(batch1, batch2), beta, alpha)
-    return result if out is None else apply_out("baddbmm", result, out)
+    return _sum_with("baddbmm", input, matmul.bmm(batch1, batch2), beta, alpha)
 
 
 @method("addbmm", inplace="addbmm_")
@@ -561,4 +555,4 @@ def addbmm(
     """
     products = matmul.bmm(batch1, batch2)
     product = reduction.sum(products, 0, dtype=products.dtype)
-    return apply_out("addbmm", _sum_with("addbmm", input, product, beta, alpha), out)
+    return _sum_with("addbmm", input, product, beta, alpha)

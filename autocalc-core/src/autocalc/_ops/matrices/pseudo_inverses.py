@@ -9,10 +9,10 @@ from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._operator.checks import check_float, check_shape
 from autocalc._ops._operator.coerce import cast, same_dtype
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops.creation.constants import empty, full, zeros
 from autocalc._ops.elementwise import arithmetic, clamping, comparison
 from autocalc._ops.matrices import _matrix_rules, matmul
@@ -20,7 +20,7 @@ from autocalc._ops.matrices.factorizations import eigvalsh, svdvals
 from autocalc._ops.reductions import extrema, reduction
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked, number, one_of
+from autocalc._tensor.checks import number, one_of
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.limits import finfo
 from autocalc.errors import ArgumentError, ShapeError
@@ -47,8 +47,8 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return da, None, None
 
 
+@declared
 @rounded_once
-@checked
 def pinv(
     A: Tensor,
     rcond: float | Tensor | None = None,
@@ -114,7 +114,7 @@ def pinv(
         atol, rtol = 0.0, rcond
     x = _matrices("pinv", A)
     limits = _limits("pinv", x, atol, rtol)
-    return apply_out("pinv", pinv_op(x, *limits, bool(hermitian)), out)
+    return pinv_op(x, *limits, bool(hermitian))
 
 
 @method("pinverse")
@@ -174,7 +174,7 @@ def _limit(where: str, name: str, x: Tensor, given: Any) -> Tensor:
     return cast(given.detach(), x.dtype)
 
 
-@checked
+@declared
 def matrix_rank(
     A: Tensor,
     tol: float | Tensor | None = None,
@@ -229,7 +229,7 @@ def matrix_rank(
     size, share = _limits(where, x, atol, rtol)
     with no_grad():
         values = eigvalsh(x).abs() if hermitian else svdvals(x)
-        return apply_out(where, _count_above(values, size, share), out)
+        return _count_above(values, size, share)
 
 
 def _count_above(values: Tensor, size: Tensor, share: Tensor) -> Tensor:

@@ -9,14 +9,19 @@ from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS, HALVES
-from autocalc._ops._operator.arguments import Dims, axes_of, axis_of, check_tensor
+from autocalc._ops._operator.arguments import (
+    Dims,
+    NeededDim,
+    axes_of,
+    axis_of,
+    check_tensor,
+)
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.coerce import check_and_cast, in_float32
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops._recorded import composed, one_node
 from autocalc._ops.elementwise import arithmetic, comparison
@@ -25,7 +30,7 @@ from autocalc._ops.reductions import extrema, reduction
 from autocalc._ops.reductions.reduction import spread
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import checked, integers, number
+from autocalc._tensor.checks import integers, number
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -78,13 +83,9 @@ def vector_norm(
     >>> ac.linalg.vector_norm(ac.tensor([3.0, 4.0])).item()
     5.0
     """
-    if axis is not None:
-        dim = dim_or_axis("vector_norm", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("vector_norm", keepdim, keepdims)
     x = _floats("vector_norm", x, dtype)
     ord = number("vector_norm", "ord", ord)
-    return apply_out("vector_norm", _norm_of_vectors(x, ord, dim, keepdim), out)
+    return _norm_of_vectors(x, ord, dim, keepdim)
 
 
 def _norm_of_vectors(x: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
@@ -230,13 +231,8 @@ def matrix_norm(
     >>> ac.linalg.matrix_norm(ac.ones(2, 2))
     tensor(2.)
     """
-    if axis is not None:
-        dim = dim_or_axis("matrix_norm", dim, axis, _LAST_TWO)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("matrix_norm", keepdim, keepdims)
     A = _floats("matrix_norm", A, dtype)
-    found = _norm_of_matrices(A, ord, dim, keepdim)
-    return apply_out("matrix_norm", found, out)
+    return _norm_of_matrices(A, ord, dim, keepdim)
 
 
 def _norm_of_matrices(
@@ -289,7 +285,7 @@ def _norm_of_singular_values(
     )
 
 
-@checked
+@declared
 def linalg_norm(
     A: Tensor,
     ord: float | str | None = None,
@@ -331,14 +327,10 @@ def linalg_norm(
     >>> ac.linalg.norm(ac.tensor([3.0, 4.0]))
     tensor(5.)
     """
-    if axis is not None:
-        dim = dim_or_axis("norm", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("norm", keepdim, keepdims)
     A = check_tensor("norm", A)
     given = (dim,) if isinstance(dim, int) else dim
     if ord is None:
-        return vector_norm(A, 2, dim, keepdim, dtype=dtype, out=out)
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
     if given is None and A.ndim > 2:
         message = (
             f"norm: `A` has shape {A.shape}, `ord` is {ord!r} and `dim` is not given; "
@@ -347,11 +339,11 @@ def linalg_norm(
         raise ArgumentError(message)
     axes = tuple(range(-A.ndim, 0)) if given is None else integers("norm", "dim", given)
     if len(axes) == 2:
-        return matrix_norm(A, ord, axes, keepdim, dtype=dtype, out=out)
+        return matrix_norm(A, ord, axes, keepdim, dtype=dtype)
     if isinstance(ord, str):
         message = f"norm: `ord`={ord!r} is for matrices, `A` has shape {A.shape}."
         raise ArgumentError(message)
-    return vector_norm(A, ord, dim, keepdim, dtype=dtype, out=out)
+    return vector_norm(A, ord, dim, keepdim, dtype=dtype)
 
 
 @method("norm")
@@ -401,7 +393,7 @@ def norm(
     order = (
         2.0 if euclidean else number("norm", "p", float(p) if isinstance(p, str) else p)
     )
-    return apply_out("norm", vector_norm(input, order, dim, keepdim, dtype=dtype), out)
+    return vector_norm(input, order, dim, keepdim, dtype=dtype)
 
 
 @method("renorm", inplace="renorm_")
@@ -410,7 +402,7 @@ def norm(
 def renorm(
     input: Tensor,
     p: float,
-    dim: int | None = None,
+    dim: NeededDim = None,
     maxnorm: float | None = None,
     *,
     out: Tensor | None = None,
@@ -451,8 +443,6 @@ def renorm(
     tensor([[0.6000, 0.8000],
             [0.3000, 0.4000]])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("renorm", dim, axis)
     x = check_tensor("renorm", input)
     check_float("renorm", x)
     order, most = number("renorm", "p", p), number("renorm", "maxnorm", maxnorm)
@@ -471,4 +461,4 @@ def renorm(
     large = comparison.gt(norm.detach(), most)
     scale = arithmetic.div(most, arithmetic.add(norm, 1e-7))
     scale = comparison.choose(large, scale, 1.0)
-    return apply_out("renorm", arithmetic.mul(x, scale), out)
+    return arithmetic.mul(x, scale)

@@ -24,11 +24,12 @@ from autocalc._kernels.norm._channels import channel_column, count, over
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import multi, nary
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import checked, number
+from autocalc._tensor.checks import number
 from autocalc._tensor.dtypes import float32
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -191,7 +192,7 @@ def batch_norm(
     )  # fmt: skip
 
 
-@checked
+@declared
 def batch_norm_relu(
     input: Tensor,
     running_mean: Tensor | None,

@@ -12,6 +12,7 @@ from typing import Any
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.declared import declared
 from autocalc._ops.arranging.joining import cat
 from autocalc._ops.convolutions import _spatial
 from autocalc._ops.creation.ranges import arange
@@ -20,7 +21,7 @@ from autocalc._ops.random.random_draws import rand
 from autocalc._ops.reductions import extrema
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import checked, number
+from autocalc._tensor.checks import number
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.dtypes import float32, float64, int64
 from autocalc.errors import ArgumentError, ShapeError
@@ -31,7 +32,7 @@ Ratios = float | tuple[float, ...]
 Result = Tensor | tuple[Tensor, Tensor]
 
 
-@checked
+@declared
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -86,7 +87,7 @@ def fractional_max_pool2d(
     )  # fmt: skip
 
 
-@checked
+@declared
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Sizes,

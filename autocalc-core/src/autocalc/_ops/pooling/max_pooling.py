@@ -10,6 +10,7 @@ from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._ops._operator.checks import check_float, refuse_booleans
 from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.convolutions import _spatial
@@ -18,7 +19,6 @@ from autocalc._ops.pooling import _windows
 from autocalc._ops.sequences import searching
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import checked
 
 # Attributes of the forward operators are those of their kernels.
 max_pool_op = nary("max_pool", saves="indices:x")
@@ -201,7 +201,7 @@ def max_pool3d(
     return _max_pool("max_pool3d", 3, input, lie, ceil_mode, return_indices)
 
 
-@checked
+@declared
 def adaptive_max_pool1d(
     input: Tensor, output_size: Sizes, return_indices: bool = False
 ) -> Any:
@@ -227,7 +227,7 @@ def adaptive_max_pool1d(
     return _adaptive_max("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
 
-@checked
+@declared
 def adaptive_max_pool2d(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> Any:
@@ -260,7 +260,7 @@ def adaptive_max_pool2d(
     return _adaptive_max("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
-@checked
+@declared
 def adaptive_max_pool3d(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> Any:

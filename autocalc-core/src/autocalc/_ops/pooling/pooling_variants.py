@@ -8,6 +8,7 @@ from typing import Any
 
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops.activations import rectifiers
 from autocalc._ops.convolutions import _spatial
@@ -17,14 +18,14 @@ from autocalc._ops.indexing import scattering
 from autocalc._ops.pooling import _windows, avg_pooling
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked, number, require
+from autocalc._tensor.checks import number, require
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 Sizes = int | tuple[int, ...]
 
 
-@checked
+@declared
 def lp_pool1d(
     input: Tensor,
     norm_type: float,
@@ -56,7 +57,7 @@ def lp_pool1d(
     return _lp_pool("lp_pool1d", 1, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-@checked
+@declared
 def lp_pool2d(
     input: Tensor,
     norm_type: float,
@@ -99,7 +100,7 @@ def lp_pool2d(
     return _lp_pool("lp_pool2d", 2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-@checked
+@declared
 def lp_pool3d(
     input: Tensor,
     norm_type: float,

@@ -7,6 +7,7 @@ import math
 
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_float, check_probability, check_shape
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops.activations.rectifiers import SELU_ALPHA, SELU_SCALE
 from autocalc._ops.creation.constants import full
@@ -14,7 +15,6 @@ from autocalc._ops.elementwise import arithmetic
 from autocalc._ops.random.distributions import bernoulli
 from autocalc._ops.views import _writing
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator
 
@@ -22,7 +22,7 @@ from autocalc._tensor.generator import Generator
 _FLOOR = -SELU_SCALE * SELU_ALPHA
 
 
-@checked
+@declared
 def alpha_dropout(
     input: Tensor,
     p: float = 0.5,
@@ -68,7 +68,7 @@ def alpha_dropout(
     return _writing.into(input, dropped, "alpha_dropout_") if inplace else dropped
 
 
-@checked
+@declared
 def feature_alpha_dropout(
     input: Tensor,
     p: float = 0.5,

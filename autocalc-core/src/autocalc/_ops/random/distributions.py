@@ -104,12 +104,10 @@ def bernoulli(
     if p is None:
         chances = make(_floats("bernoulli", "input", input), None)
         _check_probabilities("bernoulli", chances._array, 1.0)
-        hits = _hits(chances, chances, generator)
-    else:
-        chance = number("bernoulli", "p", p)
-        check_probability("bernoulli", chance)
-        hits = _hits_of(chance, input.detach(), generator)
-    return finished("bernoulli", hits._array, out, False)
+        return _hits(chances, chances, generator)
+    chance = number("bernoulli", "p", p)
+    check_probability("bernoulli", chance)
+    return _hits_of(chance, input.detach(), generator)
 
 
 @traced
@@ -188,7 +186,7 @@ def multinomial(
     _check_weights(make(weights, None), count, replacement)
     draw = _again if replacement else _once
     drawn = draw(make(weights, None), count, generator)._array
-    return finished("multinomial", drawn, out, False)
+    return make(drawn, None)
 
 
 def _check_weights(weights: Tensor, count: int, replacement: bool) -> None:

@@ -7,13 +7,14 @@ from typing import Any
 
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_float, check_probability, check_shape
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import multi, nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops.creation.constants import ones
 from autocalc._ops.elementwise import arithmetic
 from autocalc._ops.views import _writing
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import FLAG, check_flag, checked
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator, chosen
 from autocalc.errors import DTypeError
@@ -91,7 +92,7 @@ def dropout(
     return _writing.into(input, dropped, "dropout_") if inplace else dropped
 
 
-@checked
+@declared
 def dropout1d(
     input: Tensor,
     p: float = 0.5,
@@ -130,7 +131,7 @@ def dropout1d(
     return _writing.into(input, dropped, "dropout1d_") if inplace else dropped
 
 
-@checked
+@declared
 def dropout2d(
     input: Tensor,
     p: float = 0.5,
@@ -172,7 +173,7 @@ def dropout2d(
     return _writing.into(input, dropped, "dropout2d_") if inplace else dropped
 
 
-@checked
+@declared
 def dropout3d(
     input: Tensor,
     p: float = 0.5,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from autocalc._ops._operator.arguments import axis_of
 from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops.activations.rectifiers import leaky_relu_op
 from autocalc._ops.creation.like import zeros_like
@@ -15,12 +16,12 @@ from autocalc._ops.random.random_draws import rand_like
 from autocalc._ops.reductions import extrema, softmax
 from autocalc._ops.views import _writing
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import checked, number
+from autocalc._tensor.checks import number
 from autocalc._tensor.limits import finfo
 from autocalc.errors import ArgumentError
 
 
-@checked
+@declared
 def rrelu(
     input: Tensor,
     lower: float = 1.0 / 8,
@@ -109,8 +110,8 @@ def rrelu_(
     return rrelu(input, lower, upper, training, True)
 
 
+@declared
 @rounded_once
-@checked
 def gumbel_softmax(
     logits: Tensor,
     tau: float = 1,

@@ -77,7 +77,7 @@ def drawn_floats(
     return array
 
 
-@traced
+@traced(declares=False)
 def rand(
     *sizes: Size,
     size: Size = None,
@@ -120,7 +120,7 @@ def rand(
     return finished("rand", placed(array, device), out, requires_grad)
 
 
-@traced
+@traced(declares=False)
 def randn(
     *sizes: Size,
     size: Size = None,
@@ -254,7 +254,7 @@ def randn_like(
 # ---- integers ------------------------------------------------------------------------
 
 
-@traced
+@traced(declares=False)
 def randint(
     low: Any,
     high: Any = None,
@@ -373,7 +373,7 @@ def randint_like(
     return finished("randint_like", made._array, None, requires_grad)
 
 
-@traced
+@traced(declares=False)
 def randperm(
     n: int,
     *,

@@ -9,17 +9,15 @@ from autocalc._dispatch.engine.eager import along
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._ops._operator.arguments import Dims, axes_of, axis_of, check_tensor
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Operator, nary
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import clamping
 from autocalc._ops.reductions import reduction
 from autocalc._ops.reductions._values_and_indices import picked
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import checked
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
@@ -116,20 +114,14 @@ def max(
     >>> values, indices
     (tensor([4., 3.]), tensor([1, 0]))
     """
-    if axis is not None:
-        dim = dim_or_axis("max", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("max", keepdim, keepdims)
     if isinstance(dim, Tensor):
-        return apply_out("max", clamping.maximum(input, dim), out)
+        return clamping.maximum(input, dim)
     if dim is None:
         _no_keepdim("max", keepdim)
         if check_tensor("max", input)._array.dtype.kind not in FLOAT_KINDS:
-            return apply_out("max", amax(input), out)
-        result = _of_all("max", _max_of_all, input)
-        return result if out is None else apply_out("max", result, out)
-    found = _extremum("max", input, dim, keepdim)
-    return found if out is None else apply_out("max", found, out)
+            return amax(input)
+        return _of_all("max", _max_of_all, input)
+    return _extremum("max", input, dim, keepdim)
 
 
 @method("min")
@@ -171,20 +163,14 @@ def min(
     >>> values, indices
     (tensor([1., 2.]), tensor([0, 1]))
     """
-    if axis is not None:
-        dim = dim_or_axis("min", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("min", keepdim, keepdims)
     if isinstance(dim, Tensor):
-        return apply_out("min", clamping.minimum(input, dim), out)
+        return clamping.minimum(input, dim)
     if dim is None:
         _no_keepdim("min", keepdim)
         if check_tensor("min", input)._array.dtype.kind not in FLOAT_KINDS:
-            return apply_out("min", amin(input), out)
-        result = _of_all("min", _min_of_all, input)
-        return result if out is None else apply_out("min", result, out)
-    found = _extremum("min", input, dim, keepdim)
-    return found if out is None else apply_out("min", found, out)
+            return amin(input)
+        return _of_all("min", _min_of_all, input)
+    return _extremum("min", input, dim, keepdim)
 
 
 def _of_all(where: str, operator: Operator, input: Tensor) -> Tensor:
@@ -243,18 +229,12 @@ def aminmax(
     >>> smallest.item(), largest.item()
     (1.0, 4.0)
     """
-    if axis is not None:
-        dim = dim_or_axis("aminmax", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("aminmax", keepdim, keepdims)
-    return apply_out(
-        "aminmax", MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim)), out
-    )
+    return MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim))
 
 
 @method("amax")
 @along(max_op)
-@checked
+@declared
 def amax(
     input: Tensor,
     dim: Dims = None,
@@ -290,20 +270,15 @@ def amax(
     >>> ac.amax(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
     tensor([4., 3.])
     """
-    if axis is not None:
-        dim = dim_or_axis("amax", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("amax", keepdim, keepdims)
     axes = axes_of("amax", check_tensor("amax", input), dim)
     if input._array.size == 0:
         check_line("amax", input, *axes)
-    result = max_op(input, axes, keepdim)
-    return result if out is None else apply_out("amax", result, out)
+    return max_op(input, axes, keepdim)
 
 
 @method("amin")
 @along(min_op)
-@checked
+@declared
 def amin(
     input: Tensor,
     dim: Dims = None,
@@ -339,17 +314,12 @@ def amin(
     >>> ac.amin(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
     tensor([1., 2.])
     """
-    if axis is not None:
-        dim = dim_or_axis("amin", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("amin", keepdim, keepdims)
     axes = axes_of("amin", check_tensor("amin", input), dim)
     if input._array.size == 0:
         check_line("amin", input, *axes)
     if input.dtype is dtypes.bool_:
-        return apply_out("amin", reduction.all(input, axes, keepdim), out)
-    result = min_op(input, axes, keepdim)
-    return result if out is None else apply_out("amin", result, out)
+        return reduction.all(input, axes, keepdim)
+    return min_op(input, axes, keepdim)
 
 
 def check_line(where: str, x: Any, *axes: int, what: str = "extremum") -> None:
@@ -367,7 +337,7 @@ argmax_op = nary("argmax", differentiable=False)
 
 @method("argmax")
 @along(argmax_op, in_tuple=False, needs_dim=True)
-@checked
+@declared
 def argmax(
     input: Tensor,
     dim: int | None = None,
@@ -398,13 +368,8 @@ def argmax(
     >>> ac.argmax(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
     tensor([1, 0])
     """
-    if axis is not None:
-        dim = dim_or_axis("argmax", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("argmax", keepdim, keepdims)
     _no_booleans("argmax", input)
-    place = _place("argmax", input._array, dim, keepdim)
-    return place if out is None else apply_out("argmax", place, out)
+    return _place("argmax", input._array, dim, keepdim)
 
 
 def _no_booleans(where: str, x: Any) -> None:
@@ -462,13 +427,8 @@ def argmin(
     >>> ac.argmin(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
     tensor([0, 1])
     """
-    if axis is not None:
-        dim = dim_or_axis("argmin", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("argmin", keepdim, keepdims)
     _no_booleans("argmin", input)
-    place = _place("argmin", _reversed(input._array), dim, keepdim)
-    return place if out is None else apply_out("argmin", place, out)
+    return _place("argmin", _reversed(input._array), dim, keepdim)
 
 
 def _reversed(a: Any) -> Any:

@@ -10,7 +10,6 @@ from autocalc._dispatch.selection.state import recordings
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.coerce import not_a_tensor
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import bitwise, comparison
 from autocalc._ops.reductions import reduction
@@ -48,8 +47,7 @@ def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     tensor([ True, False])
     """
     a, b = _truth("logical_and", input), _truth("logical_and", other)
-    result = bitwise.bitwise_and(a, b)
-    return result if out is None else copy_to_out("logical_and", result, out)
+    return bitwise.bitwise_and(a, b)
 
 
 @method("logical_or", inplace="logical_or_")
@@ -73,8 +71,7 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     tensor([False,  True])
     """
     a, b = _truth("logical_or", input), _truth("logical_or", other)
-    result = bitwise.bitwise_or(a, b)
-    return result if out is None else copy_to_out("logical_or", result, out)
+    return bitwise.bitwise_or(a, b)
 
 
 @method("logical_xor", inplace="logical_xor_")
@@ -98,8 +95,7 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     tensor([False,  True])
     """
     a, b = _truth("logical_xor", input), _truth("logical_xor", other)
-    result = bitwise.bitwise_xor(a, b)
-    return result if out is None else copy_to_out("logical_xor", result, out)
+    return bitwise.bitwise_xor(a, b)
 
 
 @method("logical_not", inplace="logical_not_")
@@ -124,7 +120,7 @@ def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         result = bitwise.bitwise_not(input)
     else:
         result = comparison.eq(input, 0)
-    return result if out is None else copy_to_out("logical_not", result, out)
+    return result
 
 
 @method("equal")

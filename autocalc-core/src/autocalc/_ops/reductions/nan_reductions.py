@@ -13,8 +13,6 @@ from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.coerce import check_and_cast
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._ops.reductions.reduction import sum
@@ -58,25 +56,18 @@ def nansum(
     >>> ac.nansum(ac.tensor([1.0, ac.nan, 2.0]))
     tensor(3.)
     """
-    if axis is not None:
-        dim = dim_or_axis("nansum", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("nansum", keepdim, keepdims)
     x = check_and_cast("nansum", input, dtype)
     if x.dtype.is_half:  # of another dtype, as `dtype` says
-        return nansum(x, dim, keepdim, out=out)
+        return nansum(x, dim, keepdim)
     if x._array.dtype.kind not in FLOAT_KINDS:
-        return apply_out("nansum", sum(x, dim, keepdim, dtype=dtype), out)
+        return sum(x, dim, keepdim, dtype=dtype)
     a = x._array
-    if (
-        x._edge is None
-    ):  # in one pass; the operator `nan_to_num` has no slope at infinity
+    if x._edge is None:  # in one pass; the operator has no slope at infinity
         whole = make(arrays.nan_to_num(a, 0.0, inf, -inf), None)
     else:
         bad = make(arrays.compare(a, a, "ne"), None)
         whole = comparison.where_op(bad, make(constant(0, a.dtype), None), x)
-    result = sum(whole, dim, keepdim)
-    return result if out is None else apply_out("nansum", result, out)
+    return sum(whole, dim, keepdim)
 
 
 @method("nanmean")
@@ -120,17 +111,12 @@ def nanmean(
     >>> ac.nanmean(ac.tensor([1.0, ac.nan, 2.0]))
     tensor(1.5000)
     """
-    if axis is not None:
-        dim = dim_or_axis("nanmean", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("nanmean", keepdim, keepdims)
     check_float("nanmean", input)
     x = check_and_cast("nanmean", input, dtype)
     if x.dtype.is_half:  # of another dtype, as `dtype` says
-        return nanmean(x, dim, keepdim, out=out)
+        return nanmean(x, dim, keepdim)
     a = x._array
     kept = make(arrays.compare(a, a, "eq"), None)
     total = nansum(x, dim, keepdim)
     count = arrays.cast(sum(kept, dim, keepdim)._array, a.dtype)
-    result = arithmetic.div_op(total, make(count, None))
-    return result if out is None else apply_out("nanmean", result, out)
+    return arithmetic.div_op(total, make(count, None))

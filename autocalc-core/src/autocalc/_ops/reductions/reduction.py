@@ -12,16 +12,14 @@ from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._ops._operator.arguments import Dims, axes_of, check_tensor, sizes_of
 from autocalc._ops._operator.coerce import cast, check_and_cast
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary, unary
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import comparison
 from autocalc._ops.reductions._product_rules import product_of_the_others
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import checked
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import DTypeError, ShapeError
 
@@ -45,7 +43,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("sum")
 @along(sum_op, floats=False)
-@checked
+@declared
 def sum(
     input: Tensor,
     dim: Dims = None,
@@ -79,15 +77,11 @@ def sum(
     >>> ac.sum(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=1)
     tensor([3., 7.])
     """
-    if axis is not None:
-        dim = dim_or_axis("sum", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("sum", keepdim, keepdims)
     x = check_and_cast("sum", input, dtype)
     result = sum_op(x, axes_of("sum", x, dim), keepdim)
     if dtype is not None:
         result = cast(result, dtype)  # small integers are added in int64
-    return result if out is None else apply_out("sum", result, out)
+    return result
 
 
 @method("sum_to_size")
@@ -143,7 +137,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("mean")
 @along(mean_op)
-@checked
+@declared
 def mean(
     input: Tensor,
     dim: Dims = None,
@@ -182,10 +176,6 @@ def mean(
     >>> ac.mean(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)
     tensor([2., 3.])
     """
-    if axis is not None:
-        dim = dim_or_axis("mean", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("mean", keepdim, keepdims)
     x = check_and_cast("mean", input, dtype)
     if x._array.dtype.kind not in FLOAT_KINDS:
         message = (
@@ -193,8 +183,7 @@ def mean(
             f"dtype=ac.float32 or call .float() first."
         )
         raise DTypeError(message)
-    result = mean_op(x, axes_of("mean", x, dim), keepdim)
-    return result if out is None else apply_out("mean", result, out)
+    return mean_op(x, axes_of("mean", x, dim), keepdim)
 
 
 # Of `std` and `weight_norm`.
@@ -248,7 +237,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("prod")
 @along(prod_op, floats=False)
-@checked
+@declared
 def prod(
     input: Tensor,
     dim: int | None = None,
@@ -285,15 +274,11 @@ def prod(
     >>> ac.prod(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), 1)
     tensor([ 2., 12.])
     """
-    if axis is not None:
-        dim = dim_or_axis("prod", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("prod", keepdim, keepdims)
     x = check_and_cast("prod", input, dtype)
     result = prod_op(x, axes_of("prod", x, dim), keepdim)
     if dtype is not None:
         result = cast(result, dtype)
-    return result if out is None else apply_out("prod", result, out)
+    return result
 
 
 @method("all")
@@ -328,12 +313,7 @@ def all(
     >>> ac.all(ac.tensor([[True, False], [True, True]]), dim=1)
     tensor([False,  True])
     """
-    if axis is not None:
-        dim = dim_or_axis("all", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("all", keepdim, keepdims)
-    result = _truth("all", check_tensor("all", input), dim, keepdim)
-    return result if out is None else apply_out("all", result, out)
+    return _truth("all", check_tensor("all", input), dim, keepdim)
 
 
 _BOOL, _BYTE = dtypes.bool_.numpy, dtypes.uint8.numpy
@@ -389,12 +369,7 @@ def any(
     >>> ac.any(ac.tensor([[True, False], [False, False]]), dim=1)
     tensor([ True, False])
     """
-    if axis is not None:
-        dim = dim_or_axis("any", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("any", keepdim, keepdims)
-    result = _truth("any", check_tensor("any", input), dim, keepdim)
-    return result if out is None else apply_out("any", result, out)
+    return _truth("any", check_tensor("any", input), dim, keepdim)
 
 
 @method("count_nonzero")
@@ -417,6 +392,4 @@ def count_nonzero(input: Tensor, dim: Dims = None, *, axis: Any = None) -> Tenso
     >>> ac.count_nonzero(ac.tensor([0, 1, 2, 0]))
     tensor(2)
     """
-    if axis is not None:
-        dim = dim_or_axis("count_nonzero", dim, axis)
     return sum(comparison.truth(check_tensor("count_nonzero", input)), dim)

@@ -8,18 +8,23 @@ from functools import cache
 from typing import Any
 
 from autocalc._dispatch.engine.eager import along
-from autocalc._ops._operator.arguments import Dims, axes_of, axis_of, check_tensor
+from autocalc._ops._operator.arguments import (
+    NeededDims,
+    axes_of,
+    axis_of,
+    check_tensor,
+)
 from autocalc._ops._operator.coerce import check_and_cast, to_float
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Operator, nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
+from autocalc._ops._operator.numpy_names import dim_or_axis
 from autocalc._ops._operator.out import apply_out
 from autocalc._ops.elementwise import arithmetic
 from autocalc._ops.reductions import reduction
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.limits import finfo
 
@@ -187,10 +192,10 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("logsumexp")
 @along(logsumexp_op, needs_dim=True)
-@checked
+@declared
 def logsumexp(
     input: Tensor,
-    dim: Dims = None,
+    dim: NeededDims = None,
     keepdim: bool = False,
     *,
     out: Tensor | None = None,
@@ -218,17 +223,9 @@ def logsumexp(
     >>> ac.logsumexp(ac.tensor([0.0, 0.0]), dim=0)
     tensor(0.6931)
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("logsumexp", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("logsumexp", keepdim, keepdims)
     x = check_tensor("logsumexp", input)
     x = x if x.is_floating_point() else to_float(x)
-    return apply_out(
-        "logsumexp",
-        logsumexp_op(x, axes_of("logsumexp", x, dim), bool(keepdim)),
-        out,
-    )
+    return logsumexp_op(x, axes_of("logsumexp", x, dim), bool(keepdim))
 
 
 def _of_0d(operator: Operator, x: Tensor) -> Tensor:

@@ -10,8 +10,6 @@ from autocalc._ops._operator.arguments import Dims, axes_of, check_tensor
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.reductions.reduction import count_elements, mean, spread
 from autocalc._tensor import Tensor
@@ -104,9 +102,7 @@ def var(
     >>> ac.var(ac.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
     """
-    return _moment(
-        "var", input, dim, unbiased, keepdim, correction, out, axis, keepdims
-    )
+    return _moment("var", input, dim, unbiased, keepdim, correction)
 
 
 def _moment(
@@ -116,15 +112,8 @@ def _moment(
     unbiased: bool | None,
     keepdim: bool,
     correction: float | None,
-    out: Tensor | None,
-    axis: Any,
-    keepdims: Any,
 ) -> Tensor:
     """Run `var` or `std`, which read their arguments in the same way."""
-    if axis is not None:
-        dim = dim_or_axis(where, dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims(where, keepdim, keepdims)
     if dim.__class__ is FLAG:  # var(x, unbiased)
         if unbiased is not None or keepdim:
             message = (
@@ -143,8 +132,7 @@ def _moment(
     x, weight = check_tensor(where, input), number(where, "correction", correction)
     axes = axes_of(where, x, dim)
     run = std_op if where == "std" else var_op
-    result = run(x, axes, keepdim, weight)
-    return result if out is None else apply_out(where, result, out)
+    return run(x, axes, keepdim, weight)
 
 
 @method("std")
@@ -188,9 +176,7 @@ def std(
     >>> ac.std(ac.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
     """
-    return _moment(
-        "std", input, dim, unbiased, keepdim, correction, out, axis, keepdims
-    )
+    return _moment("std", input, dim, unbiased, keepdim, correction)
 
 
 @traced
@@ -228,10 +214,6 @@ def var_mean(
     >>> ac.var_mean(ac.tensor([1.0, 2.0, 3.0]))
     (tensor(1.), tensor(2.))
     """
-    if axis is not None:
-        dim = dim_or_axis("var_mean", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("var_mean", keepdim, keepdims)
     spread = var(input, dim, unbiased, keepdim, correction=correction)
     return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
 
@@ -271,9 +253,5 @@ def std_mean(
     >>> ac.std_mean(ac.tensor([1.0, 2.0, 3.0]))
     (tensor(1.), tensor(2.))
     """
-    if axis is not None:
-        dim = dim_or_axis("std_mean", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("std_mean", keepdim, keepdims)
     spread = std(input, dim, unbiased, keepdim, correction=correction)
     return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)

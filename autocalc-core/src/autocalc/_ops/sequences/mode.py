@@ -8,8 +8,6 @@ from typing import Any
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops._operator.arguments import axis_of, check_tensor
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.reductions._values_and_indices import picked
 from autocalc._ops.sequences import sorting
@@ -60,21 +58,16 @@ def mode(
     >>> value.item(), index.item()
     (3, 2)
     """
-    if axis is not None:
-        dim = dim_or_axis("mode", dim, axis, -1)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("mode", keepdim, keepdims)
     a = check_tensor("mode", input)._array
     axis = axis_of("mode", dim, a.ndim)
     if a.ndim == 0:
         zero = sorting.argsort_op(view.reshape_op(input, (1,)), 0, False)
         place = view.detach_from_base(view.reshape_op(zero, ()))
-        return apply_out("mode", Ordered(view.clone(input), place), out)
+        return Ordered(view.clone(input), place)
     if a.shape[axis] == 0:
         message = f"mode: dimension {axis} of shape {input.shape} has no elements."
         raise ShapeError(message)
-    found = Ordered(*picked(input, _places(a, axis), axis, keepdim))
-    return found if out is None else apply_out("mode", found, out)
+    return Ordered(*picked(input, _places(a, axis), axis, keepdim))
 
 
 def _places(a: Any, axis: int) -> Any:

@@ -9,8 +9,8 @@ from typing import Any
 from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor, integers
 from autocalc._ops._operator.checks import check_shape, refuse_booleans
 from autocalc._ops._operator.coerce import cast, to_float
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
-from autocalc._ops._operator.numpy_names import dim_or_axis
 from autocalc._ops.arranging import joining
 from autocalc._ops.arranging.rearranging import flip
 from autocalc._ops.creation.constants import ones
@@ -20,13 +20,14 @@ from autocalc._ops.indexing import masking
 from autocalc._ops.sequences import scans
 from autocalc._ops.views import splitting, view
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked, number, require
+from autocalc._tensor.checks import number, require
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 __all__ = ["cumulative_trapezoid", "gradient", "vander"]
 
 
+@declared
 @rounded_once
 def cumulative_trapezoid(
     y: Tensor,
@@ -69,14 +70,12 @@ def cumulative_trapezoid(
     >>> ac.cumulative_trapezoid(ac.tensor([0.0, 1.0, 2.0]))
     tensor([0.5000, 2.0000])
     """
-    if axis is not None:
-        dim = dim_or_axis("cumulative_trapezoid", dim, axis, -1)
     areas = scans.trapezoids("cumulative_trapezoid", y, x, dx, dim)
     return arithmetic.mul(scans.cumsum(areas, dim), 0.5)
 
 
+@declared
 @rounded_once
-@checked
 def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tensor:
     """Return the matrix of Vandermonde: the powers of each element, in a row.
 
@@ -118,6 +117,7 @@ def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tens
     return powers if increasing else flip(powers, (1,))
 
 
+@declared
 @rounded_once
 def gradient(
     input: Tensor,
@@ -165,8 +165,6 @@ def gradient(
     >>> ac.gradient(ac.tensor([1.0, 2.0, 4.0, 8.0]))
     (tensor([1.0000, 1.5000, 3.0000, 4.0000]),)
     """
-    if axis is not None:
-        dim = dim_or_axis("gradient", dim, axis)
     refuse_booleans("gradient", check_tensor("gradient", input))
     x = input if input.is_floating_point() else to_float(input)
     dims = range(x.ndim) if dim is None else integers("gradient", "dim", dim)

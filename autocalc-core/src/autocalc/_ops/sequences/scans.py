@@ -8,9 +8,10 @@ from typing import Any
 
 from autocalc._dispatch.engine.eager import along
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor
+from autocalc._ops._operator.arguments import NeededDim, as_int, axis_of, check_tensor
 from autocalc._ops._operator.checks import check_float, refuse_booleans
 from autocalc._ops._operator.coerce import cast, check_and_cast
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Operator, nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
@@ -192,7 +193,7 @@ Scanned = tuple[Tensor, Tensor]
 @method("cummax")
 @traced
 def cummax(
-    input: Tensor, dim: int | None = None, *, out: Any = None, axis: Any = None
+    input: Tensor, dim: NeededDim = None, *, out: Any = None, axis: Any = None
 ) -> sorting.Ordered:
     """Return the (values, indices) of the largest up to each place along `dim`.
 
@@ -216,15 +217,13 @@ def cummax(
     >>> values, indices
     (tensor([1., 3., 3.]), tensor([0, 1, 1]))
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("cummax", dim, axis)
-    return apply_out("cummax", _running("cummax", input, dim, False), out)
+    return _running("cummax", input, dim, False)
 
 
 @method("cummin")
 @traced
 def cummin(
-    input: Tensor, dim: int | None = None, *, out: Any = None, axis: Any = None
+    input: Tensor, dim: NeededDim = None, *, out: Any = None, axis: Any = None
 ) -> sorting.Ordered:
     """Return the (values, indices) of the smallest up to each place along `dim`.
 
@@ -246,9 +245,7 @@ def cummin(
     >>> values, indices
     (tensor([2., 1., 1.]), tensor([0, 1, 1]))
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("cummin", dim, axis)
-    return apply_out("cummin", _running("cummin", input, dim, True), out)
+    return _running("cummin", input, dim, True)
 
 
 def _running(where: str, input: Tensor, dim: int, smallest: bool) -> sorting.Ordered:
@@ -313,10 +310,11 @@ def _log_of_two(k: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
 
 @method("logcumsumexp")
 @along(logcumsumexp_op, most=2, in_tuple=False, needs_dim=True)
+@declared
 @rounded_once
 def logcumsumexp(
     input: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     *,
     out: Tensor | None = None,
     axis: Any = None,
@@ -345,15 +343,12 @@ def logcumsumexp(
     >>> ac.logcumsumexp(ac.tensor([0.0, 0.0]), dim=0)
     tensor([0.0000, 0.6931])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("logcumsumexp", dim, axis)
     x = check_tensor("logcumsumexp", input)
     check_float("logcumsumexp", x)
     axis = axis_of("logcumsumexp", dim, x.ndim)
     if x.ndim == 0:
-        return apply_out("logcumsumexp", view.clone(x), out)
-    result = logcumsumexp_op(x, axis)
-    return result if out is None else apply_out("logcumsumexp", result, out)
+        return view.clone(x)
+    return logcumsumexp_op(x, axis)
 
 
 @method("diff")
@@ -401,8 +396,6 @@ def diff(
     >>> ac.diff(ac.tensor([1, 4, 9]))
     tensor([3, 5])
     """
-    if axis is not None:
-        dim = dim_or_axis("diff", dim, axis, -1)
     x = check_tensor("diff", input)
     if x.ndim == 0:
         message = "diff: a tensor without dimensions has no neighbours."
@@ -410,16 +403,16 @@ def diff(
     axis = axis_of("diff", dim, x.ndim)
     require("diff", "n", n, as_int("diff", "n", n) >= 0, "0 or more")
     if n == 0:
-        return apply_out("diff", view.clone(x), out)
+        return view.clone(x)
     ends = [one for one in (prepend, x, append) if one is not None]
     x = joining.cat(ends, axis) if len(ends) > 1 else x
     for _ in range(min(n, x.shape[axis] + 1)):
         later, former = _but_first(x, axis), _but_last(x, axis)
         if later.shape != former.shape:
-            return apply_out("diff", view.clone(former), out)
+            return view.clone(former)
         unequal = x.dtype is dtypes.bool_
         x = (bitwise.bitwise_xor if unequal else arithmetic.sub_op)(later, former)
-    return apply_out("diff", x, out)
+    return x
 
 
 @traced
@@ -462,8 +455,6 @@ def trapezoid(
     >>> ac.trapezoid(ac.tensor([0.0, 1.0, 2.0]))
     tensor(2.)
     """
-    if axis is not None:
-        dim = dim_or_axis("trapezoid", dim, axis, -1)
     if x is None and check_tensor("trapezoid", y).is_floating_point() and y.ndim:
         place = axis_of("trapezoid", dim, y.ndim)
         if y._array.shape[place] > 1:

@@ -8,14 +8,13 @@ from functools import partial
 from math import inf
 from typing import Any, TypeAlias
 
-from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.arguments import NeededDim, check_tensor
 from autocalc._ops._operator.checks import refuse_booleans
 from autocalc._ops._operator.coerce import as_operand, cast
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.arranging import rearranging
 from autocalc._ops.creation.constants import ones, zeros
@@ -26,7 +25,7 @@ from autocalc._ops.sequences import sorting
 from autocalc._ops.sequences.mode import places_in_runs
 from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import checked, one_of
+from autocalc._tensor.checks import one_of
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.limits import iinfo
 from autocalc.errors import DTypeError
@@ -62,7 +61,7 @@ scatter_amin_op.vjp(_shares)
 @rounded_once
 def scatter_reduce(
     input: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     src: Tensor | None = None,
     reduce: str | None = None,
@@ -109,20 +108,17 @@ def scatter_reduce(
     >>> ac.scatter_reduce(ac.ones(3), 0, index, ac.tensor([4.0, 2.0, 5.0]), "amax")
     tensor([4., 1., 5.])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("scatter_reduce", dim, axis)
     operator = _operator("scatter_reduce", reduce, REDUCTIONS, include_self)
     x, what = check_tensor("scatter_reduce", input), check_tensor("scatter_reduce", src)
-    found = scattering.along("scatter_reduce", operator, x, dim, index, what)
-    return apply_out("scatter_reduce", found, out)
+    return scattering.along("scatter_reduce", operator, x, dim, index, what)
 
 
 @method("index_reduce")
+@declared
 @rounded_once
-@checked
 def index_reduce(
     input: Tensor,
-    dim: int | None = None,
+    dim: NeededDim = None,
     index: Tensor | None = None,
     source: Tensor | None = None,
     reduce: str | None = None,
@@ -166,8 +162,6 @@ def index_reduce(
     >>> ac.index_reduce(ac.ones(2), 0, index, source, "prod")
     tensor([6., 1.])
     """
-    if axis is not None or dim is None:
-        dim = dim_or_axis("index_reduce", dim, axis)
     refuse_booleans("index_reduce", input)
     along = _operator("index_reduce", reduce, REDUCTIONS[1:], include_self)
 
@@ -176,8 +170,7 @@ def index_reduce(
         places = broadcasting.expand(view.reshape(index, line), source.shape)
         return along(x, places, source, axis)
 
-    found = scattering.by_index("index_reduce", operator, input, dim, index, source)
-    return apply_out("index_reduce", found, out)
+    return scattering.by_index("index_reduce", operator, input, dim, index, source)
 
 
 def _operator(where: str, reduce: Any, known: Any, include_self: bool) -> Operator:

@@ -11,8 +11,8 @@ from autocalc._kernels.rules import BOOL
 from autocalc._ops._operator.arguments import axis_of, check_tensor
 from autocalc._ops._operator.checks import refuse_booleans
 from autocalc._ops._operator.coerce import Number, as_operand, cast, coerce, coerce_two
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.arranging import joining
 from autocalc._ops.creation.constants import ones, zeros
@@ -23,13 +23,12 @@ from autocalc._ops.reductions import reduction
 from autocalc._ops.sequences import scans, sorting
 from autocalc._ops.views import slicing, view
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import checked
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 
 @method("unique")
-@checked
+@declared
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -134,7 +133,7 @@ def _begins(ordered: Any) -> Any:
 
 
 @method("unique_consecutive")
-@checked
+@declared
 def unique_consecutive(
     input: Tensor,
     return_inverse: bool = False,
@@ -190,7 +189,7 @@ def unique_consecutive(
     return results[0] if len(results) == 1 else tuple(results)
 
 
-@checked
+@declared
 def isin(
     elements: Any,
     test_elements: Any,
@@ -298,11 +297,10 @@ def searchsorted(
         refuse_booleans(where, line)
     behind = right or side == "right"
     found = make(arrays.searchsorted(line._array, values._array, behind), None)
-    found = cast(found, dtypes.int32) if out_int32 else found
-    return found if out is None else apply_out(where, found, out)
+    return cast(found, dtypes.int32) if out_int32 else found
 
 
-@checked
+@declared
 def bucketize(
     input: Any,
     boundaries: Tensor,
@@ -344,4 +342,4 @@ def bucketize(
             f"bucketize: `boundaries` has shape {boundaries.shape}; give a vector."
         )
         raise ShapeError(message)
-    return searchsorted(boundaries, input, right=right, out_int32=out_int32, out=out)
+    return searchsorted(boundaries, input, right=right, out_int32=out_int32)

@@ -10,10 +10,9 @@ from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor
 from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._ops.indexing import indexing
@@ -70,17 +69,12 @@ def argsort(
     >>> ac.argsort(ac.tensor([3.0, 1.0, 2.0]))
     tensor([1, 2, 0])
     """
-    if axis is not None:
-        dim = dim_or_axis("argsort", dim, axis, -1)
     x = check_tensor("argsort", input)
     ndim = x._array.ndim
     axis = axis_of("argsort", dim, ndim)
     if ndim == 0:
-        return apply_out(
-            "argsort", arithmetic.mul(cast(comparison.truth(x), dtypes.int64), 0), out
-        )
-    order = argsort_op(x, axis, descending)
-    return order if out is None else apply_out("argsort", order, out)
+        return arithmetic.mul(cast(comparison.truth(x), dtypes.int64), 0)
+    return argsort_op(x, axis, descending)
 
 
 @method("sort")
@@ -117,8 +111,6 @@ def sort(
     >>> ac.sort(ac.tensor([3, 1, 2])).values
     tensor([1, 2, 3])
     """
-    if axis is not None:
-        dim = dim_or_axis("sort", dim, axis, -1)
     a = check_tensor("sort", input)._array
     axis = axis_of("sort", dim, a.ndim)
     if a.ndim == 0:
@@ -126,10 +118,11 @@ def sort(
     else:
         order = arrays.argsort(a, axis, descending)
         found = Ordered(*picked(input, order, axis))
-    return found if out is None else apply_out("sort", found, out)
+    return found
 
 
 @method("msort")
+@declared
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return `input` sorted along its first dimension.
 
@@ -146,7 +139,7 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.msort(ac.tensor([3.0, 1.0, 2.0]))
     tensor([1., 2., 3.])
     """
-    return apply_out("msort", sort(input, 0).values, out)
+    return sort(input, 0).values
 
 
 def _ordered(where: str, x: Any) -> Tensor:
@@ -200,8 +193,6 @@ def topk(
     >>> values, indices
     (tensor([3., 2.]), tensor([0, 2]))
     """
-    if axis is not None:
-        dim = dim_or_axis("topk", dim, axis, -1)
     x = _ordered("topk", input)
     a = x._array
     axis = axis_of("topk", dim, a.ndim)
@@ -214,9 +205,8 @@ def topk(
         )
         raise ArgumentError(message)
     if x.ndim == 0:
-        return apply_out("topk", Ordered(view.clone(x), argsort(x)), out)
-    found = Ordered(*picked(x, _first(a, axis, k, largest), axis))
-    return found if out is None else apply_out("topk", found, out)
+        return Ordered(view.clone(x), argsort(x))
+    return Ordered(*picked(x, _first(a, axis, k, largest), axis))
 
 
 def _first(a: Any, axis: int, k: int, descending: bool) -> Any:
@@ -268,10 +258,6 @@ def kthvalue(
     >>> value.item(), index.item()
     (2.0, 2)
     """
-    if axis is not None:
-        dim = dim_or_axis("kthvalue", dim, axis, -1)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("kthvalue", keepdim, keepdims)
     x = check_tensor("kthvalue", input)
     x = _ordered("kthvalue", x) if x.ndim else x
     axis = axis_of("kthvalue", dim, x.ndim)
@@ -283,11 +269,10 @@ def kthvalue(
         )
         raise ArgumentError(message)
     if x.ndim == 0:
-        return apply_out("kthvalue", Ordered(view.clone(x), argsort(x)), out)
+        return Ordered(view.clone(x), argsort(x))
     order = _first(x._array, axis, k, False)
     place = (*(slice(None),) * axis, slice(k - 1, k))
-    found = Ordered(*picked(x, arrays.copy(order[place]), axis, keepdim))
-    return found if out is None else apply_out("kthvalue", found, out)
+    return Ordered(*picked(x, arrays.copy(order[place]), axis, keepdim))
 
 
 @method("median")
@@ -330,8 +315,7 @@ def median(
     >>> ac.median(ac.tensor([3.0, 1.0, 2.0]))
     tensor(2.)
     """
-    given = dim, keepdim, axis, keepdims
-    return _median("median", input, given, out, _median_places)
+    return _median("median", input, dim, keepdim, _median_places)
 
 
 @method("nanmedian")
@@ -373,36 +357,26 @@ def nanmedian(
     >>> ac.nanmedian(ac.tensor([3.0, ac.nan, 1.0, 2.0]))
     tensor(2.)
     """
-    given = dim, keepdim, axis, keepdims
-    return _median("nanmedian", input, given, out, _nanmedian_places)
+    return _median("nanmedian", input, dim, keepdim, _nanmedian_places)
 
 
 def _median(
     where: str,
     input: Tensor,
-    given: tuple[Any, Any, Any, Any],
-    out: Any,
+    dim: int | None,
+    keepdim: bool,
     places: Callable[[Any, int], Any],
 ) -> Tensor | Ordered:
-    """Return the median at `places`; `given` are dim, keepdim and their other names."""
-    dim, keepdim, axis, keepdims = given
-    if axis is not None:
-        dim = dim_or_axis(where, dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims(where, keepdim, keepdims)
+    """Return the median at `places`, of all or along `dim`."""
     x = _ordered(where, input)
     a = x._array
-    found: Tensor | Ordered
     if dim is None:
-        found = _median_of_all(where, x, places)
-    else:
-        axis = axis_of(where, dim, a.ndim)
-        if a.ndim == 0:
-            found = Ordered(view.clone(x), argsort(x))
-        else:
-            extrema.check_line(where, x, axis, what="median")
-            found = Ordered(*picked(x, places(a, axis), axis, keepdim))
-    return found if out is None else apply_out(where, found, out)
+        return _median_of_all(where, x, places)
+    axis = axis_of(where, dim, a.ndim)
+    if a.ndim == 0:
+        return Ordered(view.clone(x), argsort(x))
+    extrema.check_line(where, x, axis, what="median")
+    return Ordered(*picked(x, places(a, axis), axis, keepdim))
 
 
 def _median_of_all(where: str, x: Tensor, places: Callable[[Any, int], Any]) -> Tensor:

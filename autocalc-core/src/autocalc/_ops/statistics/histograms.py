@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops._operator.arguments import as_int, check_tensor
 from autocalc._ops._operator.checks import check_float
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops.creation.constants import ones, zeros
 from autocalc._ops.creation.ranges import linspace
 from autocalc._ops.elementwise import arithmetic, bitwise, comparison
@@ -22,7 +22,7 @@ from autocalc._ops.sequences import scans
 from autocalc._ops.sequences.searching import searchsorted
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import checked, number, sequence, short
+from autocalc._tensor.checks import number, sequence, short
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -42,7 +42,7 @@ class HistogramDD(NamedTuple):
 
 
 @method("histogram")
-@checked
+@declared
 def histogram(
     input: Tensor,
     bins: int | Tensor,
@@ -104,10 +104,10 @@ def histogram(
         edges = _edges("histogram", points, [one], range)
         amounts = _amounts("histogram", points, weight)
         hist = _counted(points, edges, amounts, density)
-    return apply_out("histogram", Histogram(hist, edges[0]), out)
+    return Histogram(hist, edges[0])
 
 
-@checked
+@declared
 def histogramdd(
     input: Tensor,
     bins: int | Sequence[int] | Sequence[Tensor],

@@ -11,10 +11,9 @@ from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.state import recordings, refuse_reading
 from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor
 from autocalc._ops._operator.coerce import cast
+from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.numpy_names import dim_or_axis, keepdim_or_keepdims
-from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.short_calls import holds
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import (
@@ -29,13 +28,13 @@ from autocalc._ops.reductions import extrema, reduction
 from autocalc._ops.sequences import scans, sorting
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import checked, number
+from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
 @method("quantile")
+@declared
 @rounded_once
-@checked
 def quantile(
     input: Tensor,
     q: Any,
@@ -73,17 +72,12 @@ def quantile(
     >>> ac.quantile(ac.tensor([3.0, 1.0, 2.0]), 0.25).item()
     1.5
     """
-    if axis is not None:
-        dim = dim_or_axis("quantile", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("quantile", keepdim, keepdims)
-    found = _quantile("quantile", input, q, dim, keepdim, interpolation)
-    return apply_out("quantile", found, out)
+    return _quantile("quantile", input, q, dim, keepdim, interpolation)
 
 
 @method("nanquantile")
+@declared
 @rounded_once
-@checked
 def nanquantile(
     input: Tensor,
     q: Any,
@@ -120,12 +114,7 @@ def nanquantile(
     >>> ac.nanquantile(ac.tensor([1.0, ac.nan, 3.0]), 0.5)
     tensor(2.)
     """
-    if axis is not None:
-        dim = dim_or_axis("nanquantile", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("nanquantile", keepdim, keepdims)
-    found = _quantile("nanquantile", input, q, dim, keepdim, interpolation)
-    return apply_out("nanquantile", found, out)
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
 
 
 def _quantile(
@@ -383,4 +372,4 @@ def histc(
             f"and the ends must be finite and rise."
         )
         raise ArgumentError(message)
-    return apply_out("histc", make(counts, None), out)
+    return make(counts, None)

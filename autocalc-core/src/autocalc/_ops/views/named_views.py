@@ -35,7 +35,7 @@ def ravel(input: Tensor) -> Tensor:
 
 
 @method("unflatten")
-@traced(light=True)
+@traced(light=True, declares=False)
 def unflatten(
     input: Tensor,
     dim: int | None = None,

@@ -34,7 +34,7 @@ def _with_dim(where: str, input: Tensor, dim: int) -> tuple[int, int]:
 
 
 @method("select")
-@traced(light=True)
+@traced(light=True, declares=False)
 def select(
     input: Tensor, dim: int | None = None, index: int | None = None, *, axis: Any = None
 ) -> Tensor:
@@ -76,7 +76,7 @@ def select(
 
 
 @method("narrow")
-@traced(light=True)
+@traced(light=True, declares=False)
 def narrow(
     input: Tensor,
     dim: int | None = None,
@@ -213,7 +213,7 @@ def _of_size(x: Tensor, axis: int, n: int, size: int) -> Parts:
 
 
 @method("chunk")
-@traced(light=True)
+@traced(light=True, declares=False)
 def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: Any = None) -> Parts:
     """Return at most `chunks` views along `dim`, of one size but for the last.
 
@@ -250,7 +250,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: Any = None) -> Part
 
 
 @method("unbind")
-@traced(light=True)
+@traced(light=True, declares=False)
 def unbind(input: Tensor, dim: int = 0, *, axis: Any = None) -> Parts:
     """Return a view of each slice along `dim`, without that dimension.
 
@@ -289,7 +289,7 @@ def _read(where: str, parts: Any) -> Any:
 
 
 @method("tensor_split")
-@traced(light=True)
+@traced(light=True, declares=False)
 def tensor_split(
     input: Tensor,
     indices_or_sections: int | Sequence[int] | Tensor,
