@@ -43,6 +43,8 @@ PAGES = [
         {*(ROOT / "docs/howto").glob("*.md")} - {ROOT / "docs/howto/add-to-autocalc.md"}
     ),
 ]
+#: A file that a page names with its folder.
+FILES = re.compile(r"`([\w./-]+/[\w.-]+\.(?:py|[ch]pp|h))`")
 _CUDA = "autocalc_kernels_cuda"
 MODULES = sorted(
     module.name
@@ -83,6 +85,21 @@ def test_every_block_that_prints_has_its_output_below_it(page):
         if "print(" in block.source and block.output is None
     ]
     assert not without, f"{page}: no output below the blocks of lines {without}"
+
+
+def test_the_files_that_pages_name_exist():
+    files = {
+        f"/{path.relative_to(ROOT).as_posix()}"
+        for folder in (*ROOT.glob("autocalc-*"), ROOT / "tests", ROOT / "tools")
+        for path in folder.rglob("*.*")
+    }
+    missing = [
+        (page.name, name)
+        for page in (ROOT / "docs").glob("*/*.md")
+        for name in FILES.findall(page.read_text(encoding="utf-8"))
+        if not any(file.endswith(f"/{name}") for file in files)
+    ]
+    assert not missing, f"these files are named, but do not exist: {missing}"
 
 
 def side_of_the_port(sign):
