@@ -8,9 +8,9 @@ import os
 import re
 
 import pytest
+from tests.dispatcher import PROCESS
 
 import autocalc as ac
-from autocalc._dispatch.selection.state import PROCESS
 from autocalc._graph import _frozen
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")

@@ -8,9 +8,8 @@ results that are made on the CPU instead, are errors as they would be on a GPU.
 from __future__ import annotations
 
 import numpy as np
+from tests.kernel_table import quietly, xp
 
-from autocalc._kernels import xp
-from autocalc._kernels.adapter import quietly
 from autocalc.plugin import KernelSet
 
 

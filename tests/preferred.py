@@ -10,9 +10,9 @@ import re
 from textwrap import wrap
 
 import pytest
+from tests.dispatcher import registry
 
 import autocalc as ac
-from autocalc._dispatch.plugins.discovery import registry
 from autocalc._dispatch.selection.select import Selection, find_set
 from autocalc.errors import ConfigError
 

@@ -9,9 +9,9 @@ from benchmarks import bench_gemm, common, smoke
 from benchmarks.common import ALL, ROWS, THREADS, KernelRows, Products, owners
 from benchmarks.small import calls, creation, views
 from benchmarks.small.operands import Operands
+from tests.kernel_table import TABLE
 
 import autocalc as ac
-from autocalc._kernels.table import TABLE
 
 CLASSES = smoke.classes()
 SMALL = {**calls.ROWS, **calls.WALKS, **creation.ROWS, **views.ROWS}

@@ -3,8 +3,8 @@
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE
 
-from autocalc._kernels.table import TABLE
 from autocalc.plugin import KernelImpl, KernelSet
 from autocalc.testing.conformance import Subject
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.dispatcher import Refusal
+from tests.kernel_table import TABLE
 
 import autocalc as ac
-from autocalc._dispatch.plugins.discovery import Refusal
-from autocalc._kernels.table import TABLE
 from autocalc.cli import _kernels as command
 from autocalc.cli._chosen import chosen, ordinary_sample
 

@@ -7,11 +7,10 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from tests.dispatcher import thread_budget, threads
 
 import autocalc as ac
 from autocalc._dispatch.locks import lock
-from autocalc._dispatch.machine import thread_budget
-from autocalc._dispatch.plugins import threads
 from autocalc._io import files
 from autocalc.errors import ConfigWarning
 

@@ -6,14 +6,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.dispatcher import config, discovery, tuning
+from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
-from autocalc import _config
-from autocalc._dispatch.plugins import discovery
-from autocalc._dispatch.selection import tuning
 from autocalc._kernels import benchmarks
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import TABLE
 from autocalc.cli import _timing
 from autocalc.cli._timing import Call, seconds_of
 from autocalc.plugin import KernelImpl, KernelSet
@@ -48,11 +45,11 @@ def vendors(tmp_path, monkeypatch):
 
     monkeypatch.setattr(discovery.Registry, "add_plugin", add_plugin)
     monkeypatch.setattr(discovery, "_entry_points", list)
-    _config.reload()
+    config.reload()
     ac.kernels.reload()
     yield
     monkeypatch.undo()
-    _config.reload()
+    config.reload()
     ac.kernels.reload()
 
 

@@ -9,12 +9,37 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.dispatcher import registry
 
 import autocalc as ac
 from autocalc._compile import Compiled
-from autocalc._compile._passes import PASSES, transposed_weights
-from autocalc._dispatch.plugins.discovery import registry
-from autocalc._kernels.kernel_set import DispatchKey
+from autocalc._compile._passes import (
+    PASSES,
+    REORDERING,
+    early_updates,
+    recomputation,
+    transposed_weights,
+)
+from autocalc.plugin import DispatchKey
+
+__all__ = [
+    "APART",
+    "PASSES",
+    "REORDERING",
+    "Compiled",
+    "Make",
+    "ask_for_transposed",
+    "check",
+    "eager",
+    "early_updates",
+    "names",
+    "needs_conv_activation",
+    "recomputation",
+    "run",
+    "same",
+    "transposed_weights",
+    "values",
+]
 
 #: Passes that are off unless they are what is tested: calls are counted one by one.
 APART = ("conv_epilogues", "elementwise_fusion", "norm_folding")

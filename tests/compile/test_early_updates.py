@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.compile.passes import eager, names, run, same
+from tests.compile.passes import Compiled, eager, early_updates, names, run, same
+from tests.kernel_table import TABLE
 
 import autocalc as ac
 from autocalc import nn, optim
-from autocalc._compile import Compiled
-from autocalc._compile._passes import early_updates
-from autocalc._kernels.table import TABLE
 from autocalc.nn import functional as F
 
 PASS = "early_updates"

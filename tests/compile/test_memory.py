@@ -18,8 +18,8 @@ from benchmarks.side_by_side.language import Sizes
 import autocalc as ac
 from autocalc.errors import CompileWarning
 
-pytest.importorskip("autocalc_kernels_simd._loader")
-native = pytest.importorskip("autocalc._native")  # which counts allocations
+pytest.importorskip("tests.simd.sets")
+from tests.engine import native
 
 
 def resnet(batch: int) -> Callable[[Any], Any]:

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.compile.passes import Compiled
 
 import autocalc as ac
-from autocalc._compile import Compiled, _replay
+from autocalc._compile import _replay
 from autocalc._compile._bookkeeping import Bookkeeping
 from autocalc._compile._function import MAX_GROWING
 from autocalc._compile._moving import MovingView, Operands, moving_operands

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.compile.passes import (
+    REORDERING,
     check,
     eager,
     names,
@@ -19,7 +20,6 @@ from tests.compile.passes import (
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._compile._passes import REORDERING
 
 PASS = "norm_folding"
 

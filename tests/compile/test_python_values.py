@@ -7,10 +7,10 @@ import gc
 from typing import Any
 
 import pytest
+from tests.compile.passes import Compiled
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._compile import Compiled
 from autocalc.errors import CompileError, CompileWarning
 
 beta = 1.0

@@ -18,12 +18,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.compile.passes import ask_for_transposed
+from tests.compile.passes import PASSES, Compiled, ask_for_transposed, early_updates
 from tests.compile.random_programs import OPERATORS, Function, Step
 
 import autocalc as ac
-from autocalc._compile import Compiled
-from autocalc._compile._passes import PASSES, early_updates
 from autocalc.errors import CompileError, CompileWarning, GradError
 
 CALLS = 5

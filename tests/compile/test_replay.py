@@ -133,7 +133,8 @@ def test_all_ways_leave_the_same_bits(name: str) -> None:
 
 
 def test_the_engines_executor_runs_where_there_is_an_engine() -> None:
-    native = pytest.importorskip("autocalc._native")
+    from tests.engine import native
+
     run = warmed(training(perceptron()), *batch())
     held = gc.get_referents(run.programs[0]._replay._around)
     assert any(isinstance(x, native.Executor) for x in held)

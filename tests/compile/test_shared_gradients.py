@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.compile.passes import eager, names, run, same
+from tests.compile.passes import Compiled, eager, names, run, same
 
 import autocalc as ac
 from autocalc import nn, optim
-from autocalc._compile import Compiled
 from autocalc.nn import functional as F
 
 PASS = "shared_gradients"

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.compile.passes import Compiled
 
 import autocalc as ac
 from autocalc import nn, optim
-from autocalc._compile import Compiled
 from autocalc.nn import functional as F
 
 OPTIMIZERS: dict[str, Callable[[Any], Any]] = {

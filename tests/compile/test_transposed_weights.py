@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.compile.passes import ask_for_transposed
+from tests.compile.passes import Compiled, ask_for_transposed, transposed_weights
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._compile import Compiled
-from autocalc._compile._passes import transposed_weights
-from autocalc._kernels.kernel_set import DispatchKey
+from autocalc.plugin import DispatchKey
 
 PASS = "transposed_weights"
 

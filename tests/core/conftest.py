@@ -9,29 +9,27 @@ import types
 from pathlib import Path
 
 import pytest
+from tests.dispatcher import config, discovery, eager
 
 import autocalc as ac
-from autocalc import _config
-from autocalc._dispatch.engine import eager
-from autocalc._dispatch.plugins import discovery
 from autocalc.plugin import hookimpl
 
 
 @pytest.fixture
 def environment(monkeypatch):
     """Set AUTOCALC_* variables for this test; the settings follow."""
-    for name in [*_config.VARIABLES, *_config.OLD_NAMES, "OMP_NUM_THREADS"]:
+    for name in [*config.VARIABLES, *config.OLD_NAMES, "OMP_NUM_THREADS"]:
         monkeypatch.delenv(name, raising=False)
 
     def set_variables(**values: str) -> None:
         for name, value in values.items():
             monkeypatch.setenv(name, value)
-        _config.reload()
+        config.reload()
         ac.kernels.reload()
 
     yield set_variables
     monkeypatch.undo()
-    _config.reload()
+    config.reload()
     ac.kernels.reload()
 
 

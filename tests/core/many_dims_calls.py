@@ -15,9 +15,9 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from tests.kernel_table import MOST_DIMS
 
 import autocalc as ac
-from autocalc._kernels.rules import MOST_DIMS
 
 F = ac.nn.functional
 

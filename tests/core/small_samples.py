@@ -6,8 +6,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
-
-from autocalc._kernels.samples import Make
+from tests.kernel_table import Make
 
 #: Of labels of samples that are made of infinities, NaN or zeros.
 ODD = re.compile("special|nan|inf|-0.0|all zero")

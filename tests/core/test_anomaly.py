@@ -7,9 +7,9 @@ import re
 import warnings
 
 import pytest
+from tests.operator_table import Node, Version
 
 import autocalc as ac
-from autocalc._graph._node import Node, Version
 from autocalc.autograd import detect_anomaly, set_detect_anomaly
 from autocalc.errors import AutocalcWarning, GradError
 

@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from tests.dispatcher import arrays
 
 import autocalc as ac
-from autocalc._dispatch.selection.arrays import arrays
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn.attention import SDPBackend, sdpa_kernel
 from autocalc.testing import assert_close, gradcheck, gradgradcheck

@@ -7,17 +7,11 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from tests.dispatcher import FORWARD, GRADIENT_SUM, Site
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._dispatch._callers import (
-    FORWARD,
-    GRADIENT_SUM,
-    Paths,
-    Site,
-    caller,
-    site_of,
-)
+from autocalc._dispatch._callers import Paths, caller, site_of
 
 OWN = ac.__file__[: -len("__init__.py")]
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 import pytest
 
 import autocalc as ac
-from autocalc import nn
-from autocalc._tensor.generator import default_generator
+from autocalc import default_generator, nn
 from autocalc.errors import ArgumentError, DTypeError, GradError
 from autocalc.testing import gradcheck, gradgradcheck
 from autocalc.utils.checkpoint import checkpoint, checkpoint_sequential

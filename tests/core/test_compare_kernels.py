@@ -8,10 +8,9 @@ import sys
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import TABLE
 from autocalc.errors import ArgumentError, ConfigError, DTypeError
 from autocalc.plugin import KernelImpl, KernelSet
 from autocalc.testing import compare_kernels

@@ -11,9 +11,9 @@ import warnings
 from pathlib import Path
 
 import pytest
+from tests.dispatcher import config
 
 import autocalc as ac
-from autocalc import _config
 from autocalc.errors import ConfigError, ConfigWarning
 
 
@@ -47,8 +47,8 @@ from autocalc.errors import ConfigError, ConfigWarning
 )
 def test_what_is_understood(environment, variable, text, setting, value):
     environment(**{f"AUTOCALC_{variable}": text})
-    assert getattr(_config.settings(), setting) == value
-    assert _config.settings().found == {f"AUTOCALC_{variable}": text}
+    assert getattr(config.settings(), setting) == value
+    assert config.settings().found == {f"AUTOCALC_{variable}": text}
 
 
 @pytest.mark.parametrize(
@@ -90,15 +90,15 @@ def test_what_is_not(environment, variable, text, message):
     environment()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(f"AUTOCALC_{variable}", text)
-        _config.reload()
+        config.reload()
         with pytest.raises(ConfigError, match=message):
-            _config.settings()
-    _config.reload()
+            config.settings()
+    config.reload()
 
 
 def test_without_any(environment):
     environment()
-    settings = _config.settings()
+    settings = config.settings()
     assert settings.found == {}
     assert settings.kernels == ()
     assert settings.num_threads is None
@@ -112,7 +112,7 @@ def test_the_environment_of_a_child(environment, monkeypatch, tmp_path):
     environment(AUTOCALC_STRICT="1", AUTOCALC_NUM_THREADS="2", AUTOCALC_GUARD="on")
     monkeypatch.setenv("OTHER", "kept")
     monkeypatch.syspath_prepend(str(tmp_path))
-    child = _config.child_environment()
+    child = config.child_environment()
     own = {name: text for name, text in child.items() if name.startswith("AUTOCALC_")}
     assert own == {"AUTOCALC_NUM_THREADS": "2", "AUTOCALC_GUARD": "off"}
     assert child["OTHER"] == "kept"
@@ -122,10 +122,10 @@ def test_the_environment_of_a_child(environment, monkeypatch, tmp_path):
 def test_a_misspelt_variable_is_reported_with_the_nearest(environment, monkeypatch):
     environment()
     monkeypatch.setenv("AUTOCALC_KERNEL", "simd")
-    _config.reload()
+    config.reload()
     message = r"AUTOCALC_KERNEL is unknown .*; did you mean AUTOCALC_KERNELS\?"
     with pytest.warns(ConfigWarning, match=message):
-        _config.settings()
+        config.settings()
 
 
 @pytest.mark.parametrize(
@@ -141,32 +141,32 @@ def test_old_names_are_taken_with_a_notice(
 ):
     environment()
     monkeypatch.setenv(old, text)
-    _config.reload()
+    config.reload()
     with pytest.warns(
         ConfigWarning, match=f"{old} is read as AUTOCALC_.*use the new name"
     ):
-        assert getattr(_config.settings(), setting) == value
+        assert getattr(config.settings(), setting) == value
     monkeypatch.delenv(old)
 
 
 def test_new_names_win(environment, monkeypatch):
     environment(AUTOCALC_NUM_THREADS="3")
     monkeypatch.setenv("AG_THREADS", "2")
-    _config.reload()
-    assert _config.settings().num_threads == 3
+    config.reload()
+    assert config.settings().num_threads == 3
 
 
 def test_settings_are_read_once(environment, monkeypatch):
     environment(AUTOCALC_STRICT="1")
-    assert _config.settings().strict
+    assert config.settings().strict
     monkeypatch.setenv("AUTOCALC_STRICT", "0")
-    assert _config.settings().strict
+    assert config.settings().strict
     ac.kernels.reload()
-    assert not _config.settings().strict
+    assert not config.settings().strict
 
 
 def test_each_variable_has_a_meaning():
-    for name, meaning in _config.VARIABLES.items():
+    for name, meaning in config.VARIABLES.items():
         assert name.startswith("AUTOCALC_")
         assert len(meaning) > 10
 
@@ -176,7 +176,7 @@ def test_the_log_level_reaches_the_logger(environment):
     before = logger.level, list(logger.handlers)
     try:
         environment(AUTOCALC_LOG="debug")
-        _config.settings()
+        config.settings()
         assert logger.level == logging.DEBUG
     finally:
         logger.setLevel(before[0])
@@ -229,12 +229,12 @@ ABSURD = {
 
 
 @pytest.mark.parametrize("value", ABSURD)
-@pytest.mark.parametrize("name", [*_config.VARIABLES, "OMP_NUM_THREADS"])
+@pytest.mark.parametrize("name", [*config.VARIABLES, "OMP_NUM_THREADS"])
 def test_absurd_values_are_understood_or_refused(name, value, environment):
     environment()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(name, ABSURD[value])
-        _config.reload()
+        config.reload()
         found, said = outcome()
         assert found is not None or (name in said and len(said) < 400)
         if found is not None:
@@ -244,7 +244,7 @@ def test_absurd_values_are_understood_or_refused(name, value, environment):
             assert found.distributed_timeout is None or found.distributed_timeout < 1e9
             needs_form = name in ("AUTOCALC_NUM_THREADS", "AUTOCALC_SHADOW")
             assert not (needs_form and ABSURD[value].strip())
-    _config.reload()
+    config.reload()
 
 
 def outcome():
@@ -252,7 +252,7 @@ def outcome():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            found = _config.settings()
+            found = config.settings()
         except ConfigError as error:
             return None, str(error)
     return found, " ".join(str(w.message) for w in caught)

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc import nn, optim
-from autocalc._tensor.generator import default_generator
+from autocalc import default_generator, nn, optim
 from autocalc.errors import GradError
 
 pytestmark = pytest.mark.core

@@ -14,10 +14,11 @@ import archspec.cpu
 import archspec.cpu.detect
 import pytest
 from archspec.cpu.detect import partial_uarch
+from tests.dispatcher import cpu, detected_features
 
-from autocalc._dispatch.machine import cpu
-from autocalc._dispatch.machine.cpu import cpu_features, detected_features, without
+from autocalc._dispatch.machine.cpu import without
 from autocalc.errors import ConfigWarning
+from autocalc.plugin import cpu_features
 
 FULL = frozenset(
     {"sse2", "sse4_2", "avx", "f16c", "fma", "avx2"}

@@ -7,9 +7,9 @@ import gzip
 
 import numpy as np
 import pytest
+from tests.dispatcher import config
 
 import autocalc as ac
-from autocalc import _config
 from autocalc.data import MNIST, DataLoader, FashionMNIST
 
 NAMES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
@@ -34,10 +34,10 @@ def environment(monkeypatch, tmp_path):
     """Point both folders of the settings into `tmp_path`."""
     monkeypatch.setenv("AUTOCALC_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("AUTOCALC_CACHE_DIR", str(tmp_path / "cache"))
-    _config.reload()
+    config.reload()
     yield tmp_path
     monkeypatch.undo()
-    _config.reload()
+    config.reload()
 
 
 @pytest.mark.parametrize("place", ["", "mnist", "MNIST/raw"])
@@ -65,7 +65,7 @@ def test_without_settings_the_users_cache_folder_is_used(environment, monkeypatc
     monkeypatch.setattr(
         "platformdirs.user_cache_path", lambda *_, **__: environment / "user"
     )
-    _config.reload()
+    config.reload()
     write_training(environment / "user" / "data" / "mnist", count=2)
     assert len(MNIST()) == 2
 
@@ -134,8 +134,8 @@ def test_images_of_another_shape(tmp_path):
 
 def real_folder(cls):
     """Return the folder with the real files, or skip the test."""
-    _config.reload()
-    folder = _config.settings().data_dir
+    config.reload()
+    folder = config.settings().data_dir
     if folder is None or not (folder / cls.name).is_dir():
         pytest.skip(f"AUTOCALC_DATA_DIR names no folder with {cls.name}")
     return folder / cls.name

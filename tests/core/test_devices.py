@@ -11,11 +11,10 @@ import pickle
 import numpy as np
 import pytest
 from benchmarks.operators.cases import LEAVES, ROWS, operands
+from tests.dispatcher import PROCESS, registry
 from tests.mirror_device import LIBRARY, MIRROR
 
 import autocalc as ac
-from autocalc._dispatch.plugins.discovery import registry
-from autocalc._dispatch.selection.state import PROCESS
 from autocalc.errors import (
     ArgumentError,
     CompileError,

@@ -8,16 +8,17 @@ import threading
 
 import numpy as np
 import pytest
+from tests.dispatcher import (
+    MAX_DECISIONS,
+    PROCESS,
+    Decomposed,
+    KernelCall,
+    arrays,
+    native,
+)
+from tests.kernel_table import PRIMITIVES, TABLE, Make, adapt
 
 import autocalc as ac
-from autocalc._dispatch.engine import native
-from autocalc._dispatch.selection.arrays import arrays
-from autocalc._dispatch.selection.call import KernelCall
-from autocalc._dispatch.selection.select import MAX_DECISIONS, Decomposed
-from autocalc._dispatch.selection.state import PROCESS
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.samples import Make
-from autocalc._kernels.table import PRIMITIVES, TABLE
 from autocalc.errors import ConfigError, KernelError
 from autocalc.plugin import KernelImpl, KernelSet
 
@@ -291,7 +292,7 @@ def test_nothing_that_runs_is_an_error_that_lists_who_was_asked(install, monkeyp
 
 def test_a_lead_kernel_brings_the_composite_along(install):
     install(blas=[fake("blas", "gemm")], simd=[fake("simd", *PRIMITIVES, rank=200)])
-    from autocalc._ops.matrices.matmul import linear
+    from autocalc.nn.functional import linear
 
     x, w, b = ac.ones(2, 3), ac.ones(4, 3), ac.ones(4)
     with ac.kernels.use("blas"):
@@ -307,7 +308,7 @@ def test_a_lead_kernel_brings_the_composite_along(install):
 def test_a_set_that_adds_to_others_takes_no_composite_apart(install):
     adds = dataclasses.replace(fake("adds", "gemm", rank=900), decomposes=False)
     install(adds=[adds])
-    from autocalc._ops.matrices.matmul import linear
+    from autocalc.nn.functional import linear
 
     call = (ac.ones(2, 3), ac.ones(4, 3), ac.ones(4))
     explained = ac.kernels.explain("linear", *call, "none")
@@ -318,8 +319,7 @@ def test_a_set_that_adds_to_others_takes_no_composite_apart(install):
 
 def test_a_set_of_primitives_runs_everything(install):
     install(mine=[fake("mine", *PRIMITIVES)])
-    from autocalc._ops.losses.classification_losses import _of_labels as cross_entropy
-    from autocalc._ops.matrices.matmul import linear
+    from autocalc.nn.functional import cross_entropy, linear
 
     w = ac.rand(3, 4, requires_grad=True)
 
@@ -335,7 +335,7 @@ def test_a_set_of_primitives_runs_everything(install):
 
 def samples(spec):
     """Return the first samples of a spec that are small."""
-    from autocalc._kernels.samples import Make
+    from tests.kernel_table import Make
 
     result = []
     for sample in spec.samples(Make(np.dtype(np.float64))):
@@ -518,7 +518,7 @@ def test_without_an_allocator(install, monkeypatch):
 
 
 def test_constants_are_cached_and_keep_their_sign_and_type():
-    from autocalc._dispatch.selection.arrays import constant
+    from tests.dispatcher import constant
 
     f4 = np.dtype(np.float32)
     assert constant(2, f4) is constant(2, f4)

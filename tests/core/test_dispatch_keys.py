@@ -6,8 +6,8 @@ The way in Python and that of the engine hold the same promises.
 
 import numpy as np
 import pytest
+from tests.dispatcher import native
 
-from autocalc._dispatch.engine import native
 from autocalc._dispatch.engine.keys import key_of
 
 

@@ -9,9 +9,9 @@ import inspect
 import pkgutil
 
 import pytest
+from tests.operator_table import OPERATORS
 
 import autocalc as ac
-from autocalc._ops._operator.factories import OPERATORS
 from autocalc.nn import functional
 from autocalc.testing import conformance
 

@@ -12,9 +12,9 @@ import sys
 
 import pytest
 from tests.core.eager_programs import trace
+from tests.dispatcher import eager
 
 import autocalc as ac
-from autocalc._dispatch.engine import eager
 
 accelerated = pytest.mark.skipif(eager.calls is None, reason="calls are Python's")
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.dispatcher import KernelCall, detected_features, tuning
+from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._dispatch.machine.cpu import detected_features
-from autocalc._dispatch.selection import tuning
-from autocalc._dispatch.selection.call import KernelCall
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import TABLE
 from autocalc.errors import ConfigError, ShapeError
 from autocalc.plugin import KernelImpl, KernelSet
 

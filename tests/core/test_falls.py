@@ -8,11 +8,10 @@ import sys
 
 import numpy as np
 import pytest
+from tests.dispatcher import arrays
+from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
-from autocalc._dispatch.selection.arrays import arrays
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import TABLE
 from autocalc.errors import KernelError
 from autocalc.plugin import KernelImpl, KernelSet
 

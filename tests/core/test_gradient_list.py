@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 from tests.core.small_samples import samples_of
+from tests.operator_table import OPERATORS, _no_rule
 
 import autocalc as ac
 import autocalc.nn.functional  # operators register when they are imported
-from autocalc._ops._operator.factories import OPERATORS
-from autocalc._ops._operator.rules import _no_rule
 from autocalc.errors import GradError
 from autocalc.testing import GradcheckError, gradcheck, gradgradcheck
 

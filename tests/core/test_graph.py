@@ -8,11 +8,10 @@ import threading
 import weakref
 
 import pytest
+from tests.operator_table import FREED
 
 import autocalc as ac
-from autocalc._graph._node import FREED
-from autocalc._ops.losses.classification_losses import _of_labels as cross_entropy
-from autocalc._ops.matrices.matmul import linear
+from autocalc.nn.functional import cross_entropy, linear
 
 
 @pytest.fixture(autouse=True)

@@ -16,10 +16,10 @@ from tests.core import half_cases, third_derivative_cases
 from tests.core.half_checks import Checked, check, converted, tensors_in
 from tests.core.small_samples import samples_of
 from tests.core.test_third_derivatives import public
+from tests.operator_table import OPERATORS
 
 import autocalc as ac
 from autocalc import linalg, special
-from autocalc._ops._operator.factories import OPERATORS
 from autocalc.errors import AutocalcError
 from autocalc.nn import functional as F
 

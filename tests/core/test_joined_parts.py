@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.dispatcher import arrays, reshaped_view
 
 import autocalc as ac
 from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
-from autocalc._dispatch.selection.arrays import arrays, reshaped_view
 from autocalc.nn import functional
 
 SHAPE = (3, 6, 2)

@@ -13,14 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.dispatcher import config, kept_files, records, tuning
 
 import autocalc as ac
-from autocalc import _config
-from autocalc._dispatch.machine import kept_files
-from autocalc._dispatch.plugins import records
-from autocalc._dispatch.selection import tuning
-from autocalc._kernels.kernel_set import DispatchKey
 from autocalc.errors import ConfigError
+from autocalc.plugin import DispatchKey
 from autocalc.profiler import _peaks
 
 pytestmark = [
@@ -235,7 +232,7 @@ def test_a_program_starts_beside_a_pipe_in_the_place_of_a_record(cache):
     pipe(path)
     tuning.forget()
     ac.kernels.reload()
-    _config.reload()
+    config.reload()
     assert (ac.ones(4, 4) @ ac.ones(4, 4)).sum().item() == 64
     assert "none; `autocalc tune` makes one" in str(ac.kernels.show())
 

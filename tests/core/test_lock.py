@@ -11,23 +11,19 @@ import types
 import numpy as np
 import pytest
 from safetensors import safe_open
+from tests.dispatcher import PROCESS, KernelCall, tuning
+from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
 from autocalc._dispatch.locks import lock_files
 from autocalc._dispatch.locks.lock import METADATA_KEY, text_of
-from autocalc._dispatch.selection import tuning
-from autocalc._dispatch.selection.call import KernelCall
-from autocalc._dispatch.selection.state import PROCESS
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.kernel_set import DispatchKey
-from autocalc._kernels.table import TABLE
 from autocalc.errors import (
     ArgumentError,
     CheckpointError,
     ConfigError,
     KernelError,
 )
-from autocalc.plugin import KernelImpl, KernelSet
+from autocalc.plugin import DispatchKey, KernelImpl, KernelSet
 
 A, B = ac.ones(2, 2), ac.ones(2, 2)
 
@@ -156,7 +152,7 @@ def test_what_is_missing_is_refused_with_every_difference(install, two):
 
 
 def test_a_hidden_feature_is_named(environment, install):
-    from autocalc._dispatch.machine.cpu import detected_features
+    from tests.dispatcher import detected_features
 
     feature = min(detected_features())
     needy = [dataclasses.replace(sets_of("needy")[0], requires={feature})]

@@ -8,16 +8,11 @@ import itertools
 import numpy as np
 import pytest
 from tests.core.small_samples import ODD, Inside
+from tests.dispatcher import KernelCall, arrays
+from tests.kernel_table import MAX_DIMS, MOST_DIMS, TABLE, Meta, adapt, meta_of
 
 import autocalc as ac
 from autocalc._dispatch.plugins.many_dims import joined
-from autocalc._dispatch.selection.arrays import arrays
-from autocalc._dispatch.selection.call import KernelCall
-from autocalc._kernels.adapter import adapt
-from autocalc._kernels.kernel_set import MAX_DIMS
-from autocalc._kernels.rules import MOST_DIMS
-from autocalc._kernels.spec import Meta, meta_of
-from autocalc._kernels.table import TABLE
 from autocalc.errors import AutocalcError, KernelError, ShapeError
 from autocalc.plugin import KernelSet
 

@@ -7,11 +7,10 @@ import gc
 import threading
 
 import pytest
+from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
 from autocalc._dispatch.plugins import precision as _precision
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import TABLE
 from autocalc.errors import ArgumentError, CompileError, KernelError, PluginWarning
 from autocalc.plugin import KernelImpl, KernelSet, float32_matmul_precision
 
@@ -65,7 +64,7 @@ def test_the_setting_decides_who_runs(sets):
 
 
 def test_decisions_of_a_precision_are_kept(sets):
-    from autocalc._dispatch.selection.state import PROCESS
+    from tests.dispatcher import PROCESS
 
     seen = {}
     for precision in WALK:

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.kernel_table import PRIMITIVES, TABLE, adapt
 
 import autocalc as ac
 import autocalc.nn.functional as F
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import PRIMITIVES, TABLE
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.plugin import KernelImpl, KernelSet
 

@@ -10,9 +10,9 @@ import zlib
 
 import numpy as np
 import pytest
+from tests.dispatcher import arrays
 
 import autocalc as ac
-from autocalc._dispatch.selection.arrays import arrays
 from autocalc.errors import (
     ArgumentError,
     AutocalcError,

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.operator_table import IN_PLACE, METHODS, method
 
 import autocalc as ac
-from autocalc._ops._operator.method import IN_PLACE, METHODS, method
 from autocalc._ops.in_place._inplace import in_place
 
 pytestmark = pytest.mark.core

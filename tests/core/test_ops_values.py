@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._ops.losses.classification_losses import _of_labels as cross_entropy
-from autocalc._ops.matrices.matmul import bmm, linear, mm
+from autocalc import bmm, mm
 from autocalc.errors import (
     ArgumentError,
     DimensionError,
@@ -18,6 +17,7 @@ from autocalc.errors import (
     KernelDataError,
     ShapeError,
 )
+from autocalc.nn.functional import cross_entropy, linear
 from autocalc.testing import assert_close
 
 RNG = np.random.default_rng(0)

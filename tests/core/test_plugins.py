@@ -11,9 +11,9 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.dispatcher import Plugin, Registry
 
 import autocalc as ac
-from autocalc._dispatch.plugins.discovery import Plugin, Registry
 from autocalc.errors import ConfigError, ConfigWarning, PluginError, PluginWarning
 from autocalc.plugin import KERNEL_API_VERSION, KernelImpl, KernelSet
 
@@ -293,7 +293,7 @@ def test_a_disabled_name_that_no_set_bears_is_reported(install, environment):
 
 
 def test_hidden_features(install, environment):
-    from autocalc._dispatch.machine.cpu import detected_features
+    from tests.dispatcher import detected_features
 
     feature = min(detected_features())
     environment(AUTOCALC_CPU_FEATURES=f"-{feature}")
@@ -303,7 +303,7 @@ def test_hidden_features(install, environment):
 
 
 def test_the_package_is_named_with_its_version():
-    from autocalc._dispatch.plugins.discovery import registry
+    from tests.dispatcher import registry
 
     assert str(registry().plugins[0]) == f"autocalc-core {ac.__version__}"
     assert ac.plugin.include_dir().joinpath("autocalc_kernel.h").is_file()

@@ -7,10 +7,8 @@ import json
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, Make, load
 
-from autocalc._kernels._plugin import load
-from autocalc._kernels.samples import Make
-from autocalc._kernels.table import TABLE
 from autocalc.plugin import KernelImpl, KernelSet
 from autocalc.testing import _self_test as self_test
 from autocalc.testing.conformance import Subject

@@ -7,14 +7,12 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
 from autocalc._dispatch.selection.shadow import shadowed
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import TABLE
-from autocalc._ops.losses.classification_losses import _of_labels as cross_entropy
-from autocalc._ops.matrices.matmul import linear
 from autocalc.errors import ConfigError, KernelError, ShadowWarning
+from autocalc.nn.functional import cross_entropy, linear
 from autocalc.plugin import KernelSet
 
 
@@ -127,7 +125,7 @@ def test_an_in_place_kernel_that_is_wrong(install, environment):
 
     install(mine=[kernel_set("mine", axpy=wrong_axpy)])
     environment(AUTOCALC_SHADOW="reference:1")
-    from autocalc._dispatch.selection.arrays import arrays
+    from tests.dispatcher import arrays
 
     y = np.zeros(2, np.float32)
     with pytest.warns(ShadowWarning, match="axpy of mine"):

@@ -7,9 +7,9 @@ import copy
 
 import numpy as np
 import pytest
+from tests.operator_table import _inplace
 
 import autocalc as ac
-from autocalc._ops.in_place import _inplace
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
 

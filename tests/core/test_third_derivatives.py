@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from tests.core import test_nn_gradients, test_ops_gradients, third_derivative_cases
 from tests.core.small_samples import samples_of
+from tests.operator_table import OPERATORS
 
 import autocalc as ac
 import autocalc.nn.functional  # operators register when they are imported
-from autocalc._ops._operator.factories import OPERATORS
 
 pytestmark = pytest.mark.core
 

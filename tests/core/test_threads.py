@@ -6,11 +6,9 @@ from __future__ import annotations
 import warnings
 
 import pytest
+from tests.dispatcher import config, cpu, thread_budget, threads
 
 import autocalc as ac
-from autocalc import _config
-from autocalc._dispatch.machine import cpu, thread_budget
-from autocalc._dispatch.plugins import threads
 from autocalc.errors import ArgumentError, ConfigWarning
 from autocalc.plugin import KernelSet
 
@@ -110,7 +108,7 @@ def test_a_wrong_number_of_openmp_is_passed_over_with_a_warning(
     environment()
     monkeypatch.setattr(thread_budget, "usable_cores", lambda: 7)
     monkeypatch.setenv("OMP_NUM_THREADS", text)
-    _config.reload()
+    config.reload()
     with pytest.warns(ConfigWarning, match="OMP_NUM_THREADS=.* has no effect on AutoC"):
         assert ac.get_num_threads() == 7
 

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from tests.core.eager_programs import Program
 from tests.core.traced_calls import CALLS, Data
+from tests.dispatcher import PROCESS, eager
+from tests.operator_table import traced
 
 import autocalc as ac
-from autocalc._dispatch.engine import eager
-from autocalc._dispatch.selection.state import PROCESS
-from autocalc._ops._operator import traced
 
 F = ac.nn.functional
 

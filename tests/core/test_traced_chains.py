@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.core.test_traced import OFTEN
+from tests.dispatcher import registry
 
 import autocalc as ac
-from autocalc._dispatch.plugins.discovery import registry
 from autocalc._ops._operator import short_calls
 from autocalc._program._short_recorder import LEAST
 from autocalc._program._steps import Make, Run

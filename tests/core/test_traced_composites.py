@@ -6,15 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.core.test_traced import OFTEN
+from tests.dispatcher import PROCESS, Decomposed, arrays, decomposed, eager, provided
+from tests.kernel_table import TABLE, Make
 
 import autocalc as ac
-from autocalc._dispatch.engine import eager
-from autocalc._dispatch.selection.arrays import arrays
-from autocalc._dispatch.selection.provided import provided
-from autocalc._dispatch.selection.select import Decomposed, decomposed
-from autocalc._dispatch.selection.state import PROCESS
-from autocalc._kernels.samples import Make
-from autocalc._kernels.table import TABLE
 from autocalc._ops._operator import traced_composites
 
 pytestmark = pytest.mark.skipif(eager.calls is None, reason="calls are Python's")
@@ -75,7 +70,7 @@ def programs() -> int:
 
 
 def test_the_backward_pass_of_a_composite_runs_from_programs():
-    pytest.importorskip("autocalc_kernels_simd._loader")  # the reference has `unfold`
+    pytest.importorskip("tests.simd.sets")  # the reference has `unfold`
     x = ac.rand(1, 1, 4, 4, requires_grad=True)
     before = programs()
     for _ in range(OFTEN):

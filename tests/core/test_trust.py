@@ -13,10 +13,10 @@ import sys
 
 import numpy as np
 import pytest
+from tests.dispatcher import Plugin, Registry, records
 
 import autocalc as ac
-from autocalc._dispatch.plugins import records, trial, trust
-from autocalc._dispatch.plugins.discovery import Plugin, Registry
+from autocalc._dispatch.plugins import trial, trust
 from autocalc._dispatch.plugins.records import Record, code_files
 from autocalc.errors import PluginError, PluginWarning
 from autocalc.plugin import KernelSet, hookimpl

@@ -8,12 +8,10 @@ import logging
 
 import numpy as np
 import pytest
+from tests.dispatcher import KernelCall, tuning
+from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
-from autocalc._dispatch.selection import tuning
-from autocalc._dispatch.selection.call import KernelCall
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import TABLE
 from autocalc.plugin import KernelImpl, KernelSet
 
 GEMM = (1.0, 0.0, "none")

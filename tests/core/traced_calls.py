@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import numpy as np
+from tests.operator_table import _inplace
 
 import autocalc as ac
 from autocalc._ops.activations import rectifiers
 from autocalc._ops.elementwise import exponential
-from autocalc._ops.in_place import _inplace
 from autocalc._ops.losses import margin_losses, regression_losses
 from autocalc._ops.matrices import distance, vector_norms
 from autocalc._ops.random import distributions

@@ -6,12 +6,10 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from tests.dispatcher import Decomposed, arrays
+from tests.kernel_table import PRIMITIVES, TABLE, adapt
 
 import autocalc as ac
-from autocalc._dispatch.selection.arrays import arrays
-from autocalc._dispatch.selection.select import Decomposed
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import PRIMITIVES, TABLE
 from autocalc.diagnostics import _calls, find_nonfinite, summary
 from autocalc.plugin import KernelImpl, KernelSet
 

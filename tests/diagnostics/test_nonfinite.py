@@ -140,7 +140,8 @@ def test_a_block_in_a_recorded_function_is_refused():
 
 
 def test_nobody_pays_who_does_not_look():
-    from autocalc._dispatch.selection.select import Decomposed
+    from tests.dispatcher import Decomposed
+
     from autocalc.diagnostics import _calls
 
     with find_nonfinite():
@@ -150,7 +151,7 @@ def test_nobody_pays_who_does_not_look():
 
 
 def test_what_is_added_into_counts_as_given():
-    from autocalc._dispatch.selection.arrays import arrays
+    from tests.dispatcher import arrays
 
     x, rstd = ac.ones(2, 3)._array, ac.ones(2, 1)._array
     into = ac.full((2, 3), float("nan"))._array, None

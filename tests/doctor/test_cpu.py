@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.dispatcher import cpu as _cpu
+from tests.dispatcher import discovery
 
 import autocalc as ac
-from autocalc._dispatch.machine import cpu as _cpu
-from autocalc._dispatch.plugins import discovery
 from autocalc._doctor import _cpu as checks
 
 CPUS = "sys/devices/system/cpu"

@@ -7,14 +7,13 @@ import platform
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, adapt
 from tests.kernels.test_kit_floating_point import state_bits
+from tests.oracle import floating_point
 
 import autocalc as ac
 from autocalc._doctor import _floating as checks
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import TABLE
 from autocalc.plugin import KernelSet
-from autocalc.testing.conformance import _floating_point as floating_point
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from tests.dispatcher import thread_budget
 
-from autocalc._dispatch.machine import thread_budget
 from autocalc._doctor import _limits as checks
 
 GIB = 1 << 30

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
 from autocalc import nn
 from autocalc._doctor._model import examine
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import TABLE
 from autocalc.errors import ArgumentError
 from autocalc.plugin import KernelSet
 

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
 from autocalc._doctor import _packages as checks
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import TABLE
 from autocalc.errors import PluginError, PluginWarning
 from autocalc.plugin import KernelSet
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.dispatcher import thread_budget
+from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
-from autocalc._dispatch.machine import thread_budget
 from autocalc._doctor import _speed as checks
-from autocalc._kernels._plugin import adapt
-from autocalc._kernels.table import TABLE
 from autocalc.plugin import KernelSet
 
 

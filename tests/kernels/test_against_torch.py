@@ -8,8 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-
-from autocalc._kernels._plugin import load
+from tests.kernel_table import load
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional

@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 
 import pytest
+from tests.kernel_table import TABLE
 
-from autocalc._kernels.table import TABLE
 from autocalc.kernels import available
 from autocalc.testing.conformance import CHECKS, Inapplicable, Subject, applies
 

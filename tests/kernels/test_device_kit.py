@@ -7,12 +7,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.dispatcher import registry
+from tests.kernel_table import TABLE, adapt, quietly
 from tests.mirror_device import LIBRARY, MIRROR
 
-from autocalc._dispatch.plugins.discovery import registry
-from autocalc._kernels.adapter import adapt, quietly
-from autocalc._kernels.kernel_set import KernelImpl
-from autocalc._kernels.table import TABLE
+from autocalc.plugin import KernelImpl
 from autocalc.testing.conformance import CHECKS, Inapplicable, Subject, applies
 
 FLOAT32 = np.dtype(np.float32)

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, load
 
-from autocalc._kernels._plugin import load
-from autocalc._kernels.kernel_set import KernelImpl, KernelSet
-from autocalc._kernels.table import TABLE
 from autocalc.errors import KernelDataError
 from autocalc.kernels import use
+from autocalc.plugin import KernelImpl, KernelSet
 from autocalc.testing.conformance import CHECKS, Inapplicable, Subject, _checks, applies
 
 pytestmark = pytest.mark.core

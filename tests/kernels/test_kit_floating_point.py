@@ -9,12 +9,11 @@ import platform
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, load
+from tests.oracle import floating_point
 
-from autocalc._kernels._plugin import load
-from autocalc._kernels.kernel_set import KernelImpl, KernelSet
-from autocalc._kernels.table import TABLE
+from autocalc.plugin import KernelImpl, KernelSet
 from autocalc.testing.conformance import CHECKS, Subject
-from autocalc.testing.conformance import _floating_point as floating_point
 
 pytestmark = [
     pytest.mark.core,

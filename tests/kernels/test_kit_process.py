@@ -12,10 +12,9 @@ import time
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, load
 
-from autocalc._kernels._plugin import load
-from autocalc._kernels.kernel_set import KernelImpl, KernelSet
-from autocalc._kernels.table import TABLE
+from autocalc.plugin import KernelImpl, KernelSet
 from autocalc.testing import _self_test as self_test
 from autocalc.testing.conformance import CHECKS, Inapplicable, Subject, applies
 from autocalc.testing.conformance import _native as c

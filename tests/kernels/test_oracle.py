@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, Make, Sample
+from tests.oracle import HAS_WIDER, expected, widened
 
 from autocalc._kernels.budgets import ulp
-from autocalc._kernels.samples import Make
-from autocalc._kernels.spec import Sample
-from autocalc._kernels.table import TABLE
-from autocalc.testing.conformance._oracle import HAS_WIDER, expected, widened
 
 mpmath = pytest.importorskip("mpmath")
 pytestmark = pytest.mark.core

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.kernel_table import load, philox_words
 
-from autocalc._kernels._plugin import load
-from autocalc._kernels.philox import FEW, few_blocks, philox_blocks, philox_words
+from autocalc._kernels.philox import FEW, few_blocks, philox_blocks
 
 pytestmark = pytest.mark.core
 

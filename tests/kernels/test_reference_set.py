@@ -7,12 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, adapter, autocalc_kernel_sets, load, xp
+from tests.oracle import HAS_WIDER
 
-from autocalc._kernels import adapter, xp
-from autocalc._kernels._plugin import autocalc_kernel_sets, load
-from autocalc._kernels.table import TABLE
 from autocalc.errors import KernelDataError
-from autocalc.testing.conformance._oracle import HAS_WIDER
 
 pytestmark = pytest.mark.core
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, Meta
 
-from autocalc._kernels.spec import Meta
-from autocalc._kernels.table import TABLE
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 pytestmark = pytest.mark.core

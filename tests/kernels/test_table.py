@@ -7,11 +7,9 @@ import inspect
 
 import numpy as np
 import pytest
+from tests.kernel_table import PRIMITIVES, TABLE, Meta, load
 
-from autocalc._kernels._plugin import load
-from autocalc._kernels.kernel_set import KernelImpl, KernelSet
-from autocalc._kernels.spec import Meta
-from autocalc._kernels.table import PRIMITIVES, TABLE
+from autocalc.plugin import KernelImpl, KernelSet
 from autocalc.testing._namespace import Namespace, decomposed, meta_of
 from autocalc.testing.conformance import CHECKS, Subject
 from autocalc.testing.conformance._checks import cases

@@ -9,13 +9,10 @@ import sys
 
 import numpy as np
 import pytest
+from tests.dispatcher import KernelCall, config, detected_features, tuning
+from tests.kernel_table import TABLE
 
 import autocalc as ac
-from autocalc import _config
-from autocalc._dispatch.machine.cpu import detected_features
-from autocalc._dispatch.selection import tuning
-from autocalc._dispatch.selection.call import KernelCall
-from autocalc._kernels.table import TABLE
 
 SHAPE = (96, 96)
 
@@ -72,7 +69,7 @@ def test_with_a_feature_masked():
 def test_with_a_record_in_favour_of_blas(tmp_path, monkeypatch):
     monkeypatch.setenv("AUTOCALC_TUNE", "read")
     monkeypatch.setenv("AUTOCALC_CACHE_DIR", str(tmp_path))
-    _config.reload()
+    config.reload()
     ac.kernels.reload()
     try:
         simd, blas = installed("simd"), installed("blas")
@@ -90,5 +87,5 @@ def test_with_a_record_in_favour_of_blas(tmp_path, monkeypatch):
         assert calls["gemm", blas] == 1
     finally:
         monkeypatch.undo()
-        _config.reload()
+        config.reload()
         ac.kernels.reload()

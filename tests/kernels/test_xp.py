@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from autocalc._kernels import xp
+from tests.kernel_table import xp
 
 A = np.random.default_rng(1).standard_normal((3, 4, 5)).astype("f4")
 ODD = np.array([[0.5, -0.0, np.nan], [2.5, -np.inf, -1.5]])

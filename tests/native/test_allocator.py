@@ -7,23 +7,23 @@ import time
 
 import numpy as np
 import pytest
+from tests.engine import native
 
 import autocalc as ac
 
-_native = pytest.importorskip("autocalc._native")
 F4 = np.dtype("float32")
 
 
 @pytest.fixture(autouse=True)
 def empty_cache():
     gc.collect()
-    _native.trim()
+    native.trim()
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (3, 0, 2), (1 << 20,), (300, 500)])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bool", "int64"])
 def test_empty_is_a_plain_array(shape, dtype):
-    array = _native.empty(shape, np.dtype(dtype))
+    array = native.empty(shape, np.dtype(dtype))
     assert type(array) is np.ndarray
     assert array.shape == shape
     assert array.dtype == dtype
@@ -34,60 +34,60 @@ def test_empty_is_a_plain_array(shape, dtype):
 
 
 def test_large_arrays_are_aligned_and_come_back():
-    before = _native.stats()
-    first = _native.empty((100_000,), F4)
+    before = native.stats()
+    first = native.empty((100_000,), F4)
     address = first.ctypes.data
     assert address % 64 == 0
-    assert _native.stats()["in_use"] >= before["in_use"] + 400_000
-    assert _native.stats()["blocks"] == before["blocks"] + 1
+    assert native.stats()["in_use"] >= before["in_use"] + 400_000
+    assert native.stats()["blocks"] == before["blocks"] + 1
     del first
-    assert _native.stats()["in_use"] == before["in_use"]
-    assert _native.stats()["cached"] >= 400_000
-    second = _native.empty((100, 1000), F4)
+    assert native.stats()["in_use"] == before["in_use"]
+    assert native.stats()["cached"] >= 400_000
+    second = native.empty((100, 1000), F4)
     assert second.ctypes.data == address
-    assert _native.stats()["reused"] == before["reused"] + 1
+    assert native.stats()["reused"] == before["reused"] + 1
 
 
 def test_trim_gives_everything_back():
-    del_me = [_native.empty((1 << 19,), F4) for _ in range(4)]
+    del_me = [native.empty((1 << 19,), F4) for _ in range(4)]
     del del_me
-    held = _native.stats()["cached"]
+    held = native.stats()["cached"]
     assert held >= 4 * (2 << 20)
-    assert _native.trim() == held
-    assert _native.stats()["cached"] == 0
+    assert native.trim() == held
+    assert native.stats()["cached"] == 0
 
 
 def test_views_keep_a_block_alive():
-    before = _native.stats()["blocks"]
-    view = _native.empty((50_000,), F4)[10:20]
-    assert _native.stats()["blocks"] == before + 1
+    before = native.stats()["blocks"]
+    view = native.empty((50_000,), F4)[10:20]
+    assert native.stats()["blocks"] == before + 1
     view[:] = 3
     assert view.sum() == 30
     del view
-    assert _native.stats()["blocks"] == before
+    assert native.stats()["blocks"] == before
 
 
 def test_the_cache_is_bounded():
-    _native.set_cache_limit(1 << 20)
+    native.set_cache_limit(1 << 20)
     try:
-        arrays = [_native.empty((1 << 17,), F4) for _ in range(6)]
+        arrays = [native.empty((1 << 17,), F4) for _ in range(6)]
         del arrays
-        assert 0 < _native.stats()["cached"] <= 1 << 20
+        assert 0 < native.stats()["cached"] <= 1 << 20
     finally:
-        _native.set_cache_limit(1 << 32)
+        native.set_cache_limit(1 << 32)
 
 
 def test_the_peak_counts_from_its_reset():
-    _native.reset_peak()
-    before = _native.stats()["peak"]
-    array = _native.empty((1 << 20,), F4)
+    native.reset_peak()
+    before = native.stats()["peak"]
+    array = native.empty((1 << 20,), F4)
     del array
-    assert _native.stats()["peak"] >= before + (4 << 20)
-    assert _native.stats()["in_use"] == before
+    assert native.stats()["peak"] >= before + (4 << 20)
+    assert native.stats()["in_use"] == before
 
 
 def test_numpy_may_resize_an_array():
-    array = _native.empty((10_000,), F4)
+    array = native.empty((10_000,), F4)
     array[:] = 5
     array.resize((40_000,), refcheck=False)
     assert array[:10_000].sum() == 50_000
@@ -97,12 +97,12 @@ def test_numpy_may_resize_an_array():
 
 
 def test_threads_may_free_what_others_made():
-    before = _native.stats()["blocks"]
+    before = native.stats()["blocks"]
     boxes = [[] for _ in range(4)]
 
     def fill(box):
         for i in range(300):
-            box.append(_native.empty((1000 + i,), F4))
+            box.append(native.empty((1000 + i,), F4))
 
     threads = [threading.Thread(target=fill, args=(box,)) for box in boxes]
     for thread in threads:
@@ -111,9 +111,9 @@ def test_threads_may_free_what_others_made():
         thread.join()
     addresses = {a.ctypes.data for box in boxes for a in box}
     assert len(addresses) == 1200
-    assert _native.stats()["blocks"] == before + 1200
+    assert native.stats()["blocks"] == before + 1200
     boxes.clear()
-    assert _native.stats()["blocks"] == before
+    assert native.stats()["blocks"] == before
 
 
 @pytest.mark.parametrize(
@@ -129,17 +129,17 @@ def test_threads_may_free_what_others_made():
 )
 def test_bad_arguments(arguments, error):
     with pytest.raises(error):
-        _native.empty(*arguments)
+        native.empty(*arguments)
 
 
 def test_too_much_memory_is_refused():
     with pytest.raises(MemoryError):
-        _native.empty((1 << 50,), F4)
+        native.empty((1 << 50,), F4)
 
 
 def test_what_kernels_work_in_is_counted():
     """A SIMD product packs its operands into memory that its thread keeps."""
-    pytest.importorskip("autocalc_kernels_simd._loader")
+    pytest.importorskip("tests.simd.sets")
     sizes = []
 
     def multiply():
@@ -147,16 +147,16 @@ def test_what_kernels_work_in_is_counted():
         for n in (300, 700):
             a = ac.ones(n, n)
             (a @ a).sum().item()
-            sizes.append(_native.stats()["workspace"])
+            sizes.append(native.stats()["workspace"])
 
-    before = _native.stats()["workspace"]
+    before = native.stats()["workspace"]
     thread = threading.Thread(target=multiply)
     thread.start()
     thread.join()
-    after = _native.stats()
+    after = native.stats()
     assert before < sizes[0] <= sizes[1] <= after["peak"]
     for _ in range(1000):  # a thread that ends gives its own back, soon
-        if _native.stats()["workspace"] < sizes[1]:
+        if native.stats()["workspace"] < sizes[1]:
             break
         time.sleep(0.01)
     else:

@@ -8,8 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-
-native = pytest.importorskip("autocalc._native")
+from tests.engine import native
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,18 @@ import importlib
 import inspect
 
 import pytest
-
-_native = pytest.importorskip("autocalc._native")
+from tests.engine import native
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: _native.set_num_threads("two"), TypeError, r"\(count: .*Int"),
-        (lambda: _native.set_num_threads(2**40), TypeError, r"\(count: .*Int"),
-        (lambda: _native.set_cache_limit(-1), TypeError, r"\(bytes: .*Int"),
-        (lambda: _native.set_cache_limit(1.5), TypeError, r"\(bytes: .*Int"),
-        (lambda: _native.eager.bind("Tensr", int), TypeError, "bind: Tensr is unknown"),
-        (lambda: _native.eager.pause("yes"), TypeError, r"\(paused: bool"),
+        (lambda: native.set_num_threads("two"), TypeError, r"\(count: .*Int"),
+        (lambda: native.set_num_threads(2**40), TypeError, r"\(count: .*Int"),
+        (lambda: native.set_cache_limit(-1), TypeError, r"\(bytes: .*Int"),
+        (lambda: native.set_cache_limit(1.5), TypeError, r"\(bytes: .*Int"),
+        (lambda: native.eager.bind("Tensr", int), TypeError, "bind: Tensr is unknown"),
+        (lambda: native.eager.pause("yes"), TypeError, r"\(paused: bool"),
     ],
 )
 def test_arguments_that_make_no_sense(call, error, message):
@@ -26,12 +25,12 @@ def test_arguments_that_make_no_sense(call, error, message):
 
 
 def test_functions_say_what_they_take_and_do():
-    signature, _, does = _native.set_num_threads.__doc__.partition("\n\n")
+    signature, _, does = native.set_num_threads.__doc__.partition("\n\n")
     assert signature.startswith("set_num_threads(count: ")
     assert does.strip() == "Set how many threads a job may use."
-    assert inspect.signature(_native.read_clock).parameters == {}
+    assert inspect.signature(native.read_clock).parameters == {}
 
 
 def test_the_submodule_can_be_imported():
-    assert importlib.import_module("autocalc._native.eager") is _native.eager
-    assert _native.eager.__name__ == "autocalc._native.eager"
+    assert importlib.import_module("autocalc._native.eager") is native.eager
+    assert native.eager.__name__ == "autocalc._native.eager"

@@ -7,12 +7,10 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, Make, xp
 from tests.onnx.both import by_load, by_runtime
 
 import autocalc as ac
-from autocalc._kernels import xp
-from autocalc._kernels.samples import Make
-from autocalc._kernels.table import TABLE
 from autocalc.onnx._dynamic import fixed
 from autocalc.onnx._graph import Graph
 from autocalc.onnx._namespace import Kernels, NoWriter

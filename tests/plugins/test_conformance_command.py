@@ -8,8 +8,7 @@ import platform
 import re
 
 import pytest
-
-from autocalc._kernels.table import TABLE
+from tests.kernel_table import TABLE
 
 pytestmark = pytest.mark.core
 

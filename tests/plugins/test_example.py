@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-
-from autocalc._kernels.table import TABLE
+from tests.kernel_table import TABLE
 
 pytestmark = pytest.mark.core
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.kernel_table import TABLE
 from tests.plugins.conftest import run
 
-from autocalc._kernels.kernel_set import KERNEL_API_VERSION
-from autocalc._kernels.table import TABLE
-from autocalc._version import __version__
+from autocalc import __version__
 from autocalc.cli import cli
 from autocalc.cli._new_kernel_package import KINDS
+from autocalc.plugin import KERNEL_API_VERSION
 
 pytestmark = pytest.mark.core
 

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.dispatcher import tuning
 
 import autocalc as ac
-from autocalc._dispatch.selection import tuning
-from autocalc.profiler import _peaks
-from autocalc.profiler._peaks import Peaks
+from autocalc.profiler import Peaks, _peaks
 
 
 class Net(ac.nn.Module):
@@ -55,14 +54,14 @@ def training(make_training):
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     """Let peaks be kept in a new folder, and none be known."""
-    from autocalc import _config
+    from tests.dispatcher import config
 
     monkeypatch.setenv("AUTOCALC_CACHE_DIR", str(tmp_path / "cache"))
-    _config.reload()
+    config.reload()
     _peaks.forget()
     yield tmp_path / "cache"
     monkeypatch.undo()
-    _config.reload()
+    config.reload()
     _peaks.forget()
 
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from autocalc._dispatch._callers import FORWARD
-from autocalc._kernels.spec import Work
+from tests.dispatcher import FORWARD
+from tests.kernel_table import Work
+
 from autocalc.plugin import PoolTimes
 from autocalc.profiler._recording import Kernel, KernelCall
 

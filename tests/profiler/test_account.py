@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.dispatcher import FORWARD, GRADIENT_SUM, Site
+from tests.kernel_table import Work
 from tests.profiler.made_up import ADD, GEMM, ran
 
 import autocalc as ac
-from autocalc._dispatch._callers import FORWARD, GRADIENT_SUM, Site
-from autocalc._kernels.spec import Work
 from autocalc.profiler._account import Account
 from autocalc.profiler._recording import Kernel
 from autocalc.profiler._rows import NO_KERNEL, OUTSIDE, rows_of

@@ -10,16 +10,17 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import pytest
+from tests.kernel_table import Work
 from tests.profiler.made_up import ran
 
 import autocalc as ac
 from autocalc import errors
-from autocalc._kernels.spec import Work
+from autocalc.profiler import Row
 from autocalc.profiler._account import Account
 from autocalc.profiler._advice import advice_of
 from autocalc.profiler._recording import Kernel
 from autocalc.profiler._roofline import svg_of
-from autocalc.profiler._rows import Row, rows_of
+from autocalc.profiler._rows import rows_of
 
 
 @pytest.fixture

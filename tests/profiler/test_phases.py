@@ -11,10 +11,10 @@ from time import perf_counter_ns
 
 import numpy as np
 import pytest
+from tests.dispatcher import discovery
 from tests.profiler.made_up import ADD, GEMM, ran
 
 import autocalc as ac
-from autocalc._dispatch.plugins import discovery
 from autocalc.plugin import KernelSet, PoolTimes, hookimpl
 from autocalc.profiler._account import Account
 from autocalc.profiler._rows import rows_of
@@ -202,8 +202,8 @@ def test_in_the_trace(prof, tmp_path):
 
 @pytest.fixture
 def simd():
-    pytest.importorskip("autocalc_kernels_simd._loader")
-    pytest.importorskip("autocalc._native")  # which keeps the clock
+    pytest.importorskip("tests.simd.sets")
+    pytest.importorskip("tests.engine")  # which keeps the clock
     with ac.kernels.count() as calls:
         ac.ones(2, 2) @ ac.ones(2, 2)
     if not any(name.startswith("simd") for _, name in calls):
@@ -227,11 +227,11 @@ def test_a_training_tells_its_phases(simd, make_training, way):
 
 
 def test_after_a_profile_nothing_is_measured(simd):
-    from autocalc import _native
+    from tests.engine import native
 
     a = ac.ones(100, 100)
     with ac.profiler.profile():
         a @ a
-    begin = _native.read_clock()
+    begin = native.read_clock()
     a @ a
-    assert _native.clock_between(begin, _native.read_clock())[2:] == (0, 0, {})
+    assert native.clock_between(begin, native.read_clock())[2:] == (0, 0, {})

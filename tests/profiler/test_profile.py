@@ -7,13 +7,12 @@ import threading
 
 import numpy as np
 import pytest
+from tests.dispatcher import current
+from tests.kernel_table import TABLE, Make
+from tests.operator_table import OPS
 
 import autocalc as ac
 from autocalc import errors
-from autocalc._dispatch.selection.state import current
-from autocalc._kernels.samples import Make
-from autocalc._kernels.table import TABLE
-from autocalc._ops._operator.rules import OPS
 from autocalc.profiler._rows import NO_KERNEL, OUTSIDE
 
 
@@ -198,7 +197,7 @@ def test_checkpoints_and_second_derivatives(training):
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_the_work_of_every_kernel_is_known(name):
     """Every sample of every kernel can be described: by its spec, as it is called."""
-    from autocalc._dispatch.selection.arrays import arrays
+    from tests.dispatcher import arrays
 
     spec = TABLE[name]
     samples = list(spec.samples(Make(spec.dtypes[0], 0)))[:3]

@@ -11,10 +11,10 @@ import struct
 import subprocess
 
 import numpy as np
+from tests.kernel_table import parse_signature
 
-from autocalc._kernels.kernel_set import KernelImpl, KernelSet
-from autocalc._kernels.spec import parse_signature
 from autocalc.errors import KernelDataError
+from autocalc.plugin import KernelImpl, KernelSet
 
 DESCRIBE, CALL, SUPPORTS, SET_THREADS = range(4)
 DONE, BAD_VALUE, NO_MEMORY, UNSUPPORTED = range(4)

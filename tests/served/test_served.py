@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import pytest
+from tests.kernel_table import TABLE, Make
 
-from autocalc._kernels.samples import Make
-from autocalc._kernels.table import TABLE
 from autocalc.plugin import KERNEL_API_VERSION
 from autocalc.testing.conformance import CHECKS, Inapplicable, Refused, applies
 

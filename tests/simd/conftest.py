@@ -3,33 +3,31 @@
 
 import numpy as np
 import pytest
-
-_loader = pytest.importorskip("autocalc_kernels_simd._loader")
-_native = pytest.importorskip("autocalc._native")
-_plugin = pytest.importorskip("autocalc_kernels_simd._plugin")
+from tests.engine import native
+from tests.simd.sets import loader, plugin
 
 #: Those with a complete table that this CPU runs, the best first.
-ISAS = [isa.name for isa in _plugin._ISAS if _loader.cpu_runs(isa.name)]
+ISAS = [isa.name for isa in plugin._ISAS if loader.cpu_runs(isa.name)]
 
 
 @pytest.fixture(scope="session", params=ISAS)
 def kernels(request):
     """Kernel name -> callable, of each instruction set that this CPU has."""
-    return _loader.load(request.param)
+    return loader.load(request.param)
 
 
 @pytest.fixture(scope="session")
 def tables():
     """Instruction set -> its kernels, for tests whose oracle costs more than these."""
-    return {isa: _loader.load(isa) for isa in ISAS}
+    return {isa: loader.load(isa) for isa in ISAS}
 
 
 @pytest.fixture
 def set_threads():
     """Set the number of threads; it is restored after the test."""
-    before = _native.num_threads()
-    yield _native.set_num_threads
-    _native.set_num_threads(before)
+    before = native.num_threads()
+    yield native.set_num_threads
+    native.set_num_threads(before)
 
 
 @pytest.fixture
@@ -38,10 +36,10 @@ def set_team(set_threads):
 
     def set_both(count):
         set_threads(count)
-        _native.set_team_limit(count)
+        native.set_team_limit(count)
 
     yield set_both
-    _native.set_team_limit(0)
+    native.set_team_limit(0)
 
 
 @pytest.fixture

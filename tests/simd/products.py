@@ -2,10 +2,8 @@
 """Products of bfloat16 parts: samples of them, and their error budgets."""
 
 import numpy as np
-
-from autocalc._kernels.spec import Sample
-from autocalc._kernels.table import TABLE
-from autocalc.testing.conformance._oracle import expected as expected_of
+from tests.kernel_table import TABLE, Sample
+from tests.oracle import expected as expected_of
 
 FLOAT32 = np.dtype(np.float32)
 

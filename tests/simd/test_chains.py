@@ -5,21 +5,17 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, Make, meta_of
 from tests.simd.conftest import ISAS
+from tests.simd.sets import chains, loader
 
-from autocalc._kernels.samples import Make
-from autocalc._kernels.spec import meta_of
-from autocalc._kernels.table import TABLE
 from autocalc.errors import KernelError
 from autocalc.plugin import Chain, ChainStep
-
-_chains = pytest.importorskip("autocalc_kernels_simd._chains")
-_loader = pytest.importorskip("autocalc_kernels_simd._loader")
 
 CHECKING = {"floor_divide", "fmod", "remainder"}
 NAMES = sorted(
     name
-    for name, kernel in _loader.load(ISAS[0]).items()
+    for name, kernel in loader.load(ISAS[0]).items()
     if kernel.signature.startswith("~") and name not in CHECKING
 )
 F4, F8, BOOL = map(np.dtype, ("f4", "f8", "?"))
@@ -33,7 +29,7 @@ def isa(request):
 
 @pytest.fixture
 def fuse(isa):
-    return _chains.Fuser(isa)
+    return chains.Fuser(isa)
 
 
 def step(kernel, *operands, attributes=()):
@@ -74,7 +70,7 @@ def same(a, b):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_kernel(isa, fuse, name):
-    kernels, spec, seen = _loader.load(isa), TABLE[name], 0
+    kernels, spec, seen = loader.load(isa), TABLE[name], 0
     for dtype in spec.dtypes:
         for sample in spec.samples(Make(dtype)):
             found = [None if a is None else np.asarray(a) for a in sample.inputs]
@@ -137,7 +133,7 @@ def written(shape, dtype, transposed):
 )
 @pytest.mark.parametrize("transposed", [False, True])
 def test_layouts(isa, fuse, rng, shape, dtype, transposed):
-    kernels = _loader.load(isa)
+    kernels = loader.load(isa)
     lists = [layouts(rng, shape, dtype) for _ in range(3)]
     for inputs in itertools.islice(itertools.product(*lists), 0, None, 5):
         want = written(shape, dtype, transposed)
@@ -150,7 +146,7 @@ def test_layouts(isa, fuse, rng, shape, dtype, transposed):
 
 @pytest.mark.parametrize("values", [np.nan, np.inf, -np.inf, -0.0, 0.0, 1e38, -1e-42])
 def test_special_numbers(isa, fuse, rng, values):
-    kernels = _loader.load(isa)
+    kernels = loader.load(isa)
     inputs = [rng.normal(size=333).astype("f4") for _ in range(3)]
     for a in inputs:
         a[rng.integers(0, 333, 50)] = values
@@ -162,7 +158,7 @@ def test_special_numbers(isa, fuse, rng, values):
 
 @pytest.mark.parametrize("size", [100_003, 9_000_000])
 def test_threads_and_streams(isa, fuse, rng, set_threads, size):
-    kernels = _loader.load(isa)
+    kernels = loader.load(isa)
     inputs = [rng.random(size, dtype="f4") - 0.5 for _ in range(3)]
     want = written((size,), F4, False)
     run_apart(kernels, want, inputs, STEPS, [F4] * 4)
@@ -177,7 +173,7 @@ def test_in_place(isa, fuse, rng):
     a, b = rng.normal(size=(2, 5000)).astype("f4")
     want, have = a.copy(), a.copy()
     steps = [step("mul", 3, 1, 2), step("exp", 4, 3), step("sub", 0, 1, 4)]
-    run_apart(_loader.load(isa), [want], [want, b], steps, [F4, F4])
+    run_apart(loader.load(isa), [want], [want, b], steps, [F4, F4])
     run(fuse, [have], [have, b], steps, [F4, F4])
     same([want], [have])
 
@@ -187,7 +183,7 @@ def test_registers_are_used_again(isa, fuse, rng):
     want, have = np.empty_like(a), np.empty_like(a)
     steps = [step("sigmoid", 2, 1), *(step("neg", i, i - 1) for i in range(3, 16))]
     steps.append(step("sub", 0, 15, 1))
-    run_apart(_loader.load(isa), [want], [a], steps, [F4] * 14)
+    run_apart(loader.load(isa), [want], [a], steps, [F4] * 14)
     run(fuse, [have], [a], steps, [F4] * 14)
     same([want], [have])
 
@@ -233,7 +229,7 @@ def test_too_many_values_at_once_are_not_taken(fuse):
     ],
 )
 def test_words_that_are_no_program(isa, program):
-    kernel = _loader.load(isa, "chain")["elementwise_chain"]
+    kernel = loader.load(isa, "chain")["elementwise_chain"]
     a = np.ones(5, "f4")
     with pytest.raises(KernelError, match="cannot run this call"):
         kernel([a], [a, a], program)

@@ -8,13 +8,12 @@ import functools
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, Sample
+from tests.oracle import LAYOUTS, limits_of
+from tests.oracle import expected as expected_of
 
 import autocalc as ac
-from autocalc._kernels.spec import Sample
-from autocalc._kernels.table import TABLE
-from autocalc.testing.conformance._memory import LAYOUTS
-from autocalc.testing.conformance._oracle import expected as expected_of
-from autocalc.testing.conformance._subject import Subject, limits_of
+from autocalc.testing.conformance import Subject
 
 SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
 pytestmark = pytest.mark.skipif(not SETS, reason="the SIMD package is not installed")

@@ -3,8 +3,8 @@
 
 import numpy as np
 import pytest
+from tests.kernel_table import MOST_DIMS
 
-from autocalc._kernels.rules import MOST_DIMS
 from autocalc.errors import KernelDataError
 from autocalc.plugin import DispatchKey
 

@@ -8,18 +8,18 @@ import weakref
 
 import numpy as np
 import pytest
+from tests.engine import native
 
 from autocalc._kernels.kernel_set import ExecutorCall
 from autocalc._program._executor import PythonExecutor
 from autocalc.errors import CompileError, KernelDataError
 
-_native = pytest.importorskip("autocalc._native")
 F4 = np.dtype("float32")
 
 
 @pytest.fixture(params=["native", "python"])
 def executor(request):
-    return _native.Executor if request.param == "native" else PythonExecutor
+    return native.Executor if request.param == "native" else PythonExecutor
 
 
 def memory(*values, dtype=F4):
@@ -66,7 +66,7 @@ def test_a_call_of_more_dimensions_than_the_c_form_has(executor, kernels):
 def test_the_c_form_runs_in_place_of_the_function(kernels):
     x, y = memory(1, -2), np.empty(2, F4)
     one = ExecutorCall(forbidden, kernels["relu"].native, (y, x), (1, 0))
-    _native.Executor([one], places_of(x, y)).run()
+    native.Executor([one], places_of(x, y)).run()
     assert y.tolist() == [1, 0]
 
 
@@ -119,7 +119,7 @@ def test_operands_may_be_absent_or_lists(executor, kernels):
 def test_both_leave_the_same_bits(kernels, rng):
     x, w, b = (rng.standard_normal(s).astype(F4) for s in ((32, 64), (48, 64), (48,)))
     kept = []
-    for make in (_native.Executor, PythonExecutor):
+    for make in (native.Executor, PythonExecutor):
         h, y = np.empty((32, 48), F4), np.empty((32, 48), F4)
         calls = [
             call(kernels, "linear", [h, None, x, w, b, "none"], [3, None, 0, 1, 2]),
@@ -214,7 +214,7 @@ def test_cycles_through_an_executor_are_collected(executor):
 
 def test_memory_that_a_kernel_cannot_use_is_refused_as_by_its_entry(kernels):
     x, y = memory(1, 2), np.empty(2, F4)
-    running = _native.Executor([call(kernels, "relu", [y, x], [1, 0])], places_of(x, y))
+    running = native.Executor([call(kernels, "relu", [y, x], [1, 0])], places_of(x, y))
     odd = np.zeros(3, F4)
     with pytest.raises(ValueError, match="relu: the elements of `a` are not aligned"):
         running.move(0, odd, 1)
@@ -277,20 +277,18 @@ def test_an_error_of_python_ends_the_run(executor):
 )
 def test_what_is_no_call_is_refused(one, error, message):
     with pytest.raises(error, match=message):
-        _native.Executor([one], {0: (np.ones(2), 0)})
+        native.Executor([one], {0: (np.ones(2), 0)})
 
 
 def test_arguments_are_checked_as_by_the_entry(kernels):
     x, y = np.ones(3, F4), np.ones(2, F4)
     relu = kernels["relu"]
     with pytest.raises(ValueError, match="does not broadcast to the output's shape"):
-        _native.Executor(
-            [ExecutorCall(relu, relu.native, (y, x), (0, 0))], places_of(x)
-        )
+        native.Executor([ExecutorCall(relu, relu.native, (y, x), (0, 0))], places_of(x))
     with pytest.raises(TypeError, match="relu takes 2 arguments"):
-        _native.Executor([ExecutorCall(relu, relu.native, (y,), (0,))], places_of(x))
+        native.Executor([ExecutorCall(relu, relu.native, (y,), (0,))], places_of(x))
     with pytest.raises(TypeError, match="1 slots are given for 2 operands"):
-        _native.Executor([ExecutorCall(relu, relu.native, (y, y), (0,))], places_of(x))
+        native.Executor([ExecutorCall(relu, relu.native, (y, y), (0,))], places_of(x))
 
 
 # ---- threads
@@ -331,7 +329,7 @@ def test_long_runs_leave_the_interpreter_to_other_threads(kernels):
     one = call(
         kernels, "linear", [out, None, a, a, None, "none"], [1, None, 0, 0, None]
     )
-    running = _native.Executor([one] * 50, places_of(a, out))
+    running = native.Executor([one] * 50, places_of(a, out))
     count, stop = [0], threading.Event()
 
     def work():

@@ -3,14 +3,13 @@
 
 import numpy as np
 import pytest
+from tests.dispatcher import arrays as k
+from tests.kernel_table import TABLE, Sample
 from tests.simd.products import FLOAT32, check, gemm_sample, normal
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._dispatch.selection.arrays import arrays as k
-from autocalc._kernels.spec import Sample
-from autocalc._kernels.table import TABLE
-from autocalc.testing.conformance._subject import Refused, Subject
+from autocalc.testing.conformance import Refused, Subject
 
 SETS = {"bf16x2-amx": "high", "bf16-amx": "medium"}
 EXACT = "split-amx"
@@ -200,7 +199,7 @@ def test_same_bits_for_any_number_of_threads(subject):
 
 
 def _large(name):
-    from autocalc._kernels.samples import Make
+    from tests.kernel_table import Make
 
     samples = TABLE[name].samples(Make(FLOAT32))
     return next(s for s in samples if s.label.startswith("large"))

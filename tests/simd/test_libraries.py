@@ -7,13 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.simd.sets import loader, plugin
 
 from autocalc.errors import PluginError
 
-_loader = pytest.importorskip("autocalc_kernels_simd._loader")
-_plugin = pytest.importorskip("autocalc_kernels_simd._plugin")
-
-LIBRARIES = sorted(Path(_loader.__file__).parent.glob("kernels_*.so"))
+LIBRARIES = sorted(Path(loader.__file__).parent.glob("kernels_*.so"))
 PACKAGE = Path(__file__).parents[2] / "autocalc-kernels-simd"
 CHECK = PACKAGE / "tools" / "exports.py"
 #: What the libraries were linked from, where they were built in this checkout.
@@ -22,7 +20,7 @@ OBJECTS = sorted(
     [*PACKAGE.glob(f"{MADE}/generic/*/*.o"), *PACKAGE.glob(f"{MADE}/isa/*/*.o")]
 )
 #: Those with a library.
-ISAS = ("amx", *(isa.name for isa in _plugin._ISAS))
+ISAS = ("amx", *(isa.name for isa in plugin._ISAS))
 COMPILER = shutil.which("c++")
 
 needs_nm = pytest.mark.skipif(
@@ -45,7 +43,7 @@ def check(*libraries):
 
 def test_there_is_a_library_for_each_instruction_set_of_this_cpu():
     names = {path.stem.removeprefix("kernels_") for path in LIBRARIES}
-    runs = {i for i in ISAS if _loader.cpu_runs(i)}
+    runs = {i for i in ISAS if loader.cpu_runs(i)}
     assert runs
     assert runs <= names
 
@@ -108,20 +106,20 @@ def test_a_library_without_fault(tmp_path):
 
 
 def test_an_unknown_instruction_set_is_refused():
-    assert not _loader.cpu_runs("mmx")
+    assert not loader.cpu_runs("mmx")
     with pytest.raises(ImportError, match="this CPU does not run `mmx` code"):
-        _loader.load("mmx")
+        loader.load("mmx")
 
 
 def test_split_products_need_a_compiler_that_knows_amx(monkeypatch, tmp_path):
-    monkeypatch.setattr(_plugin, "__file__", str(tmp_path / "_plugin.py"))
+    monkeypatch.setattr(plugin, "__file__", str(tmp_path / "plugin.py"))
     with pytest.raises(PluginError, match="older than GCC 11 or Clang 12"):
-        _plugin._load_amx("split")
+        plugin._load_amx("split")
 
 
 def test_split_products_need_a_system_that_grants_amx(monkeypatch, tmp_path):
     (tmp_path / "kernels_amx.so").touch()
-    monkeypatch.setattr(_plugin, "__file__", str(tmp_path / "_plugin.py"))
-    monkeypatch.setattr(_loader, "cpu_runs", lambda isa: isa != "amx")
+    monkeypatch.setattr(plugin, "__file__", str(tmp_path / "plugin.py"))
+    monkeypatch.setattr(loader, "cpu_runs", lambda isa: isa != "amx")
     with pytest.raises(PluginError, match=r"grants no AMX state .* Linux does from 5"):
-        _plugin._load_amx("split")
+        plugin._load_amx("split")

@@ -3,13 +3,12 @@
 
 import numpy as np
 import pytest
+from tests.engine import native
 
 import autocalc as ac
 from autocalc._dispatch.machine.thread_budget import chosen_budget
 from autocalc._dispatch.plugins.threads import apply_budget
 from autocalc.nn import functional as F
-
-_native = pytest.importorskip("autocalc._native")
 
 THREADS = (1, 2, 3, 5, 8, 16, 64)
 
@@ -21,11 +20,11 @@ def on_threads():
 
     def run(count, work):
         apply_budget(count)
-        _native.set_team_limit(count)
+        native.set_team_limit(count)
         return work()
 
     yield run
-    _native.set_team_limit(0)
+    native.set_team_limit(0)
     apply_budget(before)
 
 
@@ -134,17 +133,17 @@ def test_parts_without_memory_of_their_own_are_recorded(on_threads):
 
     expected = on_threads(1, lambda: (ac.manual_seed(0), work())[1])
     try:
-        _native.record_jobs(16)
+        native.record_jobs(16)
         ac.manual_seed(0)
         out = work()
-        records = _native.job_records()
+        records = native.job_records()
     finally:
-        _native.record_jobs(0)
+        native.record_jobs(0)
     assert out[0].numpy().tobytes() == expected[0].numpy().tobytes()
     tasks, parts, passed = max(records, key=lambda record: record[0])
     assert tasks >= 16
     assert len(parts) == 16
     assert 0 < max(parts) < sum(parts) < passed
-    _native.record_jobs(16)
-    assert _native.job_records() == []
-    _native.record_jobs(0)
+    native.record_jobs(16)
+    assert native.job_records() == []
+    native.record_jobs(0)

@@ -6,8 +6,7 @@ from time import perf_counter_ns
 
 import numpy as np
 import pytest
-
-_native = pytest.importorskip("autocalc._native")
+from tests.engine import native
 
 
 def gemm(kernels, a, b, activation="none"):
@@ -56,11 +55,11 @@ def normal(rng):
 @pytest.fixture
 def measured():
     """Measure phases and what threads work."""
-    _native.measure_waiting(True)
-    _native.measure_phases(True)
+    native.measure_waiting(True)
+    native.measure_phases(True)
     yield
-    _native.measure_waiting(False)
-    _native.measure_phases(False)
+    native.measure_waiting(False)
+    native.measure_phases(False)
 
 
 @pytest.fixture(params=[1, 2])
@@ -73,11 +72,11 @@ class Since:
     """What the clock of the pool says since a moment."""
 
     def __init__(self):
-        self.begin = _native.read_clock()
+        self.begin = native.read_clock()
 
     def __call__(self):
         """Return nanoseconds, what threads waited and helped, and phases."""
-        start, stop, *others = _native.clock_between(self.begin, _native.read_clock())
+        start, stop, *others = native.clock_between(self.begin, native.read_clock())
         return stop - start, *others
 
 
@@ -184,14 +183,14 @@ def test_the_clock_is_that_of_python_and_says_what_lies_between(
     kernels, measured, normal
 ):
     before = perf_counter_ns()
-    begin = _native.read_clock()
+    begin = native.read_clock()
     gemm(kernels, normal(200, 200), normal(200, 200))
-    end = _native.read_clock()
+    end = native.read_clock()
     after = perf_counter_ns()
-    start, stop, *_, phases = _native.clock_between(begin, end)
+    start, stop, *_, phases = native.clock_between(begin, end)
     assert before <= start < stop <= after
     assert phases
-    assert _native.clock_between(begin, begin) == (start, start, 0, 0, {})
+    assert native.clock_between(begin, begin) == (start, start, 0, 0, {})
 
 
 @pytest.mark.parametrize(
@@ -204,7 +203,7 @@ def test_the_clock_is_that_of_python_and_says_what_lies_between(
 )
 def test_what_is_no_reading(readings, message):
     with pytest.raises(TypeError, match=message):
-        _native.clock_between(*readings)
+        native.clock_between(*readings)
 
 
 def test_measuring_changes_no_bit(kernels, threads, normal):
@@ -221,11 +220,11 @@ def test_measuring_changes_no_bit(kernels, threads, normal):
         )
 
     plain = all_of_them()
-    _native.measure_phases(True)
+    native.measure_phases(True)
     try:
         other = all_of_them()
     finally:
-        _native.measure_phases(False)
+        native.measure_phases(False)
     assert all(np.array_equal(one, two) for one, two in zip(plain, other, strict=True))
 
 

@@ -9,9 +9,9 @@ import threading
 
 import numpy as np
 import pytest
+from tests.engine import native
 
-_loader = pytest.importorskip("autocalc_kernels_simd._loader")
-_native = pytest.importorskip("autocalc._native")
+pytest.importorskip("tests.simd.sets")
 
 
 def matmul(kernels, a, b):
@@ -29,9 +29,9 @@ def operands(rng):
 
 def test_the_number_of_threads_is_at_least_one(set_threads):
     set_threads(4)
-    assert _native.num_threads() == 4
+    assert native.num_threads() == 4
     set_threads(0)
-    assert _native.num_threads() == 1
+    assert native.num_threads() == 1
 
 
 def test_python_threads_multiply_at_the_same_time(kernels, set_threads, operands):
@@ -48,7 +48,7 @@ def test_python_threads_multiply_at_the_same_time(kernels, set_threads, operands
     for thread in threads:
         thread.start()
     for i in range(50):
-        _native.set_num_threads(i % 4 + 1)
+        native.set_num_threads(i % 4 + 1)
     for thread in threads:
         thread.join()
     assert not failures
@@ -99,19 +99,19 @@ def test_waiting_is_measured_on_demand(kernels, set_threads):
 
     def added(times):
         """Return nanoseconds of calls, and what threads waited in them."""
-        begin = _native.read_clock()
+        begin = native.read_clock()
         for _ in range(times):
             add(out, a, a)
-        start, stop, waited, *_ = _native.clock_between(begin, _native.read_clock())
+        start, stop, waited, *_ = native.clock_between(begin, native.read_clock())
         return stop - start, waited
 
     set_threads(2)
     try:
         assert added(1)[1] == 0
-        _native.measure_waiting(True)
+        native.measure_waiting(True)
         passed, waited = added(20)
-        _native.measure_waiting(False)
+        native.measure_waiting(False)
         assert 0 < waited < 2 * passed
         assert added(1)[1] == 0
     finally:
-        _native.measure_waiting(False)
+        native.measure_waiting(False)

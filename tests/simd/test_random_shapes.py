@@ -12,17 +12,16 @@ import zlib
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, Sample
+from tests.kernel_table import xp as numpy_xp
+from tests.oracle import LAYOUTS, limits_of
+from tests.oracle import expected as expected_of
 
 import autocalc as ac
-from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.attention.attention import (
     attention_reference as reference_attention,
 )
-from autocalc._kernels.spec import Sample
-from autocalc._kernels.table import TABLE
-from autocalc.testing.conformance._memory import LAYOUTS
-from autocalc.testing.conformance._oracle import expected as expected_of
-from autocalc.testing.conformance._subject import Subject, limits_of
+from autocalc.testing.conformance import Subject
 
 FLOAT32 = np.dtype(np.float32)
 SHAPES = 10_000

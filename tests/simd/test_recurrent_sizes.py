@@ -3,12 +3,11 @@
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, Sample
+from tests.kernel_table import xp as numpy_xp
 
 import autocalc as ac
-from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.spec import Sample
-from autocalc._kernels.table import TABLE
-from autocalc.testing.conformance._subject import Subject
+from autocalc.testing.conformance import Subject
 
 FLOAT32 = np.dtype(np.float32)
 SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]

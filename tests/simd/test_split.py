@@ -7,14 +7,13 @@ import sys
 
 import numpy as np
 import pytest
+from tests.dispatcher import arrays as k
+from tests.kernel_table import TABLE, Sample
+from tests.oracle import expected as expected_of
 from tests.simd.products import FLOAT32, check, gemm_sample, normal
 
 import autocalc as ac
-from autocalc._dispatch.selection.arrays import arrays as k
-from autocalc._kernels.spec import Sample
-from autocalc._kernels.table import TABLE
-from autocalc.testing.conformance._oracle import expected as expected_of
-from autocalc.testing.conformance._subject import Refused, Subject
+from autocalc.testing.conformance import Refused, Subject
 
 NAME = "split-amx"
 TINY = float(np.finfo(np.float32).tiny)

@@ -3,18 +3,12 @@
 
 import numpy as np
 import pytest
-
-from autocalc._kernels.samples import Make
-from autocalc._kernels.spec import Meta
-from autocalc._kernels.table import TABLE
-
-_loader = pytest.importorskip("autocalc_kernels_simd._loader")
-
-_plugin = pytest.importorskip("autocalc_kernels_simd._plugin")
+from tests.kernel_table import TABLE, Make, Meta
+from tests.simd.sets import loader, plugin
 
 NAMES = sorted(
     set().union(
-        *(_loader.load(isa.name) for isa in _plugin._ISAS if _loader.cpu_runs(isa.name))
+        *(loader.load(isa.name) for isa in plugin._ISAS if loader.cpu_runs(isa.name))
     )
 )
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.dispatcher import registry
+from tests.simd.sets import plugin
 
 import autocalc as ac
-from autocalc._dispatch.plugins.discovery import registry
-from autocalc._kernels.kernel_set import DispatchKey
 from autocalc.nn import functional as F
-
-_plugin = pytest.importorskip("autocalc_kernels_simd._plugin")
+from autocalc.plugin import DispatchKey
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 
@@ -47,11 +46,11 @@ def key(
 def test_calls_that_ask(
     rows: tuple[int, ...], columns: int, steps: int, dtype: Any, wanted: bool
 ) -> None:
-    assert _plugin._transposed_weight(key(rows, columns, steps, dtype)) is wanted
+    assert plugin._transposed_weight(key(rows, columns, steps, dtype)) is wanted
 
 
 def test_a_key_without_shapes_asks_for_nothing() -> None:
-    assert not _plugin._transposed_weight(DispatchKey("linear", (F4,) * 5))
+    assert not plugin._transposed_weight(DispatchKey("linear", (F4,) * 5))
 
 
 @pytest.mark.parametrize("name", ["simd-avx512", "simd-avx2", "simd-sse2", "simd-neon"])

@@ -7,13 +7,12 @@ import sys
 
 import numpy as np
 import pytest
+from tests.kernel_table import TABLE, Sample
+from tests.oracle import LAYOUTS
+from tests.oracle import expected as expected_of
 
 import autocalc as ac
-from autocalc._kernels.spec import Sample
-from autocalc._kernels.table import TABLE
-from autocalc.testing.conformance._memory import LAYOUTS
-from autocalc.testing.conformance._oracle import expected as expected_of
-from autocalc.testing.conformance._subject import Refused, Subject
+from autocalc.testing.conformance import Refused, Subject
 
 FLOAT32 = np.dtype(np.float32)
 SETS = [name for name in ac.kernels.available() if name.startswith("winograd-")]

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+"""Core's engine; who imports this is skipped where there is none."""
+
+from __future__ import annotations
+
+import pytest
+
+native = pytest.importorskip("autocalc._native")
