@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.core import third_derivative_cases
+from tests.core import derivative_cases
 
 import autocalc as ac
 from autocalc.errors import CompileError
 
-CALLS = dict(third_derivative_cases.calls())
+CALLS = dict(derivative_cases.calls())
 
 #: Calls that read values: of checks, or because shapes or ways depend on them.
 READ = frozenset(
@@ -40,7 +40,7 @@ READ = frozenset(
 
 def step_of(expression: str, shapes: Any) -> Any:
     """Return a step: the function, the sum of its results, and their gradients."""
-    function = third_derivative_cases.function_of(expression, shapes)
+    function = derivative_cases.function_of(expression, shapes)
 
     def step(*tensors: ac.Tensor) -> list[ac.Tensor]:
         leaves = [x.clone().requires_grad_() for x in tensors]

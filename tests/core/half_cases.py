@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls in half precision beyond those of `third_derivative_cases`, and what has none.
+"""Calls in half precision beyond those of `derivative_cases`, and what has none.
 
 `x` and `y` are (2, 3) and of any sign, `p` lies between 0.1 and 0.9, `z` is of 0.1
 and the like: numbers that halves round are part of the calls.
@@ -97,7 +97,7 @@ _DRAWS = """
     bernoulli binomial poisson rand_like randint randint_like randn randn_like randperm
 """
 _WINDOWS = "bartlett_window blackman_window hamming_window hann_window kaiser_window"
-#: Public functions without a call here or in `third_derivative_cases`, by the reason.
+#: Public functions without a call here or in `derivative_cases`, by the reason.
 WITHOUT = {
     "the result is no floating-point number": _PLACES,
     "one copy, number or draw, which is rounded once": _COPIES + _DRAWS,

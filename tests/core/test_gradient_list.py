@@ -25,7 +25,7 @@ PAGE = Path(__file__).parents[2] / "docs/reference/gradients.md"
 TABLE = PAGE.read_text(encoding="utf-8").partition("## Operators")[2].partition("##")[0]
 LISTED = set(re.findall(r"`(\w+)`", TABLE))
 
-#: Views are made by no kernel; `test_ops_gradients` has a case of each.
+#: Views are made by no kernel; `test_derivatives` has a case of each.
 VIEWS = {name for name, function in OPERATORS.items() if function.op.spec is None}
 
 #: What else than a wrong gradient says that there is none.

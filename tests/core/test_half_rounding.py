@@ -12,10 +12,10 @@ import re
 
 import numpy as np
 import pytest
-from tests.core import half_cases, third_derivative_cases
+from tests.core import derivative_cases, half_cases
 from tests.core.half_checks import Checked, check, converted, tensors_in
 from tests.core.small_samples import samples_of
-from tests.core.test_third_derivatives import public
+from tests.core.test_derivatives import public
 from tests.operator_table import OPERATORS
 
 import autocalc as ac
@@ -39,7 +39,7 @@ def half(request):
 
 def names_for(half, checked):
     """Return the names that expressions use, every tensor of them in `half`."""
-    names = {**vars(third_derivative_cases), **vars(half_cases)}
+    names = {**vars(derivative_cases), **vars(half_cases)}
     for name, value in names.items():
         if isinstance(value, ac.Tensor) and value.is_floating_point():
             names[name] = value.to(half)
@@ -67,7 +67,7 @@ def run(expression, shapes, half, checked, scales):
         function(*[x.to(half) for x in xs])
 
 
-EXPRESSIONS = dict(third_derivative_cases.calls())
+EXPRESSIONS = dict(derivative_cases.calls())
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
@@ -214,7 +214,7 @@ def test_methods_in_place_have_the_bits_of_the_function(name):
 
 
 def test_every_public_function_has_a_call_or_a_reason():
-    tried = {id(f) for f in third_derivative_cases.called()}
+    tried = {id(f) for f in derivative_cases.called()}
     tried |= {id(f) for f in half_cases.functions_called()}
     tried |= {id(f) for f in OPERATORS.values()}
     everything = public() | {

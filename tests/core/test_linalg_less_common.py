@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pseudoinverses, ranks, least squares, triangles, conditions: values and gradients."""
+"""Pseudoinverses, ranks, least squares, triangles, conditions: values."""
 
 from __future__ import annotations
 
@@ -97,19 +97,6 @@ def test_symmetric_matrices():
     assert ac.allclose(L.pinv(x.tril(), hermitian=True), L.pinv(x))
     assert L.matrix_rank(-x, 1e-9, True).tolist() == [3, 1]
 
-    def symmetric(y):
-        return L.pinv(y + y.mT, hermitian=True)
-
-    assert gradcheck(symmetric, [leaf(normal(3, 3))])
-    assert gradgradcheck(symmetric, [leaf(normal(2, 2))])
-
-
-@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (2, 3, 2)])
-def test_gradients_of_pseudoinverses(shape):
-    assert gradcheck(L.pinv, [leaf(normal(*shape))])
-    assert gradgradcheck(L.pinv, [leaf(normal(*shape)[..., :3, :3])])
-    assert gradcheck(ac.pinverse, [leaf(normal(*shape))])
-
 
 def test_gradients_of_a_smaller_rank_and_of_equal_values():
     """Differences keep the rank where the factors are moved."""
@@ -183,19 +170,6 @@ def test_least_squares_of_vectors_batches_and_a_smaller_rank():
     assert cut.solution.tolist() == [[1.0], [0.0]]
 
 
-@pytest.mark.parametrize("shape", [(4, 2), (2, 4), (2, 3, 3)])
-def test_gradients_of_least_squares(shape):
-    b = normal(*shape[:-1], 2)
-
-    def parts(x, y):
-        found = L.lstsq(x, y, driver="gelsd")
-        rest = found.residuals
-        return (found.solution, rest) if rest.numel() else found.solution
-
-    assert gradcheck(parts, [leaf(normal(*shape)), leaf(b)])
-    assert gradgradcheck(parts, [leaf(normal(*shape)), leaf(b)])
-
-
 # ---- triangles, tensors, reflections -------------------------------------------------
 
 
@@ -212,12 +186,6 @@ def test_triangles(upper, left, unit):
     back = half @ found.numpy() if left else found.numpy() @ half
     np.testing.assert_allclose(back, np.broadcast_to(b, back.shape), 1e-9, 1e-12)
 
-    def solved(x, y):
-        return L.solve_triangular(x, y, **words)
-
-    assert gradcheck(solved, [leaf(a[0]), leaf(b[0, 0])])
-    assert gradgradcheck(solved, [leaf(a[0]), leaf(b[0, 0])])
-
 
 def test_tensors_as_systems():
     a = normal(2, 3, 6)
@@ -233,8 +201,6 @@ def test_tensors_as_systems():
     np.testing.assert_allclose(L.tensorinv(ac.tensor(a)).numpy(), wanted, 1e-9)
     wanted = np.linalg.tensorinv(moved, 1)
     np.testing.assert_allclose(L.tensorinv(ac.tensor(moved), 1).numpy(), wanted, 1e-9)
-    assert gradcheck(L.tensorsolve, [leaf(a), leaf(b)])
-    assert gradcheck(L.tensorinv, [leaf(a)])
 
 
 def test_reflections():
@@ -246,7 +212,6 @@ def test_reflections():
             v = np.r_[np.zeros(j), 1.0, a[i, j + 1 :, j]]
             q = q @ (np.eye(4) - tau[i, j] * np.outer(v, v))
         np.testing.assert_allclose(found[i], q[:, :3], 1e-9, 1e-12)
-    assert gradcheck(L.householder_product, [leaf(a), leaf(tau)])
 
 
 # ---- vectors and conditions ----------------------------------------------------------
@@ -283,7 +248,6 @@ def test_conditions(p):
     a = normal(3, 4, 4)
     found = L.cond(ac.tensor(a), p).numpy()
     np.testing.assert_allclose(found, np.linalg.cond(a, p), 1e-9)
-    assert gradcheck(lambda x: L.cond(x, p), [leaf(a[0])])
     a[1] = 0
     a[1, 0] = 1.0
     found = L.cond(ac.tensor(a), p).numpy()

@@ -119,50 +119,6 @@ def test_statistics_have_no_history_and_need_no_memory():
 
 
 RUNNING = ac.tensor([0.2, -0.3]), ac.tensor([0.5, 2.0])
-CASES = {
-    "batch_norm": (
-        lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True),
-        (leaf(2, 2, 3), leaf(2, seed=1), leaf(2, seed=2)),
-    ),
-    "batch_norm plain": (
-        lambda x: F.batch_norm(x, None, None, training=True, eps=0.1),
-        (leaf(3, 2),),
-    ),
-    "batch_norm of a product": (
-        lambda x, w: F.batch_norm(x * w, None, None, w, training=True),
-        (leaf(3, 2), leaf(2, seed=1)),
-    ),
-    "batch_norm_relu": (
-        lambda x, w, b, r: F.batch_norm_relu(
-            x, None, None, w, b, training=True, residual=r
-        ),
-        (leaf(2, 2, 3), leaf(2, seed=1), leaf(2, seed=2), leaf(2, 2, 3, seed=3)),
-    ),
-    "batch_norm_relu plain": (
-        lambda x: F.batch_norm_relu(x, None, None, training=True, eps=0.1),
-        (leaf(3, 2),),
-    ),
-    "batch_norm running": (
-        lambda x, w, b: F.batch_norm(x, *(a.double() for a in RUNNING), w, b),
-        (leaf(2, 2, 2), leaf(2, seed=1), leaf(2, seed=2)),
-    ),
-    "instance_norm": (
-        lambda x, w, b: F.instance_norm(x, weight=w, bias=b),
-        (leaf(2, 2, 3), leaf(2, seed=1), leaf(2, seed=2)),
-    ),
-    "group_norm": (
-        lambda x, w, b: F.group_norm(x, 2, w, b),
-        (leaf(2, 4, 2), leaf(4, seed=1), leaf(4, seed=2)),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_gradients_to_second_order(name):
-    assert gradcheck(*CASES[name])
-    assert gradgradcheck(*CASES[name])
-
-
 #: What runs in the same pass as a norm, and its kernel in the backward pass.
 ACTIVATIONS = {
     "relu": nn.ReLU(),
@@ -248,14 +204,6 @@ def test_running_statistics_have_no_gradient():
     F.batch_norm(x, mean, var).sum().backward()
     assert mean.grad is None
     assert var.grad is None
-
-
-@pytest.mark.parametrize("name", ["batch_norm", "batch_norm_relu"])
-@pytest.mark.parametrize("needed", [(0,), (1,), (2,), (1, 2)])
-def test_only_some_inputs_need_a_gradient(name, needed):
-    function, inputs = CASES[name]
-    inputs = [x.detach().requires_grad_(i in needed) for i, x in enumerate(inputs)]
-    assert gradcheck(function, inputs)
 
 
 def test_a_chain_runs_a_norm_and_the_relu_behind_it_as_one_kernel():

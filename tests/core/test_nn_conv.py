@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions: values by the formula, gradients to second order, layers, errors."""
+"""Convolutions: values by the formula, layers, errors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._ops.convolutions import conv
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
-from autocalc.testing import gradcheck, gradgradcheck
 
 F = nn.functional
 
@@ -90,48 +88,6 @@ def test_output_padding_up_to_the_dilation():
     assert out.tolist() == [[[10.0, 2.0]]]
     out = F.conv_transpose1d(x, weight, padding=1, output_padding=1, dilation=2)
     assert out.tolist() == [[[10.0, 2.0, 20.0]]]
-
-
-LIE = ((2, 1), (1, 1), (1, 2), 2)
-CASES = {
-    "conv": (
-        lambda x, w, b: conv.conv_op(x, w, b, *LIE),
-        lambda: (leaf(1, 2, 4, 3), leaf(2, 1, 2, 2, seed=1), leaf(2, seed=2)),
-    ),
-    "conv_dx": (
-        lambda g, w, b: conv.conv_dx(g, w, b, (4, 3), *LIE),
-        lambda: (leaf(1, 2, 3, 3), leaf(2, 1, 2, 2, seed=1), leaf(2, seed=2)),
-    ),
-    "conv_dweight": (
-        lambda g, x: conv.conv_dweight(g, x, (2, 2), *LIE),
-        lambda: (leaf(1, 2, 3, 3), leaf(1, 2, 4, 3, seed=1)),
-    ),
-    "conv1d": (
-        lambda x, w: F.conv1d(x, w, None, 1, "same"),
-        lambda: (leaf(1, 2, 3), leaf(1, 2, 2, seed=1)),
-    ),
-    "conv_transpose2d": (
-        lambda x, w, b: F.conv_transpose2d(x, w, b, 2, 1, 1),
-        lambda: (leaf(1, 1, 2, 2), leaf(1, 2, 2, 3, seed=1), leaf(2, seed=2)),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_gradients_to_second_order(name):
-    function, make = CASES[name]
-    assert gradcheck(function, make())
-    assert gradgradcheck(function, make())
-
-
-@pytest.mark.parametrize("needed", [(0,), (1,), (2,), (0, 2), (1, 2)])
-def test_only_some_inputs_need_a_gradient(needed):
-    for name in ("conv", "conv_dx"):
-        function, make = CASES[name]
-        inputs = make()
-        for i, x in enumerate(inputs):
-            x.requires_grad_(i in needed)
-        assert gradcheck(function, inputs)
 
 
 @pytest.mark.parametrize("dilation", [1, 2])

@@ -8,7 +8,6 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._ops.random import dropout
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn import functional as F
 
@@ -48,18 +47,6 @@ def test_gradient_is_masked_and_scaled_alike():
     np.testing.assert_allclose(
         x.grad.numpy(), (y.detach().numpy() != 0) / 0.75, rtol=1e-6
     )
-
-
-def test_gradients_to_second_order():
-    x = ac.randn(7, dtype=ac.float64, requires_grad=True)
-    seed, offset = ac.tensor(3), ac.tensor(8)
-
-    def function(x):
-        out, _ = dropout.dropout_op(x, seed, offset, 0.4)
-        return out * out * x
-
-    assert ac.testing.gradcheck(function, (x,))
-    assert ac.testing.gradgradcheck(function, (x,))
 
 
 def test_the_backward_kernel_serves_both_orders():

@@ -9,7 +9,6 @@ import pytest
 import autocalc as ac
 from autocalc import nn
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
-from autocalc.testing import gradcheck, gradgradcheck
 
 F = nn.functional
 
@@ -64,19 +63,6 @@ def test_sizes_by_ratio_and_inputs_without_a_batch():
     assert ac.equal(fixed(x), fixed(x))
     assert list(fixed.state_dict()) == ["_random_samples"]
     assert F.fractional_max_pool2d(x.half(), 2, 4).dtype is ac.float16
-
-
-def test_gradients():
-    rng = np.random.default_rng(1)
-    x = ac.tensor(rng.permutation(2 * 6 * 7).reshape(1, 2, 6, 7) * 1.0)
-    x.requires_grad_()
-    draws = ac.tensor(rng.uniform(size=(1, 2, 2)))
-
-    def pool(x):
-        return F.fractional_max_pool2d(x, 2, (3, 4), _random_samples=draws) ** 2
-
-    assert gradcheck(pool, (x,))
-    assert gradgradcheck(pool, (x,))
 
 
 @pytest.mark.parametrize(

@@ -66,13 +66,6 @@ def test_cross_entropy_ignores_rows_and_takes_images():
     )
 
 
-def test_cross_entropy_gradients():
-    x = ac.tensor(LOGITS, requires_grad=True)
-    labels = ac.tensor(LABELS)
-    assert ac.testing.gradcheck(lambda x: F.cross_entropy(x, labels), (x,))
-    assert ac.testing.gradgradcheck(lambda x: F.cross_entropy(x, labels), (x,))
-
-
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 def test_mse(reduction):
     a, b = LOGITS, LOGITS[::-1].copy()
@@ -80,11 +73,6 @@ def test_mse(reduction):
     expected = {"mean": square.mean(), "sum": square.sum(), "none": square}[reduction]
     value = nn.MSELoss(reduction=reduction)(ac.tensor(a), ac.tensor(b))
     np.testing.assert_allclose(value.numpy(), expected, rtol=1e-12)
-    x = ac.tensor(a, requires_grad=True)
-    y = ac.tensor(b, requires_grad=True)
-    assert ac.testing.gradcheck(
-        lambda x, y: F.mse_loss(x, y, reduction=reduction), (x, y)
-    )
 
 
 def test_mse_warns_of_shapes_that_differ():

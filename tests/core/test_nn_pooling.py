@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pooling: values by the definition, gradients to second order, layers, errors."""
+"""Pooling: values by the definition, layers, errors."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._ops.pooling import avg_pooling, max_pooling
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
-from autocalc.testing import gradcheck, gradgradcheck
 
 F = nn.functional
 
@@ -122,35 +120,6 @@ def test_nan_is_the_largest_and_equals_go_to_the_first():
     # What lies outside is smaller than -inf.
     x = ac.full((1, 2), -float("inf"))
     assert F.max_pool1d(x, 2, 2, 1, return_indices=True)[1].tolist() == [[0, 1]]
-
-
-EVEN = ((2, 2), (2, 2), (0, 0))
-CASES = {
-    "max_pool": lambda x: max_pooling.max_pool_op(
-        x, (3, 2), (2, 1), (1, 0), (1, 2), True
-    ),
-    "max_pool overlapping": lambda x: F.max_pool2d(x, 2, 1),
-    "avg_pool": lambda x: avg_pooling.avg_pool_op(
-        x, (3, 2), (2, 1), (1, 1), True, False, 0
-    ),
-    "avg_pool_backward": lambda g: avg_pooling.avg_pool_backward(
-        g, (8, 7), *EVEN, True, True, 3
-    ),
-    "adaptive_avg_pool": lambda x: avg_pooling.adaptive_avg_pool_op(x, (3, 2)),
-    "adaptive_avg_pool_backward": lambda g: avg_pooling.adaptive_avg_pool_backward(
-        g, (5, 6)
-    ),
-    "adaptive_max_pool": lambda x: max_pooling.adaptive_max_pool_op(x, (3, 3)),
-    "max_pool_backward": lambda g: max_pooling.max_pool_backward(
-        g, ac.arange(16).reshape(1, 1, 4, 4) * 3 % 7, (2, 4)
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_gradients_to_second_order(name):
-    assert gradcheck(CASES[name], leaf(1, 1, 4, 4))
-    assert gradgradcheck(CASES[name], leaf(1, 1, 4, 4))
 
 
 def test_sizes_that_divide_evenly_take_the_kernels_of_windows():

@@ -7,28 +7,10 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.autograd import gradcheck, gradgradcheck
 from autocalc.errors import ArgumentError, DTypeError, KernelDataError, ShapeError
 from autocalc.nn import functional as F
 
 pytestmark = pytest.mark.core
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda x: F.lp_pool1d(x.exp(), 3, 2),
-        lambda x: F.lp_pool2d(x.exp(), 2, (1, 2), ceil_mode=True),
-        lambda x: F.max_unpool1d(*F.max_pool1d(x, 2, return_indices=True), 2),
-        lambda x: F.local_response_norm(x, 3, 0.5),
-        lambda x: F.pdist(x[0], 3),
-        lambda x: F.channel_shuffle(x, 2),
-    ],
-)
-def test_gradients_to_second_order(function):
-    x = ac.randn(2, 4, 6, dtype=ac.float64, requires_grad=True)
-    assert gradcheck(function, [x])
-    assert gradgradcheck(function, [x])
 
 
 def test_maxima_go_back_to_where_they_were():

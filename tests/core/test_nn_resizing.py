@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Interpolation, pixels and channels, windows as columns: values, gradients, errors."""
+"""Interpolation, pixels and channels, windows as columns: values, errors."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._ops.convolutions import unfolding
-from autocalc._ops.images import resizing
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
-from autocalc.testing import gradcheck, gradgradcheck
 
 F = nn.functional
 
@@ -101,37 +98,6 @@ def test_columns_are_windows_and_a_convolution_is_a_product():
     assert one.tolist() == columns[0].tolist()
     back = F.fold(one, (5, 6), (2, 3), **lie)
     assert back.tolist() == F.fold(columns, (5, 6), (2, 3), **lie)[0].tolist()
-
-
-WINDOWS = ((2, 2), (1, 2), (1, 0), (1, 2))
-CASES = {
-    "unfold": (lambda x: unfolding.unfold_op(x, *WINDOWS), leaf(1, 2, 2, 4)),
-    "fold": (lambda x: unfolding.fold_op(x, (2, 4), *WINDOWS), leaf(1, 4, 3)),
-    "resample": (
-        lambda x: resizing.resample_op(x, 1, 5, 0.7, "linear", False),
-        leaf(2, 4, 2),
-    ),
-    "resample_backward": (
-        lambda g: resizing.resample_backward(g, 1, 3, 0.6, "linear", True),
-        leaf(2, 4, 2),
-    ),
-    "resample nearest": (
-        lambda x: resizing.resample_op(x, 1, 5, 0.7, "nearest", False),
-        leaf(2, 4, 2),
-    ),
-    "bilinear": (
-        lambda x: F.interpolate(x, (3, 2), mode="bilinear"),
-        leaf(1, 1, 2, 3),
-    ),
-    "pixel_shuffle": (lambda x: F.pixel_shuffle(x, 2), leaf(4, 1, 2)),
-    "pixel_unshuffle": (lambda x: F.pixel_unshuffle(x, 2), leaf(1, 2, 4)),
-}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_gradients_to_second_order(name):
-    assert gradcheck(*CASES[name])
-    assert gradgradcheck(*CASES[name])
 
 
 LAYERS = {
@@ -296,23 +262,6 @@ ERRORS = [
 def test_what_does_not_fit_is_an_error(call, error, text):
     with pytest.raises(error, match=text):
         call()
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        {"size": (3, 7), "mode": "bicubic"},
-        {"scale_factor": 1.5, "mode": "bicubic", "align_corners": True},
-        {"size": (2, 3), "mode": "bicubic", "antialias": True},
-        {"size": (2, 3), "mode": "bilinear", "antialias": True},
-        {"size": (2, 7), "mode": "nearest-exact"},
-        {"size": (3, 2), "mode": "area"},
-    ],
-)
-def test_gradients_of_sums_of_pixels(words):
-    x = ac.randn(1, 2, 4, 5, dtype=ac.float64, requires_grad=True)
-    assert gradcheck(lambda x: F.interpolate(x, **words), [x])
-    assert gradgradcheck(lambda x: F.interpolate(x * x, **words), [x])
 
 
 def test_smaller_images_keep_their_mean_and_fine_stripes_vanish():

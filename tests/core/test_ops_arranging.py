@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reading and writing at indices, parts, arrangement: gradients, views, errors."""
+"""Reading and writing at indices, parts, arrangement: views, errors."""
 
 from __future__ import annotations
 
@@ -36,96 +36,6 @@ I = ac.tensor  # noqa: E741  an index
 
 def leaf(values=VALUES):
     return ac.tensor(values, dtype=ac.float64, requires_grad=True)
-
-
-#: Of x [3, 4].
-OF_ONE = {
-    "index tensors": lambda x: x[I([[0], [2]]), I([1, -1, 1])],
-    "index tensors apart": lambda x: x.reshape(3, 2, 2)[[0, 2], :, [1, 1]],
-    "index and slice": lambda x: x[1:, [0, 0, 3]],
-    "mask": lambda x: x[x.detach() > 0],
-    "mask of rows": lambda x: x[I([True, False, True]), None, 1:3],
-    "gather less": lambda x: x.gather(1, I([[0, 0], [2, -1 + 2]])),
-    "take_along_dim": lambda x: x.take_along_dim(I([[0, -1]]), 1),
-    "take_along_dim flat": lambda x: ac.take_along_dim(x, I([5, 0, 5])),
-    "index_fill": lambda x: x.index_fill(1, I([0, -1]), 2.5),
-    "masked_fill": lambda x: x.masked_fill(x.detach() > 0, -1.5),
-    "scatter a number": lambda x: x.scatter(0, I([[1, 0], [1, 2]]), 0.5),
-    "select": lambda x: x.select(1, -1),
-    "narrow": lambda x: x.narrow(1, I(-3), 2),
-    "split": lambda x: x.split(3, 1)[0] * x.split(3, 1)[1],
-    "chunk": lambda x: x.chunk(2, -1)[1] * x.chunk(2, -1)[0],
-    "unbind": lambda x: x.unbind(1)[0] * x.unbind(1)[3],
-    "tensor_split": lambda x: ac.tensor_split(x, [1, 3], 1)[1],
-    "diagonal": lambda x: x.diagonal(1),
-    "diag": lambda x: x.diag(-1) * x[0].diag(1)[:2, 1:3].diag(),
-    "diag_embed": lambda x: x.diag_embed(-1, 0, 2),
-    "trace": ac.trace,
-    "tril": lambda x: x.tril(-1) + x.triu(1),
-    "movedim": lambda x: x.reshape(3, 2, 2).movedim((0, 1), (-1, 0)),
-    "unflatten": lambda x: x.unflatten(1, (2, -1)),
-    "expand_as": lambda x: x[:, :1].expand_as(x),
-    "sum_to_size": lambda x: x.sum_to_size(3, 1),
-    "repeat": lambda x: x.repeat(2, 1, 2),
-    "tile": lambda x: x.tile(2),
-    "repeat_interleave": lambda x: x.repeat_interleave(2, 0),
-    "repeat_interleave by": lambda x: x.repeat_interleave(I([0, 3, 1]), dim=0),
-    "roll": lambda x: x.roll((1, -1), (0, 1)) * x.roll(5),
-    "flip": lambda x: x.flip(0, 1),
-    "meshgrid": lambda x: ac.meshgrid(x[0], x[:, 1], indexing="xy")[0],
-    "pad": lambda x: F.pad(x, (1, -1, -1, 2), value=1.5),
-    "pad reflect": lambda x: F.pad(x, (2, 1, 0, 1), "reflect"),
-    "pad replicate": lambda x: F.pad(x, (1, 5), "replicate"),
-    "pad circular": lambda x: F.pad(x, (3, -1, 1, 0), "circular"),
-    "stacks": lambda x: ac.vstack([ac.hstack([x, x]), x[0].tile(2), x.repeat(1, 2)]),
-    "cat with nothing": lambda x: ac.cat([ac.zeros(0, dtype=ac.float64), x], 1),
-}  # fmt: skip
-
-#: Of x [3, 4] and values [2, 4].
-OF_TWO = {
-    "index_put": lambda x, v: x.index_put((I([2, 0]),), v),
-    "index_put twice": lambda x, v: ac.index_put(x, (I([1, 1]),), v),
-    "index_put accumulate": lambda x, v: x.index_put((I([1, 1]),), v, accumulate=True),
-    "index_put apart": lambda x, v: x.reshape(3, 2, 2).index_put(
-        (I([2, 0]), None, I([0, 1])), v[:, :2]
-    ),
-    "index_put mask": lambda x, v: x.index_put((x.detach() > 1.0,), v[0, :1]),
-    "index_add": lambda x, v: x.index_add(0, I([2, 2]), v, alpha=1.5),
-    "index_copy": lambda x, v: x.index_copy(0, I([2, 0]), v),
-    "index_copy twice": lambda x, v: x.t().index_copy(1, I([2, 2]), v.t()),
-    "index_fill": lambda x, v: x.index_fill(0, I([1]), v[0, 0]),
-    "masked_fill": lambda x, v: x.masked_fill(I([True, False, True, False]), v[1, 1]),
-    "masked_scatter": lambda x, v: x.masked_scatter(x.detach() > 0, v),
-    "scatter": lambda x, v: x.scatter(0, I([[2, 0, 1, 1], [0, 1, 2, 0]]), v),
-    "scatter twice": lambda x, v: x.scatter(1, I([[1, 1, 1], [0, 3, 0]]), v),
-    "scatter add": lambda x, v: x.scatter(1, I([[1, 1]]), v, reduce="add"),
-    "scatter_add": lambda x, v: x.scatter_add(0, I([[2, 2], [2, 1]]), v),
-    "in place": lambda x, v: (
-        (x * 1)
-        .index_add_(0, I([0, 0]), v)
-        .index_copy_(0, I([1, 2]), v)
-        .masked_fill_(x.detach() > 1.5, 3.0)
-        .scatter_(1, I([[0], [1]]), v)
-        .scatter_add_(1, I([[2], [2]]), v)
-        .index_put_((I([0]), I([3])), v[0, :1])
-        .index_fill_(1, I([1]), v[1, 1])
-        .tril_(2)
-    ),
-}
-
-
-@pytest.mark.parametrize("name", OF_ONE)
-def test_gradients_of_one(name):
-    function = OF_ONE[name]
-    assert gradcheck(function, leaf())
-    assert gradgradcheck(lambda x: function(x * x), leaf())
-
-
-@pytest.mark.parametrize("name", OF_TWO)
-def test_gradients_of_two(name):
-    function, v = OF_TWO[name], leaf(VALUES[:2] * 0.7 + 0.1)
-    assert gradcheck(function, (leaf(), v))
-    assert gradgradcheck(lambda x, v: function(x, v * v), (leaf(), v))
 
 
 VIEWS = {

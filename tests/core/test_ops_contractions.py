@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Products of vectors and matrices, einsum and norms: values, gradients, errors."""
+"""Products of vectors and matrices, einsum and norms: values, errors."""
 
 from __future__ import annotations
 
@@ -23,37 +23,11 @@ def leaf(*sizes, seed=0):
 
 NAN = math.nan
 V, M, B = (4,), (3, 4), (2, 3, 4)
-PRODUCTS = {
-    "dot": (ac.dot, V, V),
-    "mv": (ac.mv, M, V),
-    "outer": (ac.outer, V, (3,)),
-    "inner": (ac.inner, B, M),
-    "inner of a number": (ac.inner, (), V),
-    "addmm": (lambda a, b: ac.addmm(a[:, :3], a, b, beta=0.3, alpha=2), M, (4, 3)),
-    "addmm beta 0": (lambda a, b: ac.addmm(a[:1, :3] * NAN, a, b, beta=0), M, (4, 3)),
-    "addmv": (lambda a, b: ac.addmv(b[:3], a, b), M, V),
-    "addr": (lambda a, b: a.sum() + ac.addr(a[0, 0], a[0], b, beta=2), M, (3,)),
-    "baddbmm": (lambda a, b: ac.baddbmm(b[:, 0:1, :], a, b, alpha=0.5), B, (2, 4, 3)),
-    "addbmm": (lambda a, b: ac.addbmm(b[0, 0], a, b), B, (2, 4, 3)),
-    "tensordot": (lambda a, b: ac.tensordot(a, b, 2), B, (3, 4, 2)),
-    "tensordot of none": (lambda a, b: ac.tensordot(a, b, 0), V, (2,)),
-    "tensordot lists": (
-        lambda a, b: ac.tensordot(a, b, ([0, -1], [1, 0])),
-        B,
-        (4, 2),
-    ),
-}
 
 
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_gradients_of_products(name):
-    function, *sizes = PRODUCTS[name]
-    inputs = [leaf(*size, seed=i) for i, size in enumerate(sizes)]
-    if name == "addmm beta 0":
-        assert function(*inputs).isfinite().all()
-        return
-    assert gradcheck(function, inputs)
-    assert gradgradcheck(function, inputs)
+def test_a_factor_of_0_hides_what_is_not_finite():
+    a, b = leaf(3, 4), leaf(4, 3)
+    assert ac.addmm(a[:1, :3] * NAN, a, b, beta=0).isfinite().all()
 
 
 EQUATIONS = {
@@ -111,22 +85,6 @@ def test_products_say_what_is_wrong():
         ac.tensordot(ac.ones(3, 3), ac.ones(3), ([0, 1], [0]))
     with pytest.raises(ShapeError, match=r"have the sizes \[3\] and \[2\]"):
         ac.tensordot(ac.ones(3), ac.ones(2), 1)
-
-
-NORMS = {
-    **{f"{p}": lambda x, p=p: ac.norm(x, p, 1) for p in (1, 2, 3, 0.5, math.inf)},
-    "-inf": lambda x: ac.linalg.vector_norm(x, -math.inf),
-    "fro": ac.linalg.matrix_norm,
-    "matrix 1": lambda x: ac.linalg.norm(x, 1),
-    "matrix inf": lambda x: ac.linalg.norm(x, math.inf, keepdim=True),
-    "of all": ac.linalg.norm,
-}
-
-
-@pytest.mark.parametrize("name", NORMS)
-def test_gradients_of_norms(name):
-    assert gradcheck(NORMS[name], leaf(3, 4))
-    assert gradgradcheck(lambda x: NORMS[name](x * x), leaf(3, 4))
 
 
 def test_norms():

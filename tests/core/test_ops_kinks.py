@@ -201,3 +201,46 @@ def test_the_padding_row_gets_no_gradient():
     w = ac.ones(3, 2, requires_grad=True)
     F.embedding(ac.tensor([0, 2, 2]), w, padding_idx=-1).sum().backward()
     assert w.grad.tolist() == [[1, 1], [0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("name", ["elu", "celu", "selu", "mish", "hardswish"])
+def test_written_into_the_input_the_gradient_is_the_same(name):
+    x = ac.randn(3, 4, dtype=ac.float64, requires_grad=True)
+    hidden = x * 2
+    y = getattr(F, name)(hidden, inplace=True)
+    assert y is hidden
+    (mine,) = ac.autograd.grad((y * y).sum(), [x])
+    z = getattr(F, name)(x * 2)
+    (expected,) = ac.autograd.grad((z * z).sum(), [x])
+    assert mine.tolist() == expected.tolist()
+
+
+def test_infinities_have_slopes():
+    x = ac.tensor([float("inf"), -float("inf"), 1e30], requires_grad=True)
+    for function, slopes in (
+        (F.hardswish, [1, 0, 1]),
+        (F.relu6, [0, 0, 0]),
+        (F.elu, [1, 0, 1]),
+        (F.leaky_relu, [1, pytest.approx(0.01), 1]),
+        (lambda x: F.huber_loss(x, ac.zeros(3), "none"), [1, -1, 1]),
+    ):
+        (grad,) = ac.autograd.grad(function(x).sum(), [x])
+        assert grad.tolist() == slopes
+
+
+def test_a_certain_and_wrong_probability_is_led_away():
+    p = ac.tensor([0.0, 1.0, 0.0], requires_grad=True)
+    t = ac.tensor([1.0, 0.0, 0.0])
+    loss = F.binary_cross_entropy(p, t, reduction="none")
+    assert loss.tolist() == [100.0, 100.0, 0.0]
+    loss.sum().backward()
+    low, high, right = p.grad.tolist()
+    assert low < -1e11
+    assert high > 1e11
+    assert right == 1.0  # d/dp of -log(1 - p)
+
+
+def test_exponentials_are_precise_near_0():
+    x = ac.tensor([-1e-6], dtype=ac.float32)
+    for function in (F.elu, F.celu):
+        assert function(x).item() == pytest.approx(-1e-6, rel=1e-6)

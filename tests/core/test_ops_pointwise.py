@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The elementwise functions beyond the primitives: values, gradients, errors."""
+"""The elementwise functions beyond the primitives: values, errors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._kernels.declare import Declaration
-from autocalc._kernels.elementwise import exponential, trigonometry
 from autocalc.errors import ArgumentError, DTypeError, GradError, KernelDataError
 from autocalc.errors import ShapeError as Shape
-from autocalc.testing import gradcheck, gradgradcheck
 
 pytestmark = pytest.mark.core
 
@@ -25,63 +22,6 @@ def leaf(*values):
 
 
 SMALL = (-0.83, -0.4, 0.15, 0.6, 0.9)
-UNARY = {
-    **dict.fromkeys(("exp2", "expm1", "erfc", "tan", "atan", "sinh", "cosh"), SMALL),
-    **dict.fromkeys(("asin", "acos", "log1p", "sign", "frac", "square"), SMALL),
-    **dict.fromkeys(("log2", "log10", "reciprocal"), (0.3, 0.8, 1.7, 20.0)),
-    **dict.fromkeys(("asinh", "atanh", "sinc"), SMALL),
-    "acosh": (1.1, 1.7, 20.0),
-}
-
-
-@pytest.mark.parametrize("name", UNARY)
-def test_gradients_of_one(name):
-    function = getattr(ac, name)
-    assert gradcheck(function, leaf(*UNARY[name]))
-    assert gradgradcheck(lambda x: function(x) * x, leaf(*UNARY[name]))
-
-
-A, B = (-2.3, 0.4, 1.9, 3.3), (1.1, -0.7, 0.6, -1.2)
-BINARY = {
-    "atan2": ac.atan2,
-    "fmod": ac.fmod,
-    "remainder": ac.remainder,
-    "div floor": lambda a, b: ac.div(a, b, rounding_mode="floor") * a,
-    "div trunc": lambda a, b: ac.div(a, b, rounding_mode="trunc") * b,
-    "lerp": lambda a, b: ac.lerp(a, b, 0.3),
-    "lerp by a tensor": lambda a, b: ac.lerp(a, b, a * b),
-    "addcmul": lambda a, b: ac.addcmul(a, a, b, value=0.7),
-    "addcdiv": lambda a, b: ac.addcdiv(a, a, b, value=0.7),
-    "rsub": lambda a, b: ac.rsub(a, b, alpha=0.4),
-    "clamp_min": ac.clamp_min,
-    "clamp_max": ac.clamp_max,
-    "nan_to_num": lambda a, b: ac.nan_to_num(a * b),
-    "hypot": ac.hypot,
-    "logaddexp": ac.logaddexp,
-    "logaddexp2": ac.logaddexp2,
-    "xlogy": lambda a, b: ac.xlogy(a, b * b),
-    "xlog1py": lambda a, b: ac.special.xlog1py(a, b * b),
-    "fmax": ac.fmax,
-    "fmin": ac.fmin,
-    "copysign": lambda a, b: ac.copysign(a, b) * b,
-}
-
-
-@pytest.mark.parametrize("name", BINARY)
-def test_gradients_of_two(name):
-    assert gradcheck(BINARY[name], (leaf(*A), leaf(*B)))
-    assert gradgradcheck(lambda a, b: BINARY[name](a, b) * a * b, (leaf(*A), leaf(*B)))
-
-
-#: Cases of these stand in `test_ops_gradients`.
-_TESTED_ELSEWHERE = {"exp", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf"}
-
-
-def test_every_kernel_of_these_families_has_a_case():
-    modules = (exponential, trigonometry)
-    declared = [one for module in modules for one in vars(module).values()]
-    names = {one.name for one in declared if isinstance(one, Declaration)}
-    assert names - _TESTED_ELSEWHERE <= {*UNARY, *BINARY}
 
 
 def test_the_angle_at_the_origin_has_the_gradient_0():

@@ -10,7 +10,6 @@ import pytest
 
 import autocalc as ac
 from autocalc.errors import ArgumentError, DTypeError, GradError
-from autocalc.testing import gradcheck, gradgradcheck
 
 mpmath = pytest.importorskip("mpmath")
 pytestmark = pytest.mark.core
@@ -193,34 +192,6 @@ def test_poles_and_limits(function, xs, expected):
 
 INSIDE = double(0.15, 0.4, 0.77, 0.93)
 WIDE = double(-1.6, 0.3, 2.2, 7.4)
-GRADIENTS = {
-    "lgamma": (ac.lgamma, WIDE),
-    "digamma": (ac.digamma, WIDE),
-    "polygamma": (lambda x: ac.polygamma(2, x), WIDE),
-    "mvlgamma": (lambda x: ac.mvlgamma(x + 2, 3), INSIDE),
-    "igamma": (lambda x: ac.igamma(INSIDE * 9, 8 * x), INSIDE),
-    "igammac": (lambda x: ac.igammac(INSIDE * 9, 8 * x), INSIDE),
-    "zeta": (lambda x: ac.special.zeta(INSIDE + 2, x), INSIDE),
-    "erfinv": (ac.erfinv, INSIDE),
-    "erfcx": (ac.special.erfcx, WIDE),
-    "ndtr": (ac.special.ndtr, WIDE),
-    "ndtri": (ac.special.ndtri, INSIDE),
-    "log_ndtr": (ac.special.log_ndtr, WIDE),
-    "entr": (ac.special.entr, INSIDE),
-    "xlog1py": (lambda x: ac.special.xlog1py(x, 2 * x), INSIDE),
-    "i0": (ac.i0, WIDE),
-    "i0e": (ac.special.i0e, WIDE),
-    "i1": (ac.special.i1, WIDE),
-    "i1e": (ac.special.i1e, WIDE),
-}
-
-
-@pytest.mark.parametrize("name", GRADIENTS)
-def test_gradients(name):
-    function, x = GRADIENTS[name]
-    x = x.clone().requires_grad_()
-    assert gradcheck(function, (x,))
-    assert gradgradcheck(function, (x,))
 
 
 def test_slopes_at_ends():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A call of every public function that has a derivative; see `test_third_derivatives`.
+"""A call of every public function that has a derivative; see `test_derivatives`.
 
 Expressions of `x`, `y`, `z`, `w`: normal numbers of the given shapes.  A function that
 is a kernel's operator itself needs none, being tried at its kernel's samples.
@@ -11,12 +11,14 @@ import re
 
 import autocalc as ac
 import autocalc.nn.functional as F
-from autocalc import linalg
+from autocalc import linalg, special
 
+I = ac.tensor  # noqa: E741  an index
 ROWS = ac.tensor([2, 0])
 LABELS, SIGNS = ac.tensor([1, 0]), ac.tensor([1.0, -1.0], dtype=ac.float64)
 MASK = ac.tensor([[True, False, True], [False, True, True]])
 BITS = ac.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]], dtype=ac.float64)
+WEIGHT = ac.tensor([0.5, 2.0, 1.5], dtype=ac.float64)
 PLACES = ac.tensor([[0, 2, 1], [2, 2, 0]])
 
 
@@ -225,16 +227,240 @@ OTHERS = {
     "linalg.eigh(x@x.T+ac.diag(ac.arange(3)))[1].abs()": ((3, 3),),
 }
 
+#: Of one tensor of any shape, and of two that broadcast.
+ONE = """
+    -x  ac.abs(x)  ac.exp(x)  ac.log(x*x+0.5)  ac.sqrt(x*x+0.5)  ac.rsqrt(x*x+0.5)
+    ac.sin(x)  ac.cos(x)  ac.tan(x)  ac.tanh(x)  ac.erf(x)  ac.erfc(x)  ac.sigmoid(x)
+    ac.relu(x)  F.hardtanh(x,-0.7,1.1)  F.leaky_relu(x,0.3)  F.elu(x,-1.5)  F.selu(x)
+    F.celu(x,0.7)  F.hardswish(2*x)  F.silu(x)  F.gelu(x)  F.gelu(x,"tanh")
+    F.softplus(x)  F.softplus(x,1.7,2.3)  ac.clone(x)  x**2  1/(x*x+0.5)  2.0**x  1.5-x
+    x.to(ac.float64)*2  x.clamp(-1.03,1.07)  x.clamp(min=-1.03)  x.clamp(max=1.07)
+    x.round()*x  ac.exp2(x)  ac.expm1(x)  ac.atan(x)  ac.sinh(x)  ac.cosh(x)
+    ac.asin(x.tanh())  ac.acos(x.tanh())  ac.log1p(x*x)  ac.sign(x)*x  ac.frac(x)
+    ac.log2(x*x+0.5)  ac.log10(x*x+0.5)  ac.asinh(x)  ac.atanh(x.tanh())  ac.sinc(x)
+    ac.acosh(x*x+1.1)  ac.lgamma(x*x+0.5)  ac.digamma(x*x+0.5)
+"""
+SHAPES = ((), (1,), (0, 2), (1, 2, 1, 2))
+TWO = """
+    x+y  x-y  x*y  x/(y*y+0.5)  (x*x+0.5)**y  ac.maximum(x,y)  ac.minimum(x,y)
+    ac.where(x>0,x,y)
+"""
+PAIRS = (
+    *(((2, 3), (3,)), ((2, 1), (1, 3)), ((2, 3), ()), ((), ()), ((3,), (2, 2, 3))),
+    ((0, 3), (3,)),
+)
+REDUCTIONS = """
+    ac.sum(x,{})  ac.mean(x,{})  ac.var(x,{})  ac.var(x,{},correction=0)  ac.std(x,{})
+    linalg.vector_norm(x,2,{})  ac.amax(x,{})  ac.amin(x,{})  ac.logsumexp(x,{})
+"""
+#: Shape, dimensions, and whether they are kept.
+AXES = (
+    *(((2, 3), None, False), ((2, 3), 0, False), ((2, 3), -1, True)),
+    *(((2, 3, 2), (0, 2), False), ((2, 3, 2), (0, 2), True), ((2, 3, 2), (1,), False)),
+    *(((), None, False), ((3, 1), 1, False)),
+)
+
+#: Forms of arguments beside those above: shapes of x, y, z, w -> expressions.
+FORMS = {
+    (M, M, M): """
+        x.softmax(0)*y  x.min(0,keepdim=True)[0]  ac.clamp(x,y-2,y+0.5)  x*x+x
+        (x.exp()*x.sin()).sum()*x.tanh()  x**3+x**-2  x.T@y  x[0]@y[0]  x[0]@y.T
+        F.cross_entropy(x,LABELS,reduction="none")  F.cross_entropy(x[0],ac.tensor(1))
+        F.cross_entropy(x,LABELS,reduction="sum")  F.cross_entropy(x,LABELS,WEIGHT)
+        F.cross_entropy(x,ac.tensor([1,-100]),WEIGHT,label_smoothing=0.1)
+        F.cross_entropy(x,y.softmax(1),WEIGHT,label_smoothing=0.1)
+        F.nll_loss(x,LABELS,reduction="sum")  F.nll_loss(x,LABELS,WEIGHT,ignore_index=0)
+        F.nll_loss(x,ac.tensor([0,2]),WEIGHT,ignore_index=2,reduction="none")
+        F.kl_div(x,y,log_target=True,reduction="batchmean")  F.prelu(x,y[0,:1])
+        F.relu6(4*x)  F.hardsigmoid(3*x)  F.hardswish(3*x)  F.mse_loss(x,y)
+        F.hinge_embedding_loss(x,2*BITS-1,0.9)  F.cosine_embedding_loss(x,y,SIGNS,-1.0)
+        F.multi_margin_loss(x,LABELS,2,0.7,WEIGHT)  F.triplet_margin_loss(x,y,z,9.0)
+        F.multilabel_margin_loss(x,ac.tensor([[2,-1,0],[1,0,-1]]))
+        F.multilabel_soft_margin_loss(x,BITS,WEIGHT)
+        F.triplet_margin_with_distance_loss(x,y,z,swap=True)
+        F.poisson_nll_loss(x,y.exp()+1,full=True)
+        F.gaussian_nll_loss(x,y,z[:,:1].exp())
+        x.t().reshape(6)*2  x[1:,::2]  x[-1,None,...,2]  x[:1]*x[1:]  x[I([1,0,1])]
+        x[I([[0,-1]])]  x.index_select(1,I([1,1,0]))  x.gather(1,I([[0,0],[2,1]]))
+        F.embedding(I([1,0,1,0]),x,padding_idx=0)[0::2]  F.layer_norm(x*y,3,y[0])
+        F.layer_norm(x,3)  F.layer_norm(x,3,y[0])  F.layer_norm(x,(2,3),y,z,0.1)
+        F.rms_norm(x,(2,3),eps=0.3)  ac.cat([x,y,x],1)  ac.stack([x,y],-1)
+        ac.cat([ac.zeros(0,dtype=ac.float64),x],1)  x.as_strided((3,2),(1,2),1)
+        x.t().as_strided((3,2),(1,2),1)  x.t().unfold(0,2,3)  F.linear(x,y)
+        F.linear(x[0],y)  ac.heaviside(ac.tensor([0.0,2.0,-1.0]).double(),x*x)
+        ac.addmm(x[:,:2],x,y.T,beta=0.3,alpha=2)  ac.fmod(x,y)  ac.remainder(x,y)
+        ac.div(x,y,rounding_mode="floor")*x  ac.div(x,y,rounding_mode="trunc")*y
+        ac.lerp(x,y,x*y)  ac.addcmul(x,x,y,value=0.7)  ac.addcdiv(x,x,y,value=0.7)
+        ac.rsub(x,y,alpha=0.4)  ac.clamp_min(x,y)  ac.clamp_max(x,y)
+        ac.nan_to_num(x*y)  ac.xlogy(x,y*y)  special.xlog1py(x,y*y)  ac.copysign(x,y)*y
+        ac.atan2(x,y)  ac.hypot(x,y)  ac.norm(x,1,1)  ac.norm(x,2,1)  ac.norm(x,0.5,1)
+        ac.norm(x,ac.inf,1)  linalg.vector_norm(x,-ac.inf)  linalg.norm(x,1)
+        linalg.norm(x,ac.inf,keepdim=True)  linalg.matrix_norm(x,-2,keepdim=True)
+        ac.renorm(x,1,0,0.5)  ac.renorm(x,3.5,1,0.5)  ac.renorm(x,ac.inf,1,0.5)
+        ac.prod(x)  x.prod(0,keepdim=True)  x.cumsum(-2)  x.cumprod(0)  ac.median(x)
+        x.sort(0,descending=True)[0]  x.topk(1,0,largest=False).values
+        x.median(0,keepdim=True).values  ac.mode(x.round(decimals=0)+x,1).values
+        x.aminmax(dim=1).min*x.aminmax(dim=1).max  x.masked_select(x.detach()>0)
+        ac.var_mean(x,1)[0]*ac.var_mean(x,1)[1]  ac.std_mean(x,(0,1),correction=0)[0]
+        ac.scatter_reduce(x,1,PLACES,y,"sum",include_self=False)
+        ac.scatter_reduce(x,1,PLACES,y,"mean",include_self=False)
+        ac.scatter_reduce(x,1,PLACES,y,"amax",include_self=False)
+        ac.scatter_reduce(x,1,PLACES,y,"amin",include_self=False)
+        ac.index_reduce(x,1,ROWS,y[:,:2],"mean",include_self=False)
+        ac.diff(x,2)  special.i0e(x)  special.i1(x)  special.i1e(x)  special.entr(x*x)
+        special.ndtr(x)  special.log_ndtr(3*x)  special.ndtri(x.sigmoid())
+        special.zeta(BITS+2,x*x+0.5)  ac.erfinv(x.tanh())  special.erfcx(x)
+        ac.polygamma(2,x*x+0.3)  ac.put(x,I([5,-1]),y[0,:2])
+    """,
+    ((3, 4),): """
+        x[I([[0],[2]]),I([1,-1,1])]  x.reshape(3,2,2)[[0,2],:,[1,1]]  x[1:,[0,0,3]]
+        x[x.detach()>0]  x[I([True,False,True]),None,1:3]  x.gather(1,I([[0,0],[2,1]]))
+        x.take_along_dim(I([[0,-1]]),1)  ac.take_along_dim(x,I([5,0,5]))
+        x.index_fill(1,I([0,-1]),2.5)  x.masked_fill(x.detach()>0,-1.5)
+        x.scatter(0,I([[1,0],[1,2]]),0.5)  x.select(1,-1)  x.narrow(1,I(-3),2)
+        x.split(3,1)[0]*x.split(3,1)[1]  x.chunk(2,-1)[1]*x.chunk(2,-1)[0]
+        x.unbind(1)[0]*x.unbind(1)[3]  ac.tensor_split(x,[1,3],1)[1]  x.diagonal(1)
+        x.diag(-1)*x[0].diag(1)[:2,1:3].diag()  x.diag_embed(-1,0,2)
+        x.tril(-1)+x.triu(1)  x.reshape(3,2,2).movedim((0,1),(-1,0))
+        x.unflatten(1,(2,-1))  x[:,:1].expand_as(x)  x.sum_to_size(3,1)  x.repeat(2,1,2)
+        x.tile(2)  x.repeat_interleave(2,0)  x.repeat_interleave(I([0,3,1]),dim=0)
+        x.roll((1,-1),(0,1))*x.roll(5)  x.flip(0,1)
+        ac.meshgrid(x[0],x[:,1],indexing="xy")[0]  F.pad(x,(1,-1,-1,2),value=1.5)
+        F.pad(x,(2,1,0,1),"reflect")  F.pad(x,(1,5),"replicate")
+        F.pad(x,(3,-1,1,0),"circular")
+        ac.vstack([ac.hstack([x,x]),x[0].tile(2),x.repeat(1,2)])
+    """,
+    ((3, 4), (2, 4)): """
+        x.index_put((I([2,0]),),y)  ac.index_put(x,(I([1,1]),),y)
+        x.index_put((I([1,1]),),y,accumulate=True)
+        x.reshape(3,2,2).index_put((I([2,0]),None,I([0,1])),y[:,:2])
+        x.index_put((x.detach()>1.0,),y[0,:1])  x.index_add(0,I([2,2]),y,alpha=1.5)
+        x.index_copy(0,I([2,0]),y)  x.t().index_copy(1,I([2,2]),y.t())
+        x.index_fill(0,I([1]),y[0,0])  x.masked_fill(I([True,False,True,False]),y[1,1])
+        x.masked_scatter(x.detach()>0,y.repeat(2,1))
+        x.scatter(0,I([[2,0,1,1],[0,1,2,0]]),y)  x.scatter(1,I([[1,1,1],[0,3,0]]),y)
+        x.scatter(1,I([[1,1]]),y,reduce="add")  x.scatter_add(0,I([[2,2],[2,1]]),y)
+        (x*1).index_add_(0,I([0,0]),y).index_copy_(0,I([1,2]),y)
+        (x*1).masked_fill_(x.detach()>1.5,3.0).scatter_(1,I([[0],[1]]),y)
+        (x*1).scatter_add_(1,I([[2],[2]]),y).index_put_((I([0]),I([3])),y[0,:1])
+        (x*1).index_fill_(1,I([1]),y[1,1]).tril_(2)
+    """,
+    ((3, 3), (3, 3)): """
+        linalg.cond(x+3*ac.eye(3),-1)  linalg.cond(x+3*ac.eye(3),-2)
+        linalg.cond(x+3*ac.eye(3),ac.inf)  linalg.cond(x+3*ac.eye(3),-ac.inf)
+        linalg.solve_triangular(x+3*ac.eye(3),y,upper=True,left=False)
+        linalg.solve_triangular(x,y,upper=False,unitriangular=True)
+    """,
+    ((2, 1, 2, 2), (3, 2, 2)): """
+        linalg.inv(x+3*ac.eye(2))  linalg.det(x)  ac.logdet(x@x.mT+ac.eye(2))
+        linalg.slogdet(x)[1]  linalg.cholesky(x@x.mT+ac.eye(2))
+        linalg.cholesky(x@x.mT+ac.eye(2),upper=True)  linalg.eigh(x+x.mT)[0]
+        linalg.eigh(x+x.mT,"U")[1].abs()  linalg.matrix_power(x,3)
+        ac.matrix_power(x+3*ac.eye(2),-2)  linalg.qr(x+3*ac.eye(2))[0]
+        linalg.qr(x,"r")[1]  linalg.svd(x,False)[0].abs()  linalg.svd(x)[1]
+        linalg.matrix_norm(x,"nuc")  linalg.solve(x+3*ac.eye(2),y)
+    """,
+    ((2, 2), (2,)): "linalg.solve(x+3*ac.eye(2),y)",
+    ((3, 2, 2), (3, 2)): "linalg.solve(x+3*ac.eye(2),y)",
+    ((2, 2), (3, 2)): "linalg.solve(x+3*ac.eye(2),y,left=False)",
+    ((2, 3), (3, 4), (4, 1), (1, 2)): "linalg.multi_dot([x,y,z,w])",
+    ((3,), (3, 2), (2,)): "linalg.multi_dot([x,y,z])",
+    ((2, 4),): "linalg.qr(x,'complete')[0]  linalg.qr(x,'complete')[1]",
+    ((2, 2, 3),): "linalg.matrix_norm(x,2,dim=(0,2))  F.cross_entropy(x,PLACES%2)",
+    ((2, 3, 2),): "linalg.pinv(x)  x.log_softmax(1)  x.flatten(1)  x.permute(2,0,1)",
+    ((3, 2, 3),): "x.diagonal(-1,2,0)",
+    ((1, 3, 1),): "x.squeeze()",
+    ((), (4,)): "ac.inner(x,y)  x.softmax(0)*y",
+    ((2, 3, 4), (3, 4), (4, 2)): """
+        ac.inner(x,y)  ac.tensordot(x,y,2)  ac.matmul(x,y[0])  ac.kron(x,y)
+        F.linear(x,y)  F.linear(x,y[:1],y[0,:1])
+    """,
+    ((2, 3, 4), (4, 2)): "ac.tensordot(x,y,([0,-1],[1,0]))",
+    ((2, 3, 4), (2, 4, 3)): "ac.baddbmm(y[:,0:1],x,y,alpha=0.5)  ac.addbmm(y[0,0],x,y)",
+    ((2, 1, 2, 3), (2, 3, 2)): "ac.matmul(x,y)",
+    ((3, 4), (3,)): "x.sum()+ac.addr(x[0,0],x[0],y,beta=2)",
+    ((4,), (2,)): "ac.tensordot(x,y,0)  ac.block_diag(x,y)",
+    ((3, 4), (2, 4), (2, 2)): "ac.cdist(x,y)  ac.cross(x[:2,:3],y[:,:3])  ac.kron(x,z)",
+    ((2, 3, 2), (2, 5)): "F.grouped_mm(x,y,offs=ac.tensor([2,5],dtype=ac.int32))",
+    ((3, 5), (5, 2)): "F.grouped_mm(x,y,offs=ac.tensor([0,5],dtype=ac.int32))",
+    ((1, 2, 3, 2), (1, 2, 4, 2), (1, 2, 4, 2)): """
+        F.scaled_dot_product_attention(x,y,z,is_causal=True)
+        seeded(F.scaled_dot_product_attention,x,y,z,dropout_p=0.4)
+    """,
+    ((1, 4, 2, 2), (1, 2, 2, 2), (1, 2, 2, 2)): """
+        F.scaled_dot_product_attention(x,y,z,enable_gqa=True)
+    """,
+    ((2, 4, 6),): """
+        F.lp_pool1d(x.exp(),3,2)  F.lp_pool2d(x.exp(),2,(1,2),ceil_mode=True)
+        F.max_unpool1d(*F.max_pool1d(x,2,return_indices=True),2)
+        F.local_response_norm(x,3,0.5)  F.pdist(x[0],3)
+    """,
+    ((1, 1, 4, 4),): """
+        F.max_pool2d(x,(3,2),(2,1),(1,0),(1,2),ceil_mode=True)
+        F.avg_pool2d(x,(3,2),(2,1),(1,1),True,False)  F.avg_pool2d(x,2,2,0,True,True,3)
+        F.adaptive_avg_pool2d(x,(3,2))  F.adaptive_max_pool2d(x,(3,3))
+        F.interpolate(x,scale_factor=1.5,mode="bicubic",align_corners=True)
+        F.interpolate(x,(2,7),mode="nearest-exact")  F.interpolate(x,(3,2),mode="area")
+        F.interpolate(x,(3,2),mode="bilinear")
+    """,
+    ((1, 2, 2, 4),): "F.unfold(x,2,(1,2),(1,0),(1,2))",
+    ((1, 4, 3),): "F.fold(x,(2,4),2,(1,2),(1,0),(1,2))",
+    ((1, 1, 3, 4, 3),): """
+        F.max_pool3d(x,(3,2,3),2,(1,0,1))
+        F.max_pool3d(x,(2,3,2),(2,2,1),ceil_mode=True)
+        F.avg_pool3d(x,(3,2,3),2,(1,0,1),count_include_pad=False)
+        F.avg_pool3d(x,2,2,ceil_mode=True,divisor_override=3)
+    """,
+    ((1, 2, 4, 3), (2, 1, 2, 2), (2,)): "F.conv2d(x,y,z,(2,1),1,(1,2),2)",
+    ((1, 2, 3, 3), (2, 1, 2, 2), (2,)): "F.conv_transpose2d(x,y,z,(2,1),1,0,2,(1,2))",
+    ((1, 2, 3), (1, 2, 2)): "F.conv1d(x,y,None,1,'same')",
+    ((1, 1, 2, 2), (1, 2, 2, 3), (2,)): "F.conv_transpose2d(x,y,z,2,1,1)",
+    ((1, 2, 3, 3, 2), (2, 1, 2, 2, 2), (2,)): "F.conv3d(x,y,z,(2,1,1),1,(1,2,1),2)",
+    ((2, 2, 3), (2,), (2,), (2, 2, 3)): """
+        F.batch_norm_relu(x,None,None,y,z,training=True,residual=w)
+        F.batch_norm(x,*ac.ones(2,2,dtype=ac.float64),y,z)
+        F.batch_norm(x*y[:,None],None,None,y,training=True,eps=0.1)
+    """,
+    ((1, 2, 3, 4), (1, 2, 3)): """
+        F.grid_sample(x,F.affine_grid(y,(1,2,2,3)),"bilinear","border")
+        F.grid_sample(x,F.affine_grid(y,(1,2,2,3)),"bicubic","zeros")
+        F.grid_sample(x,F.affine_grid(y,(1,2,2,3)),"bicubic","reflection")
+    """,
+    ((1, 2, 2, 3, 4), (1, 2, 2, 1, 3)): "F.grid_sample(x,y.tanh(),'nearest')",
+}
+
 SOFTMAX = ac.nn.AdaptiveLogSoftmaxWithLoss(4, 4, [2], dtype=ac.float64)
+
+
+def split(text):
+    """Return the expressions of a text, which two spaces part."""
+    return re.split(r"\s\s+", text.strip())
 
 
 def calls():
     """Yield (expression, shapes of its inputs)."""
     for shape, text in {M: ELEMENTWISE, S: SQUARE, **LAYERS}.items():
-        for expression in re.split(r"\s\s+", text.strip()):
+        for expression in split(text):
             used = [name for name in "xyzw" if _uses(expression, name)]
             yield expression, (shape,) * len(used)
     yield from OTHERS.items()
+
+
+def forms():
+    """Yield the same of further forms of arguments."""
+    for shapes, text in FORMS.items():
+        for expression in split(text):
+            last = max("xyzw".index(n) for n in "xyzw" if _uses(expression, n))
+            yield expression, shapes[: last + 1]
+    yield from ((expression, (shape,)) for expression in split(ONE) for shape in SHAPES)
+    yield from ((expression, shapes) for expression in split(TWO) for shapes in PAIRS)
+    for expression in split(REDUCTIONS):
+        for shape, dim, keepdim in AXES:
+            # The deviation of one value is undefined, or 0 with a kink.
+            if shape in {(), (3, 1)} and re.search("var|std", expression):
+                continue
+            if dim is not None or "logsumexp" not in expression:
+                yield expression.format(f"dim={dim},keepdim={keepdim}"), (shape,)
 
 
 def function_of(expression, shapes):
@@ -246,8 +472,8 @@ def function_of(expression, shapes):
 def called():
     """Return all functions and methods that occur in the expressions."""
     text = " ".join(expression for expression, _ in calls())
-    places = {"ac": ac, "F": F, "linalg": linalg}
-    for place, name in re.findall(r"\b(ac|F|linalg)\.(\w+)", text):
+    places = {"ac": ac, "F": F, "linalg": linalg, "special": special}
+    for place, name in re.findall(r"\b(ac|F|linalg|special)\.(\w+)", text):
         yield getattr(places[place], name)
     for name in re.findall(r"[\w\])]\.(\w+)\(", text):
         yield getattr(ac.Tensor, name, None)
