@@ -59,8 +59,7 @@ def add(
     other
         The second operand, a tensor or a number; shapes broadcast.
     tensor
-        `other`, where a number stands in its place: the deprecated form
-        ``add(input, alpha, other)``.
+        `other` in the deprecated form ``add(input, alpha, other)``.
     alpha
         A factor of `other`.
     out
