@@ -49,7 +49,7 @@ class Creation(OfRows):
 
 
 class Walks(OfRows):
-    """A call and its backward walk."""
+    """A call and its backward pass."""
 
     rows = calls.WALKS
     params = [list(rows)]
@@ -82,7 +82,7 @@ class Sets(OnEachSet):
         self.x.sum()
 
     def time_chain_forward_backward(self, kernels):
-        """Ten operators and their backward walk."""
+        """Ten operators and their backward pass."""
         z = self.x
         for _ in range(3):
             z = (z * self.y + self.x).tanh()

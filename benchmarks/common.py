@@ -114,7 +114,7 @@ class OnEachSet(ABC):
 
 
 class KernelRows(OnEachSet):
-    """The calls of one kernel, as `benchmarks.kernels` has them, results made anew."""
+    """The calls of one kernel, as `benchmarks.kernels` has them, results made again."""
 
     param_names = ["kernels", "operands", "threads"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pages in a headless Chromium, told what to do by its own protocol over two pipes."""
+"""Pages in a headless Chromium, driven by its own protocol over two pipes."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Page:
         while "Page.loadEventFired" not in self._events:
             assert time.monotonic() < end, "the page does not load"
             self._take(0.5)
-        self._take(settle)  # what comes right behind
+        self._take(settle)  # what comes right after
 
     def resize(self, width):
         """Make the window so wide."""

@@ -3,7 +3,7 @@
 
 A ```text block below a Python block, with nothing but blank lines between, is what the
 Python block prints.  In it `...` stands for anything, as in doctest.  What differs from
-run to run stands in a ```text varies block, and is not compared.
+run to run is in a ```text varies block, and is not compared.
 """
 
 import contextlib

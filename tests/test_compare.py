@@ -70,9 +70,9 @@ def test_the_table_has_a_column_for_each_that_is_installed():
 def test_means_say_which_side_they_are_of():
     results = [compare.measure(case, peers([]), 2) for case in (STEP, PRODUCT)]
     eager, compiled = compare.means(results)
-    assert eager.startswith("eager beside PyTorch: 2.45 times as fast")
+    assert eager.startswith("eager against PyTorch: 2.45 times as fast")
     assert compiled == (
-        "compiled beside JAX: 2.00 times as fast (geometric mean of 1 cases)"
+        "compiled against JAX: 2.00 times as fast (geometric mean of 1 cases)"
     )
 
 

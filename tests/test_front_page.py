@@ -26,7 +26,7 @@ SUMMARY = (ROOT / "docs/reference/performance.md").read_text(encoding="utf-8")
 @pytest.mark.parametrize("name", CHARTS)
 def test_charts_show_the_tables_of_today(name):
     drawn = (chart.STATIC / f"{name}.svg").read_text(encoding="utf-8")
-    assert drawn == chart.draw(CHARTS[name]), "python tools/charts.py draws it anew"
+    assert drawn == chart.draw(CHARTS[name]), "python tools/charts.py draws it again"
 
 
 @pytest.mark.parametrize("name", CHARTS)

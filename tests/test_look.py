@@ -108,7 +108,7 @@ def tab(tmp_path_factory):
         ),
         ('<svg width="9" height="9"></svg>', "an <svg> without words"),
         ("<input>", "<input> without a label"),
-        ("<h4>Deep</h4>", 'Deep" comes behind a heading of level 2'),
+        ("<h4>Deep</h4>", 'Deep" comes after a heading of level 2'),
         ("<h1>Another</h1>", "2 headings of level 1"),
         ('<img src="data:,x">', "no alternative text"),
         ('<p style="color: #999">pale</p>', "has a contrast of 2.85"),

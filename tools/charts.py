@@ -24,7 +24,7 @@ LATER = "R3D"
 CALLS = (
     *("`a * b`", "`a + 2.0`", "`exp`", "`sum`", "`softmax`", "`view`", "`cat` of two"),
     *("product of 4 x 4", "`zeros(4, 4)`", "`group_norm`", "`interpolate`"),
-    *("`median`", "`nonzero`", "`normal_`", "ten products and their backward walk"),
+    *("`median`", "`nonzero`", "`normal_`", "ten products and their backward pass"),
 )
 
 WIDTH, LEFT, RIGHT = 400, 148, 36

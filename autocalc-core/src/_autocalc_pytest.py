@@ -2,7 +2,7 @@
 """pytest's options ``--kernels`` and ``--sample-seconds``, for the conformance kit.
 
 With ``--pyargs`` pytest reads the command line before it finds the kit's folder, so a
-plugin declares the options.  It stands outside the package because pytest imports it in
+plugin declares the options.  It is outside the package because pytest imports it in
 every run, and ``import autocalc`` takes longer than this file should.
 """
 

@@ -30,7 +30,7 @@ constexpr int guard = 1000003;  // no sum here is as large
 
 std::size_t index(int64_t i) { return static_cast<std::size_t>(i); }
 
-// A matrix whose elements lie `row` and `col` apart, with guards between and around.
+// A matrix whose elements are `row` and `col` apart, with guards between and around.
 template <class T>
 struct Matrix {
     int64_t rows, columns, row, col;

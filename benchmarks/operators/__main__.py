@@ -2,7 +2,7 @@
 """Every operator beside a peer: ``python -m benchmarks.operators --peer PYTHON``.
 
 Operands are square matrices of `--elements` numbers.  Each row is a call, and, where
-the result has a gradient, the call with its backward walk.  Both peers run in processes
+the result has a gradient, the call with its backward pass.  Both peers run in processes
 of their own, in turn; a row's figure is the median of the rounds' ratios.  Rows under
 `--under` are printed, then how many there are and the geometric mean of all.
 """

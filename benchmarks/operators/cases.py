@@ -14,7 +14,7 @@ from benchmarks.operators.rows import rows
 from benchmarks.worker import Run
 
 ROWS = rows()
-#: What precedes a row's name where the backward walk follows the call.
+#: What precedes a row's name where the backward pass follows the call.
 WALK = "backward of "
 
 #: Operands that ask for gradients there.
@@ -94,7 +94,7 @@ def prepare(peer: str, case: str) -> Run | None:
 
 
 def with_walk(names: dict[str, Any], call: Callable[[], Any]) -> Run | None:
-    """Return the call and the backward walk behind it."""
+    """Return the call and the backward pass behind it."""
     leaves = [names[n] for n in LEAVES]
     for leaf in leaves:
         leaf.requires_grad_()

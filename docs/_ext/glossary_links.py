@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WORDS = {
     "affinity guard": "affinity guards?",
     "arena": "arenas?",
-    "backward walk": "backward walks?",
+    "backward pass": "backward walks?",
     "borrowed gradient": "borrowed gradients?",
     "composite": "composites?",
     "cotangent": "cotangents?",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every way that operands can lie, against the product in float64."""
+"""Every layout of operands, against the product in float64."""
 
 from __future__ import annotations
 

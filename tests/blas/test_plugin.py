@@ -152,12 +152,12 @@ def test_accelerate_elsewhere_than_on_macos():
 def test_libraries_that_cannot_obey_hidden_features_are_refused(monkeypatch):
     hidden = frozenset({"avx512f"})
     monkeypatch.setattr(_blis, "hidden_features", lambda: hidden)
-    with pytest.raises(PluginError, match="BLIS cannot be told to do without avx512f"):
+    with pytest.raises(PluginError, match="BLIS cannot be set to do without avx512f"):
         LazyBlas("blis").load()
 
 
 class _Obeys:
-    """Stands for MKL: `MKL_Enable_Instructions` answers what it is told to."""
+    """Stands for MKL: `MKL_Enable_Instructions` answers as the test sets it."""
 
     def __init__(self, answer):
         self.answer, self.levels = answer, []

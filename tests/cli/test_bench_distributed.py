@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``autocalc bench distributed`` in one process, and the model behind it."""
+"""``autocalc bench distributed`` in one process, and its model."""
 
 from __future__ import annotations
 

@@ -73,4 +73,4 @@ def test_more_threads_than_cores_are_told(run, monkeypatch):
     with pytest.warns(ConfigWarning, match="^--threads 2: 2 threads are more than"):
         run(*TRAIN, "--threads", 2)
     monkeypatch.undo()
-    threads.apply_budget(None)  # what was told before
+    threads.apply_budget(None)  # the earlier budget

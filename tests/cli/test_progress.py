@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lines that are broken between words, and rows that stand above their bar."""
+"""Lines that are broken between words, and rows above their bar."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def watched(monkeypatch):
 
 
 def lines_of(text):
-    """Return what stood on the screen, line by line."""
+    """Return the text of the screen, line by line."""
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "\n", text)
     return [line.rstrip() for line in re.split(r"[\r\n]+", plain) if line.strip()]
 

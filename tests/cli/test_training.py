@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The training loop: it learns, leaves nothing behind, and goes on bit for bit."""
+"""The training loop: it learns, leaks nothing, and goes on bit for bit."""
 
 from __future__ import annotations
 

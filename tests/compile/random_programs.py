@@ -107,7 +107,7 @@ def unary(f: Function, a: Any, b: Any, k: int) -> Any:
 
 def activation(f: Function, a: Any, b: Any, k: int) -> Any:
     take = (F.relu, F.gelu, F.silu, F.leaky_relu, F.hardswish, F.relu6)[k % 6]
-    # Where its gradient jumps is no place where exact zeros come to lie.
+    # Exact zeros are kept away from the jump of its gradient.
     return take(a + 0.37) if k % 3 else F.gelu(a, approximate="tanh")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions take the shortcut and the activation behind them."""
+"""Convolutions take the shortcut and the activation after them."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def test_shared_weights_wait_for_both_uses() -> None:
             self.optimizer = optim.SGD(list(self.model.parameters()), lr=0.1)
 
     _, with_it = both(Tied)
-    assert len(updates(with_it)) == 4  # the bias that stands beside it does not wait
+    assert len(updates(with_it)) == 4  # the bias next to it does not wait
     assert updates(with_it)[-1] > last_backward(with_it)
 
 
@@ -245,7 +245,7 @@ def test_groups_and_optimizers_take_turns() -> None:
 
     without, with_it = both(Two)
     assert len(updates(without)) == 3
-    assert len(updates(with_it)) == 4  # a copy of a weight stands before its bias
+    assert len(updates(with_it)) == 4  # a copy of a weight comes before its bias
     assert updates(with_it)[0] < last_backward(with_it)
 
 

@@ -150,5 +150,5 @@ def test_the_decoder_counts_only_where_no_position_is_given() -> None:
 
 def test_a_position_beyond_the_context_is_named() -> None:
     model = decoder()
-    with pytest.raises(ac.errors.ShapeError, match=r"behind 200 in the caches"):
+    with pytest.raises(ac.errors.ShapeError, match=r"after 200 in the caches"):
         model(ac.tensor([[1]]), model.make_caches(1), COUNT)

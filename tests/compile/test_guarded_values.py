@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a compiled step reads beside its arguments: rates, hooks, draws, gradients."""
+"""A compiled step's inputs that are no arguments: rates, hooks, draws, gradients."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from autocalc._program._views import View
 
 
 def view(slot: int, *shape: int) -> View:
-    """Return a view of floats that lie row by row."""
+    """Return a row-major view of floats."""
     dtype = np.dtype(np.float32)
     strides = np.empty(shape, dtype).strides
     return View(slot, 0, shape, strides, dtype)

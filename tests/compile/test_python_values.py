@@ -319,7 +319,7 @@ def test_views_that_come_and_go_are_not_what_owns_memory(parameter: bool) -> Non
     w = ac.ones(3, 3, requires_grad=parameter)
     run: Any = Compiled(lambda x: (x @ w).detach())
     seen: list[Any] = []
-    gc.collect()  # which lets `w` stand behind new views
+    gc.collect()  # which puts `w` after new views in the collector's list
     for count in range(5):
         seen[:] = [w.detach()[count % 2 :], w[1:]]
         assert run(x).tolist() == (x @ w).tolist()

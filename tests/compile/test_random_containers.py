@@ -58,7 +58,7 @@ class Module(nn.Module):
 
 
 class Hidden:
-    """An object whose value is behind methods."""
+    """An object whose value is read by methods."""
 
     def __init__(self, v: Any) -> None:
         self._v = [v]

@@ -130,7 +130,7 @@ def refused(steps: list[Step], training: bool) -> str:
 
 
 def check_limits(steps: list[Step], training: bool) -> None:
-    """Check programs that make values anew to fit into less memory."""
+    """Check programs that make values again to fit into less memory."""
     with np.errstate(all="ignore"), without_callbacks(), warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is cheap is made anew under a limit: less memory, the same bits."""
+"""What is cheap is made again under a limit: less memory, the same bits."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_products_come_last_and_with_a_warning() -> None:
 
     want, full = run(make)
     with pytest.warns(
-        CompileWarning, match=r"makes \d products anew \(gemm\): .*GFLOP"
+        CompileWarning, match=r"makes \d products again \(gemm\): .*GFLOP"
     ):
         have, less = run(make, limit=int(0.8 * peak(full)))
     same(want, have)
@@ -168,7 +168,7 @@ def test_random_numbers_are_those_of_the_first_draw(share: float) -> None:
 
 
 def crowded(first: Callable[[Any], Any], *, writes: bool = False) -> Make:
-    """Return a function that reads `first(x)` before and behind the peak of memory."""
+    """Return a function that reads `first(x)` before and after the peak of memory."""
 
     def make() -> Any:
         x, z = ac.randn(1000), ac.randn(1000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Memory that is written anew is another slot."""
+"""Memory that is overwritten becomes another slot."""
 
 from __future__ import annotations
 

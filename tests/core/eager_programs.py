@@ -253,7 +253,7 @@ class Program:
 
     @staticmethod
     def node(edge: object, depth: int = 2) -> str:
-        """Return an edge, and those behind it."""
+        """Return an edge, and those that it leads to."""
         if edge is None or not hasattr(getattr(edge, "node", edge), "op"):
             return "leaf" if edge is not None else "none"
         slot = getattr(edge, "slot", "")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Calls in half precision beyond those of `derivative_cases`, and what has none.
 
-`x` and `y` are (2, 3) and of any sign, `p` lies between 0.1 and 0.9, `z` is of 0.1
+`x` and `y` are (2, 3) and of any sign, `p` is between 0.1 and 0.9, `z` is of 0.1
 and the like: numbers that halves round are part of the calls.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls in half precision beside the same calls in float32 and float64.
+"""Calls in half precision against the same calls in float32 and float64.
 
 A call is right where each element is a rounding of what float64 makes of the same
 values, float32's own error allowed: so it overflows where the result does, and is 0

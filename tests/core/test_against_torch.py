@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The same lines run by AutoCalc and by PyTorch: values, dtypes, gradients, errors.
 
-Where the two differ on purpose, the lines stand in `different.txt`, and the difference
+Where the two differ on purpose, the lines are in `different.txt`, and the difference
 in the documentation's table.
 """
 
@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent / "against_torch"
 
 
 def cases(name):
-    """Return {title: lines} of blocks that stand apart by empty lines."""
+    """Return {title: lines} of blocks that empty lines separate."""
     text = (FOLDER / name).read_text(encoding="utf-8").strip()
     blocks = [block.split("\n", 1) for block in text.split("\n\n")]
     return {title.removeprefix("# "): lines for title, lines in blocks}

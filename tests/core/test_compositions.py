@@ -31,7 +31,7 @@ REFUSED = {
         lambda: ac.slice_scatter(3, x),
     "select_scatter: needs a Tensor, not float":
         lambda: ac.select_scatter(x, 1.0, 0, 0),
-    "narrow: 1 slices from 9 on do not lie in dimension 0":
+    "narrow: 1 slices from 9 on exceed dimension 0":
         lambda: ac.narrow_copy(x, 0, 9, 1),
     "gcd: got float32 and int64; both must hold integers":
         lambda: ac.gcd(ac.ones(2), ac.arange(2)),
@@ -147,7 +147,7 @@ REFUSED = {
     "log_normal_: takes floats, not int64": lambda: ac.arange(3).log_normal_(),
     "cauchy_: `sigma` is -1; it must be positive": lambda: ac.ones(3).cauchy_(0, -1),
     "cauchy_: takes floats, not int64": lambda: ac.arange(3).cauchy_(),
-    "geometric_: `p` is 1.0; it must lie between 0 and 1":
+    "geometric_: `p` is 1.0; it must be between 0 and 1":
         lambda: ac.ones(3).geometric_(1.0),
 }  # fmt: skip
 

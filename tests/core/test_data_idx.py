@@ -67,7 +67,7 @@ def test_an_empty_array(tmp_path):
         (b"\0\0\x08\0", "begins with bytes 00 00 08 00"),
         (WHOLE[:9], "ends inside the sizes of its 3 dimensions"),
         (WHOLE[:-5], r"ends after 7 of the 12 bytes of \(3, 2, 2\)"),
-        (WHOLE + b"\0", "goes on behind the 12 bytes"),
+        (WHOLE + b"\0", "goes on after the 12 bytes"),
         (PACKED[:-9], r"gzip data are damaged"),
         (PACKED[:12], r"gzip data are damaged"),
         (
@@ -92,4 +92,4 @@ def test_damaged_files_name_the_file_and_the_damage(tmp_path, content, message):
     with pytest.raises(ac.errors.DataError, match=message) as caught:
         read_idx(path)
     assert str(path) in str(caught.value)
-    assert "Get it anew" in str(caught.value)
+    assert "Get it again" in str(caught.value)

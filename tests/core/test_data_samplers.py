@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samplers and the orders behind them."""
+"""Samplers and their orders."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ NAMED = {
     "check_approximate": ("approximate", ("unknown", 3)),
 }
 #: What must be in a text: the argument, what was given, and what is needed.
-SAYS = r"`{}(\[[^`]*)?`( is |=| has shape ).*(must be|use |lies |does not fit)"
+SAYS = r"`{}(\[[^`]*)?`( is |=| has shape ).*(must be|use |is from |does not fit)"
 
 
 def body_of(thing):

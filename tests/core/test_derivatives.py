@@ -23,7 +23,7 @@ pytestmark = pytest.mark.core
 
 INTEGERS = "integers have no derivative"
 PLACES = "indices and truth values have no derivative"
-KINKS = "elements lie at the limits of hardtanh, where slopes jump"
+KINKS = "elements are at the limits of hardtanh, where slopes jump"
 REFUSED = "recording it is an error, as PyTorch has it"
 FIRST = "PyTorch has no gradient in this operand either; asking for it is an error"
 TABLE = "the tables of cosines and sines are constants of a model"
@@ -120,7 +120,7 @@ def derivatives(function, arrays, directions, held):
     value = sum((weighted(y, 99 + i) for i, y in enumerate(found)), start=ac.zeros(()))
     steps = [value.item()]
     for i, direction in enumerate(directions):
-        recorded = i + 1 < len(directions)  # the last walk is the usual one, on arrays
+        recorded = i + 1 < len(directions)  # the last pass is the usual one, on arrays
         slopes = [None] * len(leaves)
         if value.requires_grad:
             slopes = ac.autograd.grad(

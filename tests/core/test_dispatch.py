@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which implementation runs, who may choose it, and how it is explained."""
+"""Which implementation runs, how it is chosen, and how it is explained."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def compare(parts, compute):
         grads = [
             np.zeros(p.shape) if x.grad is None else x.grad.numpy() for x in (p, q)
         ]
-        if "matrix" in key:  # a symmetric one's gradient may lie in either half
+        if "matrix" in key:  # a symmetric one's gradient may be in either half
             grads = [g + g.swapaxes(-1, -2) for g in grads]
         if "tril" in key:
             grads = [np.tril(g) for g in grads]

@@ -139,7 +139,7 @@ def comparable(p, slope):
         return slope
     if not np.triu(p, 1).any():  # a triangle's: PyTorch's may have more
         return np.tril(slope)
-    return slope + slope.swapaxes(-1, -2)  # a symmetric one's may lie in either half
+    return slope + slope.swapaxes(-1, -2)  # a symmetric one's may be in either half
 
 
 ALL = pytest.mark.parametrize("case", CASES.values(), ids=CASES)

@@ -52,7 +52,7 @@ OTHER = {
     "F.binary_cross_entropy_with_logits": "PyTorch rounds the loss of float64 logits "
     "to the dtype of the targets",
     "clamp between a number and b": "a limit without dimensions keeps its dtype, and "
-    "its gradient, beside a number; PyTorch takes its number alone",
+    "its gradient, with a number; PyTorch takes its number alone",
 }
 
 

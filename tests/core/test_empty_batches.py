@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Steps with no samples, one by one: what they leave as it is, and what they give.
 
-`test_empty` tries every function and module; here are whole steps of training, and what
-stands around a model.
+`test_empty` tries every function and module; here are whole steps of training, and the
+code around a model.
 """
 
 from __future__ import annotations

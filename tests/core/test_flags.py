@@ -38,7 +38,7 @@ MODULES = {
     "autograd": ac.autograd,
     "autograd.functional": ac.autograd.functional,
 }
-#: Their other arguments are hardly ever right by chance; cases stand below.
+#: Their other arguments are hardly ever right by chance; cases are below.
 BY_HAND = {
     *("ac.linspace", "ac.logspace", "ac.randint", "nn.Parameter", "Tensor.copy_"),
     *("Tensor.type", "autograd.Variable", "ac.randint_like"),

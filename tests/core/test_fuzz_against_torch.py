@@ -27,7 +27,7 @@ PLACES = {
     "autograd": torch.autograd,
     "functional": torch.autograd.functional,
 }
-#: Names whose methods and functions are one thing here: a number may stand first, or
+#: Names whose methods and functions are one thing here: a number may be first, or
 #: where PyTorch asks for a tensor; the result is that of a 0-d tensor.
 OF_TWO = {
     *("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide"),
@@ -39,7 +39,7 @@ OF_TWO = {
 ALLOWED = {
     "one_hot": "any integer dtype holds classes",
     "pin_memory": "there is no accelerator to pin memory for; the tensor is returned",
-    "cpu": "`memory_format` may stand first, and has no effect",
+    "cpu": "`memory_format` may be first, and has no effect",
     "softmax": "`dim` is guessed by the function in `nn.functional`, which is this one",
     "log_softmax": "as softmax",
     "flip": "one integer stands for a tuple of one",
@@ -57,7 +57,7 @@ ALLOWED = {
     "hstack": "a tensor is the sequence of its rows",
     "vstack": "a tensor is the sequence of its rows",
     "dstack": "a tensor is the sequence of its rows",
-    "broadcast_tensors": "tensors may stand in one list",
+    "broadcast_tensors": "tensors may be in one list",
     "mean": "`keepdim` needs no `dim`, as in `sum`",
     "var": "`keepdim` needs no `dim`",
     "std": "`keepdim` needs no `dim`",

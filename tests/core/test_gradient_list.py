@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every operator against differences, at its kernel's samples, but for a list.
 
-The list stands in ``docs/reference/gradients.md``: what is not in it passes, and what
+The list is in ``docs/reference/gradients.md``: what is not in it passes, and what
 is in it does not.
 """
 

@@ -14,7 +14,7 @@ from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 pytestmark = pytest.mark.core
 
 RNG = np.random.default_rng(0)
-VALUES = RNG.normal(size=(40, 7)).round(1)  # some lie at edges
+VALUES = RNG.normal(size=(40, 7)).round(1)  # some are at edges
 WEIGHTS = RNG.uniform(size=VALUES.shape)
 POINTS = RNG.normal(size=(300, 3)).round(1)
 
@@ -75,7 +75,7 @@ def test_what_is_no_number_is_left_out_between_known_ends():
     ends = ac.tensor([-math.inf, 0.0, math.inf])
     assert ac.histogram(x, ends).hist.tolist() == [1.0, 3.0]
     for bad in (math.nan, math.inf):
-        with pytest.raises(ArgumentError, match="histogram: the bins would lie"):
+        with pytest.raises(ArgumentError, match="histogram: the bins would be"):
             ac.histogram(ac.tensor([0.0, bad]), 2)
 
 
@@ -147,7 +147,7 @@ XY = ac.ones(3, 2)
         (lambda: ac.histogram(X, True), DTypeError, "`bins` is True; it must be"),
         (lambda: ac.histogram(X, "a"), DTypeError, "`bins` is 'a'; it must be an int"),
         (lambda: ac.histogram(X, 2, range=(1, 0)), ArgumentError,
-         "the bins would lie between 1 and 0; both must be finite"),
+         "the bins would be between 1 and 0; both must be finite"),
         (lambda: ac.histogram(X, 2, range=(0, math.inf)), ArgumentError, "0 and inf"),
         (lambda: ac.histogram(X, 2, range=(0, 1, 2)), ArgumentError,
          "`range` has 3 numbers; 1 dimensions need 2"),

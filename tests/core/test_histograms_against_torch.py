@@ -16,7 +16,7 @@ pytestmark = pytest.mark.torch
 RNG = np.random.default_rng(0)
 VALUES = RNG.normal(size=(40, 7))
 POINTS = RNG.normal(size=(20, 15, 3))
-#: Of eighths, many of which lie on edges, and exactly so.
+#: Of eighths, many of which are on edges, and exactly so.
 EIGHTHS = RNG.integers(-16, 17, size=(40, 7)) / 8.0
 WEIGHTS = RNG.uniform(size=POINTS.shape[:-1])
 NAN, INF = float("nan"), float("inf")

@@ -487,7 +487,7 @@ def test_a_changed_number_is_said_with_both_digests(path):
 
 
 def edit(path, **metadata):
-    """Write a checkpoint anew, as another program does: its metadata and twos."""
+    """Write a checkpoint again, as another program does: its metadata and twos."""
     with safe_open(path, framework="np") as file:
         kept = {**file.metadata(), **metadata}
     arrays = {name: array + 1 for name, array in load_file(path).items()}
@@ -523,7 +523,7 @@ def test_files_from_before_there_was_a_digest_load(path):
 
 
 def test_a_header_with_spaces_is_verified_too(path):
-    """Some programs write JSON with a space behind colons."""
+    """Some programs write JSON with a space after colons."""
     ac.save({"x": ac.ones(2)}, path)
     content = path.read_bytes()
     end = header_size(content)

@@ -160,7 +160,7 @@ HEADERS = {
     "no text": b"\xff\xfe",
     "other letters in a name": b'{"\xff": 3}',
     "offsets backwards": {"a": entry(offsets=(8, 0))},
-    "offsets behind the end": {"a": entry(offsets=(0, 1 << 60))},
+    "offsets after the end": {"a": entry(offsets=(0, 1 << 60))},
     "metadata of numbers": {"__metadata__": {"a": 3}, "a": entry()},
     "metadata of nothing": {"__metadata__": None, "a": entry()},
     "metadata of a list": {"__metadata__": ["a"], "a": entry()},

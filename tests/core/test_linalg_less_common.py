@@ -298,7 +298,7 @@ M, SQUARE = ac.ones(3, 2), ac.eye(3)
         (lambda: L.tensorinv(ac.ones(4, 2, 2), 2), ShapeError,
          r"first 2 sizes multiply to 8 and the others to 2; they must be equal"),
         (lambda: L.tensorsolve(ac.ones(2, 3, 5), ac.ones(2, 3)), ShapeError,
-         r"tensorsolve: .* behind the first 2 must multiply to 6"),
+         r"tensorsolve: .* after the first 2 must multiply to 6"),
         (lambda: L.householder_product(ac.ones(2, 3), ac.ones(2)), ShapeError,
          r"householder_product: `A` has shape \(2, 3\) and `tau` \(2,\)"),
         (lambda: L.cross(SQUARE, ac.ones(3)), ShapeError, "cross: shapes"),

@@ -22,7 +22,7 @@ def put_back():
 
 
 def rough(name, share, **options):
-    """Make a set whose products are larger by a share, so that one sees who ran."""
+    """Make a set whose products are larger by a share, so that one sees which ran."""
 
     def gemm(out, pre, a, b, bias, *attributes):
         adapt(TABLE["gemm"])(out, pre, a, b, bias, *attributes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Channels-last: who asks for it gets it, and what is computed from it keeps it."""
+"""Channels-last: tensors get it on request, and results computed from them keep it."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ KEEP = {
 
 
 #: Kernels of a set that comes first, before all that is installed: composites run as
-#: primitives there, whose results lie as they come.
+#: primitives there, whose results have the layout that follows.
 BEST = {"what is installed": (), "products": ("gemm",), "primitives": PRIMITIVES}
 
 

@@ -58,7 +58,7 @@ def test_what_is_wrong():
         layer(x, 3)
     with pytest.raises(DTypeError, match="`target` has dtype float32; labels must be"):
         layer(x, ac.zeros(2))
-    with pytest.raises(ArgumentError, match=r"labels must lie in 0 to 19; .* -1 to 20"):
+    with pytest.raises(ArgumentError, match=r"labels must be in 0 to 19; .* -1 to 20"):
         layer(x, ac.tensor([-1, 20]))
     with pytest.raises(ShapeError, match=r"log_prob: `input` has shape \(6,\)"):
         layer.log_prob(x[0])

@@ -188,9 +188,9 @@ LOSSES = {"sum": lambda y: y.sum(), "cubes": lambda y: (y**3).sum()}
 
 
 def run_twice(name, loss, own):
-    """Walk back with `create_graph`, then through what was recorded.
+    """Run backward with `create_graph`, then through what was recorded.
 
-    Returns what backward hooks were given in either walk, as (kind, numbers).
+    Returns what backward hooks were given in either pass, as (kind, numbers).
     """
     build, n_inputs = MODULES[name]
     ac.manual_seed(0)

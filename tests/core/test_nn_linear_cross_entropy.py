@@ -199,7 +199,7 @@ X, W, T = ac.ones(3, 2), ac.ones(5, 2), ac.zeros(3, dtype=ac.int64)
             ArgumentError,
             "linear_cross_entropy: `reduction`='x'; use 'mean', 'sum' or 'none'",
         ),
-        (lambda f: f(X, W, T, label_smoothing=2), ArgumentError, "must lie in 0 to 1"),
+        (lambda f: f(X, W, T, label_smoothing=2), ArgumentError, "must be in 0 to 1"),
         (
             lambda f: f(X, W, T, options=3),
             DTypeError,
@@ -240,7 +240,7 @@ X, W, T = ac.ones(3, 2), ac.ones(5, 2), ac.zeros(3, dtype=ac.int64)
         (
             lambda f: nn.LinearCrossEntropyLoss(2, 5, label_smoothing=2),
             ArgumentError,
-            "LinearCrossEntropyLoss: `label_smoothing`=2.0; it must lie in 0 to 1",
+            "LinearCrossEntropyLoss: `label_smoothing`=2.0; it must be in 0 to 1",
         ),
         (
             lambda f: nn.LinearCrossEntropyLoss(2, -5),

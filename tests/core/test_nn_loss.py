@@ -113,7 +113,7 @@ ONE, TWO = ac.ones(1), ac.ones(2)
 BAD = [
     (
         lambda: F.binary_cross_entropy(TWO * 2, TWO),
-        "from 2.0 to 2.0; probabilities lie",
+        "from 2.0 to 2.0; probabilities are",
     ),
     (
         lambda: F.binary_cross_entropy(TWO, ONE),

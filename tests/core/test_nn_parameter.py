@@ -85,7 +85,9 @@ def test_data_is_refused_where_the_graph_would_be_wrong():
     p = nn.Parameter(ac.ones(2))
     with pytest.raises(GradError, match="data: a tensor that was made by `mul`"):
         (p * 2).data = ac.ones(2)
-    with pytest.raises(DTypeError, match="requires a gradient, which int64 has not"):
+    with pytest.raises(
+        DTypeError, match="requires a gradient, which int64 does not have"
+    ):
         p.data = ac.arange(2)
 
 

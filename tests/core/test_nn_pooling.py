@@ -117,7 +117,7 @@ def test_nan_is_the_largest_and_equals_go_to_the_first():
     out, indices = F.max_pool1d(x, 2, return_indices=True)
     assert str(out.tolist()) == "[[nan, 2.0, -inf]]"
     assert indices.tolist() == [[1, 2, 4]]
-    # What lies outside is smaller than -inf.
+    # Elements outside are smaller than -inf.
     x = ac.full((1, 2), -float("inf"))
     assert F.max_pool1d(x, 2, 2, 1, return_indices=True)[1].tolist() == [[0, 1]]
 

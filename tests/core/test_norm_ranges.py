@@ -123,7 +123,7 @@ def test_clip_grad_norm(dtype, k, norm_type, kernel_set):
     eps, exact = ac.finfo(dtype).eps, np.linalg.norm(POINTS.ravel(), norm_type)
     if exact * 2.0**k < ac.finfo(dtype).max:
         assert found.item() * 2.0**-k == pytest.approx(exact, rel=8 * eps)
-    if 2.0**k > 1e-3:  # below, 1e-6 beside the norm counts
+    if 2.0**k > 1e-3:  # below, 1e-6 next to the norm counts
         expected, last = POINTS / exact / 4, ac.finfo(dtype).tiny * eps * 2.0**-k
         scaled = w.grad.double().numpy() * 2.0**-k
         np.testing.assert_allclose(scaled, expected, 8 * eps, last)

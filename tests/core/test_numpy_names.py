@@ -8,7 +8,7 @@ import pytest
 import autocalc as ac
 from autocalc.errors import ArgumentError, AutocalcError, DTypeError
 
-#: What stands before the dimension.
+#: The arguments before the dimension.
 MORE = {
     "chunk": (2,),
     "kthvalue": (1,),

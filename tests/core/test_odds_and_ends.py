@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small functions of PyTorch that stand alone: values, gradients, what they refuse."""
+"""Small functions of PyTorch without relatives: values, gradients, what they refuse."""
 
 from __future__ import annotations
 

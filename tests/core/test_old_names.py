@@ -112,7 +112,7 @@ def test_a_factor_in_front_has_its_gradient():
         (lambda x: x.add(1, 2), DTypeError, "add: needs a Tensor, not int"),
         (lambda x: x.sub_(1, x, alpha=2), ArgumentError,
          "sub_: `alpha` is given twice, as 1 in front and as 2 by name"),
-        (lambda x: x.addcmul(x, x, x), DTypeError, "only the number `value` may stand"),
+        (lambda x: x.addcmul(x, x, x), DTypeError, "number `value` is allowed"),
         (lambda x: ac.addcdiv(x, 2, x, x, value=3), ArgumentError, "given twice"),
     ],
 )  # fmt: skip

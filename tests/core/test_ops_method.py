@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Methods of `Tensor` are declared beside the operators that they are."""
+"""Methods of `Tensor` are declared next to their operators."""
 
 from __future__ import annotations
 

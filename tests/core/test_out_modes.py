@@ -59,7 +59,7 @@ FUNCTIONS = {
     and takes_out(getattr(module, name))
     and name not in ("empty", "where", "nonzero")  # no values; tested below
 }
-#: What is needed beside the operands.
+#: What is needed in addition to the operands.
 NEEDED = {"linalg.solve_triangular": {"upper": True}}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kernel packages behind their guard: whatever is wrong is named, and work goes on.
+"""Kernel packages in isolation: whatever is wrong is named, and work goes on.
 
 The packages here are pretended; `tests/plugins` installs real ones.
 """

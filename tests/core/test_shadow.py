@@ -181,7 +181,7 @@ def test_strides_that_a_kernel_ignores(install, environment):
 
 
 def past_the_end(a):
-    """Return the element behind the last one of a contiguous array."""
+    """Return the element after the last one of a contiguous array."""
     return np.lib.stride_tricks.as_strided(a.reshape(-1), (a.size + 1,))[-1:]
 
 

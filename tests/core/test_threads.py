@@ -23,7 +23,7 @@ def same_budget(monkeypatch):
 
 @pytest.fixture
 def told(install):
-    """What a loaded set was told, and a function that loads it."""
+    """The calls that a loaded set got, and a function that loads it."""
     told = []
     install(
         mine=[

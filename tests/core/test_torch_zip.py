@@ -216,7 +216,7 @@ OTHERS = {
     "text of a persistent": (b"\x80\x02Pstorage\n.", "instruction PERSID"),
     "attributes": (
         described([1]) + described({"a": 1}) + b"b.",
-        "list stands where a StateDict",
+        "a list is no StateDict",
     ),
     "other attributes": (
         described(OrderedDict(a=1)) + described({"__class__": 1}) + b"b.",

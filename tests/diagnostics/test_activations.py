@@ -79,7 +79,7 @@ def test_a_layer_that_gives_the_same_for_all_samples_has_collapsed():
     net[1].weight.data.zero_()
     with activation_stats(net) as stats:
         net(ac.randn(16, 4))
-    # The layers behind it are not to blame.
+    # The layers after it are not to blame.
     assert [(f.kind, f.layer) for f in stats.flags] == [("collapse", "1")]
 
 

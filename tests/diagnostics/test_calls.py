@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kernel calls that are shown to who looks."""
+"""Kernel calls that are shown to observers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is alive, and who made it."""
+"""What is alive, and what made it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autocalc.errors import ArgumentError, CompileError, DTypeError
 
 pytestmark = pytest.mark.core
 
-#: Larger than what other tests leave behind.
+#: Larger than what other tests leave.
 LARGE = 3_000_017
 
 

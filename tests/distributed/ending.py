@@ -21,8 +21,8 @@ def pids_of(process, n):
     while len(pids) < n or not reached:
         line = process.stdout.readline()
         assert line, process.stderr.read()
-        if line.startswith("TOLD "):
-            rank, pid = json.loads(line[5:])
+        if line.startswith("VALUE "):
+            rank, pid = json.loads(line[6:])
             pids[rank] = pid
         reached = reached or line.startswith("REACHED")
     return pids

@@ -25,7 +25,7 @@ LIMIT = 60
 
 @functools.lru_cache(maxsize=1)
 def mpirun():
-    """Return the launcher beside this Python, or on the path, as words; or None."""
+    """Return the launcher next to this Python, or on the path, as words; or None."""
     beside = Path(sys.executable).with_name("mpirun")
     path = str(beside) if beside.exists() else shutil.which("mpirun")
     if path is None or find_spec("mpi4py") is None:
@@ -52,9 +52,9 @@ class Result(NamedTuple):
     err: str
 
     def values(self):
-        """Return what ranks told with `programs.tell`, by rank."""
-        lines = [line for line in self.out.splitlines() if line.startswith("TOLD ")]
-        told = [json.loads(line[5:]) for line in lines]
+        """Return the values that ranks sent with `programs.tell`, by rank."""
+        lines = [line for line in self.out.splitlines() if line.startswith("VALUE ")]
+        told = [json.loads(line[6:]) for line in lines]
         return dict(sorted((rank, value) for rank, value in told))
 
 
@@ -111,7 +111,7 @@ def run(n, program, *args, limit=LIMIT, **variables):
 
 
 def run_well(n, program, *args, **variables):
-    """Run a program that must succeed; return what the ranks told."""
+    """Run a program that must succeed; return what the ranks sent."""
     result = run(n, program, *args, **variables)
     assert result.code == 0, f"{result.out}\n{result.err}"
     return result.values()

@@ -81,13 +81,15 @@ def test_ranks_that_make_different_calls_are_told(tmp_path, how, text):
 
 
 def test_sums_of_tensors_of_different_sizes_are_refused(tmp_path):
-    """Who gets less than it needs says so; who gets more is told by MPI."""
+    """A rank that gets less than it needs says so; with more, MPI says so."""
     result = run(2, "failing.py", "size", tmp_path / "x", 30)
     assert result.code != 0
     text = (
         r"DistributedError: (all_reduce: )?rank \d of 2(: the others have sent 79996 "
     )
-    text += r"bytes of their tensors, 80000 are needed| was told by MPI: .*TRUNCATE)"
+    text += (
+        r"bytes of their tensors, 80000 are needed| got an error from MPI: .*TRUNCATE)"
+    )
     assert re.search(text, result.err, re.IGNORECASE), result.err
 
 

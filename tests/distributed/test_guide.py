@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The script of the guide: before its three lines change, and behind."""
+"""The script of the guide: before its three lines change, and after."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ PORTS = [f"ac{os.getpid() % 100_000}{end}" for end in "ab"]
 
 
 def has_namespaces():
-    """Return whether namespaces can be made here, by who runs the tests."""
+    """Return whether the user of the tests can make namespaces here."""
     if os.geteuid() or not shutil.which("ip") or not shutil.which("tc"):
         return False
     name = f"{SPACES[0][0]}-try"

@@ -11,7 +11,7 @@ from tests.distributed.launch import PROGRAMS, Result, environment, needs_mpi, r
 
 pytestmark = [needs_mpi, pytest.mark.mpi]
 
-#: Relative differences of float32 losses; sums over ranks stand between the layers of
+#: Relative differences of float32 losses; sums over ranks come between the layers of
 #: a network with batch norm, and rounding grows from layer to layer.
 USUAL, NORMED = 2e-5, 2e-3
 

@@ -29,7 +29,7 @@ KERNELS = (
 
 @pytest.fixture
 def offer(monkeypatch):
-    """Make the device's set of these kernels; others may stand in their place."""
+    """Make the device's set of these kernels; others may take their place."""
 
     def made(**kernels):
         functions = {name: adapt(TABLE[name]) for name in KERNELS} | kernels
@@ -73,7 +73,7 @@ def test_a_wrong_kernel_is_found(offer):
 def test_a_kernel_that_writes_beside_its_operands_is_found(offer):
     def add(out, a, b):
         np.add(a, b, out)
-        if out.ndim == 1 and out.size:  # what lies behind the last element
+        if out.ndim == 1 and out.size:  # the memory after the last element
             behind = LIBRARY.strided(out, (1,), (4,), out.nbytes)
             behind[...] = 7
 

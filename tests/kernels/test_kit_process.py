@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The conformance kit rejects kernels that leave something behind, or err in C."""
+"""The conformance kit rejects kernels that leak something, or err in C."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random numbers: the words of Philox, who gets which, and their distributions."""
+"""Random numbers: the words of Philox, their elements, and their distributions."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ SHAPE = (96, 96)
 
 WHY = """
 import autocalc as ac
-told = ac.kernels.explain("gemm", ac.ones(96, 96), ac.ones(96, 96))
-print(told.chosen, told.why, sep="|")
+found = ac.kernels.explain("gemm", ac.ones(96, 96), ac.ones(96, 96))
+print(found.chosen, found.why, sep="|")
 """
 
 
@@ -50,7 +50,7 @@ def test_by_rank():
     rank = 300 if "avx512" in chosen else 250 if "sse2" not in chosen else 200
     assert why.startswith(f"its rank of {rank} is the highest (")
     assert f"{installed('blas')} 10" in why
-    # Behind that stand sets that this CPU cannot run, that refuse small products or
+    # After that come sets that this CPU cannot run, that refuse small products or
     # that the precision does not allow, and none of another device.
     why, *others = why.split("; ")
     assert why.endswith("), and nothing else was chosen or measured")

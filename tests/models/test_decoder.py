@@ -106,7 +106,7 @@ def test_a_cache_refuses_what_does_not_fit():
     cache = KeyValueCache(1, 2, 4, 8)
     new = ac.ones(1, 3, 2, 8)
     cache.append(new, new)
-    with pytest.raises(ShapeError, match="3 positions do not fit behind 3 of 4; make"):
+    with pytest.raises(ShapeError, match="3 positions do not fit after 3 of 4; make"):
         cache.append(new, new)
     assert cache.count == 3
     new.requires_grad_()
@@ -144,7 +144,7 @@ def test_a_temperature_of_zero_takes_the_likeliest(model):
 def test_a_text_goes_on_beyond_the_context(model):
     text = generate(model, tokens_of(2, 30), 25, temperature=0)
     assert text.shape == (2, 55)
-    with ac.no_grad():  # a full context was read anew from its later half
+    with ac.no_grad():  # a full context was read again from its later half
         assert text[0, 30] == model(text[:, 18:30])[0, -1].argmax()
         assert text[0, 31] == model(text[:, 25:31])[0, -1].argmax()
 
@@ -201,7 +201,7 @@ def test_impossible_tokens_are_refused(model):
     caches = model.make_caches(1)
     with ac.no_grad():
         model(tokens_of(1, 10), caches)
-        with pytest.raises(ShapeError, match="3 tokens in a row behind 10 in the"):
+        with pytest.raises(ShapeError, match="3 tokens in a row after 10 in the"):
             model(tokens_of(1, 3), caches)
 
 

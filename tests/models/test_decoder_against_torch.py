@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The decoder-only transformer, trained beside the same one written in PyTorch."""
+"""The decoder-only transformer, trained like the same one written in PyTorch."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 """Functions and modules in float64: values and gradients are PyTorch's.
 
 PyTorch's database of samples (`tests/operators`) asks more of most of them; here are
-those that it has not, and arguments that it does not try.
+those that it does not have, and arguments that it does not try.
 """
 
 from __future__ import annotations

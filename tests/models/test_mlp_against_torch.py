@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An MLP of plain tensors on real digits, step by step beside PyTorch."""
+"""An MLP of plain tensors on real digits, step by step with PyTorch."""
 
 from __future__ import annotations
 

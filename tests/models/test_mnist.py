@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The network of the guide learns MNIST in three epochs and leaves nothing behind."""
+"""The network of the guide learns MNIST in three epochs and leaks nothing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A classifier of sentences, trained beside PyTorch: embeddings, norms, clipping."""
+"""A classifier of sentences, trained like PyTorch's: embeddings, norms, clipping."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`key_of` in C: what it is given beside arrays.
+"""`key_of` in C: its arguments other than arrays.
 
 That its keys tell operands apart is tested where AutoCalc's own way is.
 """

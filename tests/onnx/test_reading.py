@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Each of ONNX's operators that AutoCalc runs, beside ONNX Runtime."""
+"""Each of ONNX's operators that AutoCalc runs, against ONNX Runtime."""
 
 from __future__ import annotations
 

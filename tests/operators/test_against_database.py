@@ -274,7 +274,7 @@ def result_of(name):
 
 def test_the_list_names_what_the_database_has():
     names = [name for names in LISTS.values() for name in names]
-    assert sorted(names) == sorted(set(names)), "a name stands twice"
+    assert sorted(names) == sorted(set(names)), "a name is listed twice"
     assert set(names) <= set(database())
     assert set(names) >= NOT_YET
 

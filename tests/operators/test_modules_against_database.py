@@ -172,7 +172,7 @@ def result_of(name):
 
 def test_the_list_names_what_the_database_has():
     assert not LISTS
-    assert sorted(WANTED) == sorted(set(WANTED)), "a name stands twice"
+    assert sorted(WANTED) == sorted(set(WANTED)), "a name is listed twice"
     assert set(WANTED) <= set(database())
     assert set(WANTED) >= NOT_YET
 

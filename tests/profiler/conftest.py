@@ -11,7 +11,7 @@ from autocalc.profiler import Peaks, _peaks
 
 
 class Net(ac.nn.Module):
-    """Layers within another module, and one beside it."""
+    """Layers within another module, and one next to it."""
 
     def __init__(self, size, blocks):
         super().__init__()

@@ -106,7 +106,7 @@ def test_steps_before_those_that_count_are_left_out():
         (40, True),
         ran(45, 50, GEMM),
         (55, True),
-        ran(60, 99, ADD),  # behind the last step
+        ran(60, 99, ADD),  # after the last step
     ]
     account = Account(events, 0, 100, 1)
     assert [(s.start, s.stop) for s in account.steps] == [(40, 55)]

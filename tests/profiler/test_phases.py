@@ -25,7 +25,7 @@ def rows(account, by="kernel"):
 
 
 class Clock:
-    """A clock of phases that counts what it is told."""
+    """A clock of phases that counts its calls."""
 
     def __init__(self):
         self.on = False

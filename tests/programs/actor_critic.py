@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An actor and a critic learn to walk a line, with actions drawn by NumPy."""
+"""An actor and a critic learn to go along a line, with actions drawn by NumPy."""
 
 from collections import namedtuple
 from itertools import count
@@ -16,7 +16,7 @@ GAMMA = 0.95
 
 
 class Corridor:
-    """Seven places; the walk starts in the middle, and only the last is worth 1."""
+    """Seven places; the path starts in the middle, and only the last is worth 1."""
 
     def reset(self):
         self.place, self.steps = 3, 0

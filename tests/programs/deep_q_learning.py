@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Deep Q-learning of a walk along a line: replay, a target network, soft updates."""
+"""Deep Q-learning of a path along a line: replay, a target network, soft updates."""
 
 import math
 import random
@@ -45,7 +45,7 @@ class DQN(nn.Module):
 
 
 class Line:
-    """Nine places; the walk ends at either end, and the right one is worth 1."""
+    """Nine places; the path ends at either end, and the right one is worth 1."""
 
     def reset(self):
         self.place = 4

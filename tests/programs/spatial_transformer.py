@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A U-Net behind a spatial transformer, which turns the pictures upright."""
+"""A U-Net after a spatial transformer, which turns the pictures upright."""
 
 import numpy as np
 import torch
@@ -68,7 +68,7 @@ class UNet(nn.Module):
 
 
 def pictures(count):
-    """Bars of 16 x 16 that lie one way or another, and where they are."""
+    """Bars of 16 x 16 in one direction or another, and where they are."""
     rng = np.random.default_rng(51)
     row, column = (np.mgrid[:16, :16] - 7.5) / 8
     masks = []

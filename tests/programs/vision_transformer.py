@@ -91,7 +91,7 @@ class ViT(nn.Module):
 
 
 def stripes(count):
-    """12 x 12 pictures of stripes that lie, stand or lean, and their kind."""
+    """12 x 12 pictures of horizontal, vertical or diagonal stripes, and their kind."""
     rng = np.random.default_rng(2)
     row, column = np.mgrid[:12, :12]
     kind = np.arange(count) % 3

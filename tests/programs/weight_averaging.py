@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stochastic weight averaging: an averaged model, its own rate, its statistics anew."""
+"""Stochastic weight averaging: an averaged model, its own rate, new statistics."""
 
 import numpy as np
 import torch

@@ -49,7 +49,7 @@ def health_of(step):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return the folder of a training that was logged, with all that may lie there."""
+    """Return the folder of a training that was logged, with all its files."""
     place = tmp_path / "run"
     log = make_log(place, append=False)
     log.write(

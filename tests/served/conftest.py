@@ -85,7 +85,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.fixture(scope="session")
 def subject(pytestconfig):
-    """Return the set of the other process, which must end well when it is told to."""
+    """Return the set of the other process, which must end well when it is asked to."""
     yield pytestconfig.served_subject()
     assert pytestconfig.kernel_server().close() == 0
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A kernel set whose kernels run in another process: `ctest/kernel_server.cpp`.
 
-Every block of memory that an operand lies in, guards and gaps included, goes there and
+Every block of memory that holds an operand, guards and gaps included, goes there and
 comes back, so that the conformance kit's checks see what they see in one process.
 """
 

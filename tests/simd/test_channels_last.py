@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Norms and pools of images whose channels lie side by side, results lying alike.
+"""Norms and pools of channels-last images, with channels-last results.
 
-The conformance samples lie otherwise; here every operand and result is channels-last,
-with channels that fill registers and that do not.
+The conformance samples have other layouts; here every operand and result is
+channels-last, with channels that fill registers and that do not.
 """
 
 import functools
@@ -30,7 +30,7 @@ def channels_last(x):
 
 
 def run(subject, name, sample, prior, accumulate, lie=channels_last):
-    """Run a kernel into results that lie as `lie` has it; their bits lie so too."""
+    """Run a kernel into results in the layout that `lie` makes."""
     outs = [None if each is None else lie(each.copy()) for each in prior]
     more = (accumulate,) if TABLE[name].accumulates else ()
     inputs = map(lie, sample.inputs)
@@ -97,7 +97,7 @@ def test_batch_norm(shape, dtype):
         check("batch_norm_running", Sample("", operands, (eps, *activation)), dtype)
 
 
-#: Activations behind a norm, with their numbers.
+#: Activations after a norm, with their numbers.
 RELU, SILU = ("relu", 0.0, 0.0), ("silu", 0.0, 0.0)
 
 
@@ -134,7 +134,7 @@ def test_sums_of_many_positions_stay_exact():
 @pytest.mark.parametrize("place", [0, 133, 255])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_what_is_not_finite_stays_in_its_channel(place, value):
-    """Wherever it lies: a sample of the positions does not see it."""
+    """At any place: a sample of the positions does not see it."""
     x = np.random.default_rng(4).standard_normal((4, 20, 8, 8), np.float32)
     x[place // 64, 3, place // 8 % 8, place % 8] = value
     mean, var = np.empty(20, np.float32), np.empty(20, np.float32)

@@ -119,7 +119,7 @@ def run(subject, name, sample, planes, add, prior):
     function(*(out for _, out in places), *inputs, *attributes)
     for guarded, _ in places:
         assert np.isnan(guarded[:GUARD]).all(), "written before the output"
-        assert np.isnan(guarded[-GUARD:]).all(), "written behind the output"
+        assert np.isnan(guarded[-GUARD:]).all(), "written after the output"
     return tuple(out for _, out in places)
 
 

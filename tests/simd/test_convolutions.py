@@ -214,7 +214,7 @@ WAYS = {
     "one channel each": (
         ((2, 16, 9, 9), (16, 1, 3, 3), 1, 16),
         (PLANES, APART),
-        ("channel by channel, on lines where they lie", APART),
+        ("channel by channel, on lines without a copy", APART),
     ),
 }
 

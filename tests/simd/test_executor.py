@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Executors of programs: the one in C beside the one in Python that defines it."""
+"""Executors of programs: the one in C against the one in Python that defines it."""
 
 import gc
 import threading

@@ -141,7 +141,7 @@ def test_the_largest_error_of_one_product_is_as_the_budget_says(subject):
 
 @pytest.mark.parametrize("size", [1e18, 3e38, float(np.finfo(np.float32).max)])
 def test_large_numbers_do_not_become_infinite(subject, size):
-    """Near the largest number the nearest bfloat16 is infinite: sums are made anew."""
+    """Near the largest number the nearest bfloat16 is infinite: sums are made again."""
     rng = np.random.default_rng(8)
     a = np.clip(normal(rng, 256, 256), -1, 1) * FLOAT32.type(size)
     b = np.zeros((256, 256), FLOAT32)

@@ -187,7 +187,7 @@ def test_the_place_of_b_in_memory_changes_no_bit(kernels, rng, dtype, m, n, k):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rows", [1, 4, 12, 40])
 def test_equal_columns_give_equal_results(kernels, rng, dtype, rows):
-    """Wherever a column stands in a tile, its sum runs by the same tree."""
+    """At any place of a column in a tile, its sum has the same tree."""
     x = rng.standard_normal((rows, 131)).astype(dtype)
     weight = np.tile(rng.standard_normal(131).astype(dtype), (23, 1))
     out = np.empty((rows, 23), dtype)

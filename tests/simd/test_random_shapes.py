@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """10,000 shapes that nobody chose, of each instruction set, against float64.
 
-Operands lie in all kinds of memory between guards; outputs, gaps and guards hold NaN,
-and so does the scratch memory that earlier calls left behind: who reads what was never
-written spoils the result, who writes outside is caught.
+Operands have all kinds of layouts between guards; outputs, gaps and guards hold NaN,
+and so does the scratch memory that earlier calls left: a kernel that reads what was
+never written spoils the result, and one that writes outside is caught.
 """
 
 import functools
@@ -175,7 +175,7 @@ def attention_backward(rng):
 
 
 def lie(rng):
-    """Return groups, a weight, sizes of the input, and how the windows lie."""
+    """Return groups, a weight, sizes of the input, and the windows' geometry."""
     dims = int(rng.integers(1, 3))
     groups = int(rng.choice([1, 1, 2, 5]))
     kernel, stride, padding, dilation = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether something holds of all elements, wherever the one stands that breaks it."""
+"""Whether something holds of all elements, at any place of the one that breaks it."""
 
 import math
 

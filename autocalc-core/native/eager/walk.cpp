@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The backward walk over arrays: `Walk.run` of core's `_graph/_walk.py`, with what it
+// The backward pass over arrays: `Walk.run` of core's `_graph/_walk.py`, with what it
 // calls for each node and edge.  The walk's own data are used, so that everything rare
 // (parts of arrays, hooks, sums that wait) is left to its methods.
 #include "eager/calls.hpp"

@@ -21,7 +21,7 @@ bool read_term(PyObject* given, Term* to) {
     return PyArg_ParseTuple(given, "nn", &to->slope, &to->start) != 0;
 }
 
-// One array, made anew where it moves or its memory is another.
+// One array, made again where it moves or its memory is another.
 class MovingArray {
   public:
     // A `Layout`; false with an exception set.

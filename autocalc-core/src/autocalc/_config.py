@@ -34,7 +34,7 @@ VARIABLES = {
     "AUTOCALC_TUNE": "read or off: whether what `autocalc tune` measured counts",
     "AUTOCALC_CACHE_DIR": "where tuning records and downloads are kept",
     "AUTOCALC_DATA_DIR": "where data sets are looked for",
-    "AUTOCALC_STRICT": "a fallback to the reference: 1 an error, list told at exit",
+    "AUTOCALC_STRICT": "a fallback to the reference: 1 an error, list printed at exit",
     "AUTOCALC_SHADOW": "set:share, re-run that share of calls and compare",
     "AUTOCALC_GUARD": "off: trust kernel sets from elsewhere without a self-test",
     "AUTOCALC_DISTRIBUTED_DEBUG": "detail: ranks compare calls, shapes and dtypes",
@@ -91,7 +91,7 @@ def child_environment() -> dict[str, str]:
         **kept,
         "AUTOCALC_GUARD": "off",
         "PYTHONPATH": os.pathsep.join(folders),
-        "PYTHONSAFEPATH": "1",  # what lies where the user works is no module
+        "PYTHONSAFEPATH": "1",  # files of the working folder are no modules
     }
 
 
@@ -377,7 +377,7 @@ def cache_folder() -> Path:
     given = settings().cache_dir
     if given is not None:
         return given
-    import platformdirs  # only those who load or keep files need it
+    import platformdirs  # only loading and keeping files need it
 
     return platformdirs.user_cache_path("autocalc", appauthor=False)
 

@@ -88,7 +88,7 @@ def snapshot(limit: int = 10) -> Snapshot:
 
 
 def trace() -> Trace:
-    """Note who makes which array, in a ``with`` block; what is noted stays.
+    """Note what makes which array, in a ``with`` block; what is noted stays.
 
     `snapshot` then names for each tensor that was made in the block the operator, the
     layer and the line of the user's program.  Compiled functions run eagerly in the

@@ -36,7 +36,7 @@ def portable(array: Any) -> ctypes.c_void_p:
 
 
 def layout_is_known() -> bool:
-    """Return whether the pointer field lies where `overlaid` looks."""
+    """Return whether the pointer field is where `overlaid` looks."""
     if sys.implementation.name != "cpython":
         return False  # `id` need not be an address
     base = np.arange(24, dtype=np.float64).reshape(4, 6)

@@ -64,7 +64,7 @@ def open_blis() -> Blis:
     hidden = sorted(hidden_features())
     if hidden:
         message = (
-            f"BLIS cannot be told to do without {', '.join(hidden)}, which "
+            f"BLIS cannot be set to do without {', '.join(hidden)}, which "
             f"AUTOCALC_CPU_FEATURES hides. Use another kernel set."
         )
         raise PluginError(message)

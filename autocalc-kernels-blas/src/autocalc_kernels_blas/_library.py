@@ -14,7 +14,7 @@ from autocalc.errors import PluginError
 
 
 class Spelling(NamedTuple):
-    """What stands around a function's name, and the width of its integers."""
+    """Prefix and suffix of a function's name, and the width of its integers."""
 
     prefix: str = ""
     suffix: str = ""

@@ -71,7 +71,7 @@ class Mkl:
 
 def open_mkl() -> Mkl:
     """Find and open MKL on its LP64 interface and its OpenMP threads."""
-    # OpenMP's workers spin for 200 ms after each product unless told not to; the
+    # OpenMP's workers spin for 200 ms after each product unless set not to; the
     # runtime reads this at the first call that needs it, which `Mkl` makes.
     variables = {} if users("KMP_BLOCKTIME") else {"KMP_BLOCKTIME": "0"}
     with environment(variables):

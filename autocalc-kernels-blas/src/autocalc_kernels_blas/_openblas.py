@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """OpenBLAS: the wheel ``scipy-openblas32``, or the system's library.
 
-Its threads wait for work in a loop of ``sched_yield`` before they sleep.  Beside
-another pool, which is where a training step has them, that waiting takes cores from the
-kernels between two products, so the time-out is set short.  Its number of threads
-starts at 1: OpenBLAS creates threads for all cores as it is opened, and the budget
-comes later.
+Its threads wait for work in a loop of ``sched_yield`` before they sleep.  With another
+pool in the process, as in a training step, that waiting takes cores from the kernels
+between two products, so the time-out is set short.  Its number of threads starts at 1:
+OpenBLAS creates threads for all cores as it is opened, and the budget comes later.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the libraries lie; looking does not open them."""
+"""The places of the libraries; the search does not open them."""
 
 from __future__ import annotations
 

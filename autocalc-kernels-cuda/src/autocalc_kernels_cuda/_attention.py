@@ -52,7 +52,7 @@ class _Mask:
         self._shape = shape
 
     def arguments(self, first: int) -> tuple[Any, ...]:
-        """Return what kernels are told; `first` is the number of the first batch."""
+        """Return the arguments of kernels; `first` is the number of the first batch."""
         heads, queries, keys = self._shape[1:]
         mask, place, kind = self._spread, (0, 0, 0, 0, 0), 0
         if mask is not None:

@@ -3,7 +3,7 @@
 
 What a call means to the device depends on shapes, strides, dtypes and attributes, and a
 training step repeats the same few.  So the first call of a kind makes a plan, and the
-next ones find it in a dict.  Dimensions that lie in memory as one are merged: most
+next ones find it in a dict.  Dimensions that are one in memory are merged: most
 calls are a run of elements without gaps.
 """
 

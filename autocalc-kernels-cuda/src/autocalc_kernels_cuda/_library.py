@@ -48,11 +48,11 @@ class CudaLibrary:
         return copy
 
     def strided(self, raw: Any, shape: Shape, strides: Shape, offset: int) -> Any:
-        """Return a view: strides in bytes, from `offset` bytes behind the first."""
+        """Return a view: strides in bytes, from `offset` bytes after the first."""
         return cupy.ndarray(shape, raw.dtype, raw.data + offset, strides)
 
     def address(self, raw: Any) -> int:
-        """Return where the first element lies in the GPU's memory."""
+        """Return the address of the first element in the GPU's memory."""
         return int(raw.data.ptr)
 
     def may_share_memory(self, a: Any, b: Any) -> bool:
@@ -73,7 +73,7 @@ class CudaLibrary:
         return pinned
 
     def is_pinned(self, array: Any) -> bool:
-        """Return whether an array of NumPy lies in page-locked memory."""
+        """Return whether an array of NumPy is in page-locked memory."""
         owner = array
         while isinstance(owner, np.ndarray):
             owner = owner.base

@@ -28,7 +28,7 @@ def _table(rows: tuple[tuple[int, ...], ...]) -> Any:
 class _Group:
     """Lists of arrays that belong together, as a kernel goes through them.
 
-    Arrays that lie in another order than their parameter, or with gaps, are copied.
+    Arrays with another order than their parameter, or with gaps, are copied.
     """
 
     def __init__(self, written: list[Any], read: list[Any]) -> None:
@@ -66,7 +66,7 @@ def _all_by_rows(arrays: tuple[Any, ...]) -> bool:
 
 
 def _in_one_order(arrays: tuple[Any, ...]) -> bool:
-    """Return whether arrays of one shape lie alike, without gaps."""
+    """Return whether arrays of one shape have the same layout, without gaps."""
     first = arrays[0]
     if any(a.strides != first.strides for a in arrays):
         return False

@@ -86,7 +86,7 @@ def _plan(out: Any, a: Any, b: Any, alpha: float, beta: float) -> Plan:
 
 
 def layout(matrix: Any) -> Layout | None:
-    """Return how the last two dimensions lie, None where cuBLAS cannot read them."""
+    """Return the layout of the last two dimensions, None if cuBLAS cannot read it."""
     rows, columns = matrix.shape[-2:]
     down, along = (s // matrix.itemsize for s in matrix.strides[-2:])
     if (along == 1 or columns == 1) and (down >= columns or rows == 1):
@@ -223,7 +223,7 @@ def _cublas(
 def _spread(
     places: list[Any], inner: Loop, itemsize: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield where each matrix of the batch lies, in bytes, of all three operands."""
+    """Yield the offset of each matrix of the batch, in bytes, of all three operands."""
     for to_out, to_a, to_b in places:
         for i in range(inner.size):
             step = i * itemsize
@@ -245,7 +245,7 @@ class _Pointers:
         self._tables: dict[int, Any] = {}
 
     def at(self, first: int) -> int:
-        """Return where the pointers lie of an operand that begins at `first`."""
+        """Return the address of the pointers of an operand that begins at `first`."""
         table = self._tables.get(first)
         if table is None:
             if len(self._tables) >= MAX_TABLES:

@@ -127,7 +127,7 @@ def _launch(plan: Plan, out: Any, a: Any, accumulate: bool) -> None:
 
 
 def _terms_side_by_side(kept: Shape, reduced: Shape) -> bool:
-    """Return whether an output's terms lie closer than outputs do."""
+    """Return whether an output's terms are closer in memory than outputs are."""
     if not kept or kept[-1] == 0:
         return True
     return bool(reduced) and reduced[-1] < kept[-1]

@@ -23,12 +23,12 @@ def run_rows(file: str, name: str, like: Any, rows: int, *arguments: Any) -> Non
 
 
 def pointer(array: Any) -> int:
-    """Return where an array lies, 0 for one that is absent."""
+    """Return the address of an array, 0 for one that is absent."""
     return 0 if array is None else int(array.data.ptr)
 
 
 class Results:
-    """Where a kernel writes that makes rows one behind the other."""
+    """Where a kernel writes that makes rows one after the other."""
 
     def __init__(self) -> None:
         self._later: list[tuple[Any, Any]] = []

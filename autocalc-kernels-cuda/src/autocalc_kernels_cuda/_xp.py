@@ -196,7 +196,7 @@ def argsort(a: Any, axis: int, kind: Any = "stable") -> Any:
 
 
 def searchsorted(line: Any, values: Any, side: Any) -> Any:
-    """Return where values would stand in an ordered line."""
+    """Return the places of values in an ordered line."""
     return cupy.searchsorted(line, values, side=side)
 
 

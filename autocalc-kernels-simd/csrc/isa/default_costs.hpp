@@ -52,7 +52,7 @@ struct DefaultCosts {
 
     // ---- Winograd's convolution: cycles, estimated for Cascade Lake
 
-    // Of the multipliers' rate: a sum as it stands, and the products of transformed
+    // Of the multipliers' rate: a direct sum, and the products of transformed
     // tiles.
     static constexpr double plain_share = 0.7, product_share = 0.85;
     // A register of channels of one tile, with its way from and to memory; of tiles of

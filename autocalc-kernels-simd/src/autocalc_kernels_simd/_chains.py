@@ -63,12 +63,12 @@ class Fuser:
         if any(chain.dtypes[v] not in _DTYPES for v in step.operands if v is not None):
             return False
         exponent = step.operands[2] if step.kernel == "pow" else None
-        # A square is told from other powers before the chain runs.
+        # A square is distinguished from other powers before the chain runs.
         made = {other.operands[0] for other in chain.steps}
         return exponent is None or exponent not in made
 
     def _words(self, step: ChainStep, registers: _Registers) -> list[int]:
-        """Return a step as words, its attributes behind it."""
+        """Return a step as words, its attributes after it."""
         kinds = self._attributes[step.kernel]
         word = self._places[step.kernel]
         word |= len(kinds) << 16 | len(step.operands) << 20
@@ -98,7 +98,7 @@ class _Registers:
         return word
 
     def step(self, step: ChainStep) -> list[int]:
-        """Return where the operands of the next step lie."""
+        """Return the places of the operands of the next step."""
         output, *inputs = step.operands
         places = [self._place(v) for v in inputs]
         for v in inputs:

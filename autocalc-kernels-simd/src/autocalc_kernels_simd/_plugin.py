@@ -60,8 +60,8 @@ _MANY = 32
 def _channels_last(key: DispatchKey) -> bool:
     """Return whether a convolution lets a network begin channels-last.
 
-    What comes behind it keeps the layout, in which a step of a residual network runs
-    1.08 times as fast.  Images of many channels stay as they lie: to rearrange them
+    The calls after it keep the layout, in which a step of a residual network runs
+    1.08 times as fast.  Images of many channels keep their layout: to rearrange them
     takes longer than one convolution saves.
     """
     _, x, weight, _ = key.shapes or (None,) * 4
@@ -71,7 +71,7 @@ def _channels_last(key: DispatchKey) -> bool:
     return groups == 1 and x[1] < _FEW and weight[0] >= _MANY
 
 
-#: Bytes of a weight that is read where it lies, whatever the rows are.
+#: Bytes of a weight that is read in place, whatever the rows are.
 _SMALL_WEIGHT = 1 << 16
 #: Bytes of one that few rows are taken through without packing it.
 _WEIGHT = 1 << 18

@@ -215,7 +215,7 @@ def errors(rank, n):
         refuses(lambda: dist.send(x, rank), ArgumentError, "this rank itself")
         refuses(lambda: dist.recv(x, n + 1), ArgumentError, f"ranks are 0 to {n - 1}")
         refuses(lambda: dist.send(x, 1 - rank if rank < 2 else 0, tag=-1),
-                ArgumentError, "`tag` is -1; it must lie in 0 to 32767")  # fmt: skip
+                ArgumentError, "`tag` is -1; it must be in 0 to 32767")  # fmt: skip
 
 
 def main():

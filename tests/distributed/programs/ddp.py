@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `DistributedDataParallel` promises beside equal losses, part by part."""
+"""What `DistributedDataParallel` promises in addition to equal losses, part by part."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class CharLM(nn.Module):
 
 
 class CNN(nn.Module):
-    """What `autocalc train mnist` has, small; `norm` stands behind the convolution."""
+    """What `autocalc train mnist` has, small; `norm` follows the convolution."""
 
     def __init__(self, norm=nn.Identity):
         super().__init__()

@@ -11,5 +11,5 @@ import autocalc.distributed as dist
 
 def tell(value):
     """Print a value with this rank's number, in one write, so that lines stay whole."""
-    line = f"TOLD {json.dumps([dist.get_rank(), value])}\n"
+    line = f"VALUE {json.dumps([dist.get_rank(), value])}\n"
     os.write(1, line.encode())

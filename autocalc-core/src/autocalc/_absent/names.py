@@ -71,7 +71,7 @@ GROUPS = (
     Group(
         "quantised tensors",
         "there are no quantised tensors",
-        "keep integers in int8 and the scale beside them",
+        "keep integers in int8 and the scale with them",
         {
             "autocalc": """
                 QInt32Storage QInt8Storage QUInt2x4Storage

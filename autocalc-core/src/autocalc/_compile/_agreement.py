@@ -197,7 +197,7 @@ class Numbers:
         return i.name, i.chosen, outputs, inputs, done
 
     def calls(self) -> tuple[Any, ...]:
-        """Return all instructions so; who runs them is left out where shapes say it."""
+        """Return all calls in this form; sets are left out where shapes decide them."""
         return tuple(map(self._call, self.trace.instructions))
 
     def _call(self, i: Instruction) -> Any:

@@ -34,10 +34,10 @@ ResultLeaf = View | int | Array | tuple[Any]
 
 
 class Follower(NamedTuple):
-    """A slot whose memory a tensor says, anew at each replay.
+    """A slot whose memory is that of a tensor, read again at each replay.
 
     `offset` is where the tensor's array begins in the slot; `array` is the recorded
-    one, as which another one must lie, None for arguments: their key says it.
+    one, whose layout another one must have, None for arguments: their key says it.
     """
 
     slot: int
@@ -49,7 +49,7 @@ class Follower(NamedTuple):
 class Result(NamedTuple):
     """A slot that outlives a replay: memory that is new where somebody holds the old.
 
-    `root` is its first memory, `gradients` are the leaves whose gradient lies in it.
+    `root` is its first memory, `gradients` are the leaves whose gradient is in it.
     """
 
     slot: int
@@ -98,7 +98,7 @@ class Bookkeeping:
         self._begun = False
 
     def holds(self) -> bool:
-        """Return whether every tensor still lies in memory as it was recorded."""
+        """Return whether every tensor still has its recorded place and layout."""
         for (_, owner, _), recorded in zip(
             self._followers, self._recorded, strict=True
         ):
@@ -141,7 +141,7 @@ class Bookkeeping:
         self._places[slot] = place
 
     def _begin(self) -> None:
-        """Count, now that nobody else does, who holds the memory of results."""
+        """Count the references to the memory of results, now that no copy is around."""
         self._begun = True
         for result in self._results:
             result.room.references = _references(result.room)
@@ -181,7 +181,7 @@ class Bookkeeping:
 
 
 class _Room:
-    """One piece of memory for a result, and the gradients that lie in it.
+    """One piece of memory for a result, and the gradients in it.
 
     `references` counts what the program itself holds of `root`, as `_references` does.
     """
@@ -236,7 +236,7 @@ def find(owner: Owner, tensors: list[Tensor]) -> Any:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Return whether two arrays lie in memory in the same way."""
+    """Return whether two arrays have the same layout."""
     same: bool = (a.shape, a.strides, a.dtype) == (b.shape, b.strides, b.dtype)
     return same
 

@@ -42,7 +42,8 @@ class CompiledProgram:
     program
         The instructions and slots.
     memory
-        The peak, and who owns the bytes: `memory.table()`, `memory.plot(file)`.
+        The peak, and the values that take the bytes: `memory.table()`,
+        `memory.plot(file)`.
     """
 
     def __init__(

@@ -157,7 +157,7 @@ class Compiled:
         return (
             f"compile: {self._name} was called {MAX_GROWING} times in a row with "
             f"larger tensors than before, as a cache that grows by `cat`; each size is "
-            f"recorded anew. Make the memory once, for the longest, give the position "
+            f"recorded again. Make the memory once, for the longest, give the position "
             f"as a number among the arguments, and slice by it: `cache[:, t] = new`, "
             f"`cache[:, : t + 1]`; then one program holds for all positions."
         )
@@ -245,7 +245,7 @@ class Compiled:
         names = ", ".join(sorted({i.name for i in again}))
         flops = sum(work_of(i).flops for i in again) / 1e9
         message = (
-            f"compile: to keep `limit`, {self._name} makes {len(again)} products anew "
+            f"compile: to keep `limit`, {self._name} makes {len(again)} products again "
             f"({names}): {flops:.3g} GFLOP more at each call. A larger limit needs "
             f"fewer."
         )
@@ -282,7 +282,7 @@ def _grew(before: list[Any], now: list[Any]) -> bool:
     return all(n <= m for a, b in pairs for n, m in zip(a, b, strict=True))
 
 
-#: Behind what differs between recordings whose numbers differ.
+#: Appended to the differences between recordings whose numbers differ.
 _ABOUT_NUMBERS = (
     " An integer among the arguments varied. One program holds for many of its values "
     "where offsets and sizes of operands grow evenly with one such number, and no "

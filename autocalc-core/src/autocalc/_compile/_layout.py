@@ -17,14 +17,14 @@ from autocalc._program._views import View
 
 
 class ArenaLayout(NamedTuple):
-    """A program whose slots are pieces of memory of their own, or lie in an arena.
+    """A program whose slots are pieces of memory of their own, or parts of an arena.
 
     Attributes
     ----------
     program
         What runs.
     offsets
-        Of slots in an arena that no result lies in, by slot.
+        Of slots in an arena that holds no result, by slot.
     gradients
         Leaves with the views of their gradients.
     """
@@ -37,7 +37,7 @@ class ArenaLayout(NamedTuple):
 def layout(
     program: Program, plan: Plan, gradients: Sequence[tuple[Leaf, View]]
 ) -> ArenaLayout:
-    """Return where everything lies: with gradients in it, the arena is a result."""
+    """Return the place of each slot: with gradients in it, the arena is a result."""
     if not program.shared:
         return ArenaLayout(program, plan.offsets, gradients)
     arena = max(program.sizes) + 1

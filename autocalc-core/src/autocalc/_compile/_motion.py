@@ -43,7 +43,7 @@ class Range(NamedTuple):
 
 @dataclass(slots=True)
 class Motion:
-    """What of a recording moves with a number.
+    """The parts of a recording that move with a number.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Motion:
     values
         The elements of constants that change.
     ranges
-        The bytes of slots in which all operands lie that move.
+        The bytes of slots that hold all operands that move.
     """
 
     source: Any
@@ -74,7 +74,7 @@ class Motion:
 def motion_of(
     traces: Sequence[Trace], tensors: Sequence[Any]
 ) -> tuple[Motion | None, Links]:
-    """Return what of the first recording moves with a number, or None; and links.
+    """Return the parts of the first recording that move, or None; and links.
 
     The others are earlier ones, of which two must agree with it; `tensors` are the
     first one's arguments.
@@ -175,7 +175,7 @@ def _moving_calls(
 
 
 def _can_move(i: Instruction) -> bool:
-    """Return whether a call can be decided anew for other shapes."""
+    """Return whether the kernel of a call can be chosen again for other shapes."""
     if i.spec is None:
         return False
     return i.spec.key != "shapes" or not (i.spec.writes or i.accumulated)
@@ -193,7 +193,7 @@ def _numbered(tree: Any, order: list[int]) -> Any:
 
 
 def _bound(motion: Motion, traces: Sequence[Trace], tensors: Sequence[Any]) -> None:
-    """Find the values for which it holds, and where operands lie."""
+    """Find the values for which it holds, and the ranges of operands."""
     source, last = motion.source, traces[0]
     spans = [trace.spans[source] for trace in traces if source in trace.spans]
     seen = [trace.numbers[source] for trace in traces]
@@ -207,7 +207,8 @@ def _bound(motion: Motion, traces: Sequence[Trace], tensors: Sequence[Any]) -> N
     moving = [v for o, i, _ in motion.calls.values() for v in views_of((*o, *i))]
 
     def fits(value: int) -> bool:
-        return low <= value <= high and all(_lies(v, motion, value) for v in moving)
+        inside = (_is_inside(v, motion, value) for v in moving)
+        return low <= value <= high and all(inside)
 
     if not all(map(fits, seen)):
         raise DifferError
@@ -235,8 +236,8 @@ def _range(
     return own if inside else whole
 
 
-def _lies(view: View, motion: Motion, value: int) -> bool:
-    """Return whether an operand lies in its memory, with sizes of 2 and more."""
+def _is_inside(view: View, motion: Motion, value: int) -> bool:
+    """Return whether an operand is inside its memory, with sizes of 2 and more."""
     now = at(view, value)
     if any(n.at(value) < 2 for n in affines(view.shape)):
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls whose operands move with a number: their arrays are made anew as it changes.
+"""Calls whose operands move with a number: their arrays are made again as it changes.
 
 To passes and executors such a call is a piece of the host's work on whole stretches of
 memory: nothing is known of which bytes it reads and writes.
@@ -38,7 +38,7 @@ Term = tuple[int, int]
 
 
 class MovingView(NamedTuple):
-    """How an array lies in one of the pieces of memory given: that one's place first.
+    """The layout of an array in a given piece of memory, whose index is first.
 
     The offset, all sizes and all strides are terms, in bytes where bytes are counted.
     """
@@ -51,7 +51,7 @@ class MovingView(NamedTuple):
 
 
 def _layout(view: View, place: int, begin: int) -> MovingView:
-    """Return how a view lies behind the byte `begin` of its slot."""
+    """Return the layout of a view, counted from the byte `begin` of its slot."""
     ((slope, start),) = _terms((view.offset,))
     shape, strides = _terms(view.shape), _terms(view.strides)
     return MovingView(place, view.dtype, (slope, start - begin), shape, strides)
@@ -65,7 +65,7 @@ def _terms(numbers: tuple[Any, ...]) -> tuple[Term, ...]:
 
 
 class _Operand:
-    """One array, made anew where it moves or its memory is another."""
+    """One array, made again where it moves or its memory is another."""
 
     __slots__ = ("_array", "_layout", "_memory", "_moves")
 
@@ -122,7 +122,7 @@ moving_operands: Callable[..., Operands] = accelerated("moving", Operands)
 
 
 class Moving:
-    """Runs one kernel on operands that lie where the number says.
+    """Runs one kernel on operands whose places follow from the number.
 
     Called with the bytes of each slot that it uses, in the order of `slots`.
 
@@ -178,7 +178,7 @@ class Moving:
         self._run(*self._arguments)
 
     def _bind(self, memory: tuple[Array, ...], value: int) -> None:
-        """Make the arrays for a value of the number, and decide who runs."""
+        """Make the arrays for a value of the number, and choose the kernel."""
         arrays = self._arrays(memory, value)
         attributes = self._attributes
         if self._attributes_move:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Where in a model a recorded call comes from: its operator and its module.
 
-A replay runs neither, so the recording notes both for those who ask later, as
-`ac.profiler` does.
+A replay runs neither, so the recording notes both for later readers, such as
+`ac.profiler`.
 """
 
 from __future__ import annotations

@@ -53,11 +53,11 @@ def compile(
         Where a function cannot be replayed, run it eagerly with one warning, in place
         of an error.
     check
-        Every so many replays, run the function eagerly beside and compare what both
+        Every so many replays, also run the function eagerly and compare what both
         leave; 0 never does.
     limit
         Most bytes of temporaries and gradients that a program may need.  What needs
-        more makes cheap intermediates anew before backward reads them, with the same
+        more makes cheap intermediates again before backward reads them, with the same
         bits; products only where nothing else helps, with a warning.  What does not
         fit so is refused with the numbers, before it runs.
     off

@@ -71,7 +71,7 @@ class Replay:
     Parameters
     ----------
     program, plan
-        What runs, and where temporaries lie.
+        The instructions, and the places of temporaries.
     trace
         The recording that the program came from.
     empty
@@ -117,8 +117,8 @@ class Replay:
     ) -> Bookkeeping:
         """Bind the program once more, to run it in another way.
 
-        Temporaries lie where they lie, results in memory of their own.  The executor is
-        ``make_timed(instructions, calls, places)``; `tensors` are the arguments of a
+        Temporaries keep their places, results have memory of their own.  The executor
+        is ``make_timed(instructions, calls, places)``; `tensors` are the arguments of a
         call.
         """
         bound = self._bound
@@ -140,7 +140,7 @@ class Replay:
         return Bookkeeping(*around, bound.written, bound.leaves)
 
     def holds(self) -> bool:
-        """Return whether every tensor still lies in memory as it was recorded."""
+        """Return whether every tensor still has its recorded place and layout."""
         return self._around.holds()
 
     def run(self, tensors: list[Tensor]) -> Any:
@@ -150,7 +150,7 @@ class Replay:
         except CompileError:  # it did not run
             raise
         except BaseException:
-            for leaf in self._shared:  # temporaries lie where the last ones lay
+            for leaf in self._shared:  # temporaries have overwritten the last ones
                 leaf.grad = None
             raise
         if self._nesting is None:

@@ -13,7 +13,7 @@ from autocalc._dispatch.selection.state import current
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import get_default_dtype
 
-#: Values that a call is told apart by.
+#: Values by which calls are distinguished.
 PLAIN = (bool, complex, str, bytes, type(None))
 
 
@@ -90,7 +90,7 @@ class Call:
 
 
 def _shared(arrays: list[Any]) -> Hashable:
-    """Return which arrays lie in one memory, and how far apart; None if none do."""
+    """Return which arrays share memory, and how far apart; None if none do."""
     owners = [id(a if a.base is None else a.base) for a in arrays]
     if len(set(owners)) == len(owners):
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program as a table, and who owns its memory when."""
+"""A program as a table, and which values take its memory when."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DTYPES = {"float32": "", "float64": "f64 ", "int64": "i64 ", "bool": "bool "}
 
 
 class Segment(NamedTuple):
-    """Instructions one behind the other that run in Python, or all in native code."""
+    """Instructions one after the other that run in Python, or all in native code."""
 
     python: bool
     instructions: range
@@ -37,7 +37,7 @@ def segments(program: Program) -> list[Segment]:
 
 
 def _cuts(program: Program) -> str:
-    """Return in words where Python runs and what lies between; "" if it never does."""
+    """Return in words where Python runs and what is between; "" if it never does."""
     texts: dict[bool, list[str]] = {True: [], False: []}
     for python, part in segments(program):
         last = part[-1]
@@ -45,8 +45,8 @@ def _cuts(program: Program) -> str:
     if not texts[True]:
         return ""
     named = (("Python", texts[True]), ("native code", texts[False]))
-    told = "; ".join(f"{who} runs {', '.join(some)}" for who, some in named if some)
-    return f"\n{told}"
+    text = "; ".join(f"{by} runs {', '.join(some)}" for by, some in named if some)
+    return f"\n{text}"
 
 
 def program_table(program: Program) -> str:
@@ -127,12 +127,12 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 class MemoryReport:
-    """The memory of a program: its peak, and who owns the bytes.
+    """The memory of a program: its peak, and the values that take the bytes.
 
     Attributes
     ----------
     peak
-        Bytes of the arena, in which temporaries and gradients lie.
+        Bytes of the arena, which holds temporaries and gradients.
     lower_bound
         The most bytes of it that live at one time.
     results
@@ -168,7 +168,7 @@ class MemoryReport:
         )
 
     def table(self) -> str:
-        """Return each temporary and gradient: where it lies, from when to when."""
+        """Return each temporary and gradient: its place and its lifetime."""
         rows: list[Sequence[str]] = [
             ("slot", "offset", "bytes", "from", "to", "made by", "at")
         ]
@@ -189,7 +189,7 @@ class MemoryReport:
         return _aligned(rows)
 
     def owners(self, count: int) -> str:
-        """Return who owns the most bytes where the most live, in words."""
+        """Return the values with the most bytes at the peak, in words."""
         lives, sizes = self._plan.lives, self._program.sizes
         alive = occupancy(self._program, lives)
         at = alive.index(max(alive))
@@ -204,7 +204,7 @@ class MemoryReport:
         return ", ".join([*named, f"{rest:,} of others"] if rest else named)
 
     def plot(self, file: str | Path) -> None:
-        """Draw who owns which bytes of the arena while the program runs.
+        """Draw which value has which bytes of the arena while the program runs.
 
         Raises
         ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A finished recording: what every slot is, and what the function left behind."""
+"""A finished recording: the kinds of its slots, and the results of the function."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Whether slots, dicts and their entries hold the very objects that they held before.
 
-That is quickly told, and nearly always true: what must hold for a replay is looked at
+That is a quick test, and nearly always true: what must hold for a replay is checked
 one by one only where it is not.
 """
 

@@ -14,7 +14,7 @@ Level = Literal["ok", "note", "warning", "error"]
 #: From what is as it should be to what gives wrong results.
 LEVELS: tuple[Level, ...] = ("ok", "note", "warning", "error")
 
-#: What a shell is told; 1 and 2 are those of every command: it failed, it was misused.
+#: Exit codes; 1 and 2 are those of every command: it failed, it was misused.
 EXIT_CODES: dict[Level, int] = {"ok": 0, "note": 0, "warning": 3, "error": 4}
 
 

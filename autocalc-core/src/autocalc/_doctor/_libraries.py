@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""OpenMP and BLAS libraries in this process, and where they stand in each other's way.
+"""OpenMP and BLAS libraries in this process, and their conflicts.
 
 They are read from ``/proc/self/maps``: what is mapped is there, whoever loaded it.
 """

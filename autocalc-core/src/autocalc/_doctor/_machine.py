@@ -31,7 +31,7 @@ class Machine:
         return int(text) if text.isdecimal() else None
 
     def field(self, path: str, name: str) -> int | None:
-        """Return the number behind ``name:`` in a file such as ``/proc/meminfo``."""
+        """Return the number after ``name:`` in a file such as ``/proc/meminfo``."""
         for line in (self.read(path) or "").splitlines():
             key, _, value = line.partition(":")
             words = value.split()

@@ -140,7 +140,7 @@ def _weighted(output: Any) -> Tensor:
 
 
 def _reached(value: Tensor) -> set[int]:
-    """Return the ids of the nodes that a walk backward from a tensor visits."""
+    """Return the ids of the nodes that a backward pass from a tensor visits."""
     seen: set[int] = set()
     waiting: list[Any] = [value._edge]
     while waiting:
@@ -177,7 +177,7 @@ def _gradients(model: Module, inputs: tuple[Any, ...]) -> Iterator[Finding]:
             "warning",
             "gradients",
             f"{len(zero)} of {len(wanted)} parameters get zeros only: {_listed(zero)}",
-            "Look for dead units behind them, a saturated activation, or a factor 0.",
+            "Look for dead units after them, a saturated activation, or a factor 0.",
         )
     if not without and not zero:
         yield Finding("ok", "gradients", f"all {len(wanted)} parameters get one")
@@ -224,10 +224,10 @@ def _copies(copies: list[Copies], seconds: float) -> Iterator[Finding]:
             "warning" if is_costly else "note",
             "copies",
             f"{times} of {one.nbytes / 2**20:.2f} MiB {one.where}: an operand of shape "
-            f"{one.shape} does not lie in order (strides {one.strides}); "
+            f"{one.shape} is not in row-major order (strides {one.strides}); "
             f"{one.seconds / seconds:.1%} of the kernels' time",
             "Transpose or permute once, outside of the step, or in the other order; "
-            "ask for channels_last images; avoid reshape behind transpose.",
+            "ask for channels_last images; avoid reshape after transpose.",
         )
     if not copies:
         yield Finding("ok", "copies", "no operand was rearranged")

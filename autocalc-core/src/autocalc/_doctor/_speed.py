@@ -25,10 +25,10 @@ N = 512
 #: Seconds for each kernel set, and turns at least.
 SECONDS, TURNS = 0.05, 5
 
-#: The chosen set may be slower than the best by this share before it is told.
+#: The chosen set may be slower than the best by this share before it is reported.
 CLEAR = 0.1
 
-#: So many times as fast on one thread as on all is told.
+#: A call so many times as fast on one thread as on all is reported.
 HINDERED = 1.5
 
 

@@ -126,7 +126,7 @@ class Watch:
         """Return the module that runs, and the user's line if it is of the model."""
         if self._phase == "backward":
             return "in backward"
-        inside = f"in {self._inside[-1]}" if self._inside else "beside the model"
+        inside = f"in {self._inside[-1]}" if self._inside else "outside the model"
         line = users_line()
         if line is None or not self._folder or not line.file.startswith(self._folder):
             return inside

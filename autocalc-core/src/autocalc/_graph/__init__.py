@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Nodes and the backward walk; knows no operator."""
+"""Nodes and the backward pass; independent of operators."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A walk that says which operator failed or gave NaN, and where it was recorded."""
+"""A backward pass that names the operator that failed or gave NaN, and its line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autocalc.errors import AutocalcError, GradError
 
 
 class AnomalyWalk(Walk):
-    """A walk that looks at everything that rules return.
+    """A backward pass that checks everything that rules return.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class AnomalyWalk(Walk):
 
 
 def _naming(kind: type[Exception], message: str) -> Exception:
-    """Make an error that a walk around this one does not name again."""
+    """Make an error to which an outer pass does not add a name again."""
     error: Any = kind(message)
     error.names_its_node = True
     return error  # type: ignore[no-any-return]  # of `kind`

@@ -7,14 +7,14 @@ import gc
 import sys
 from typing import Any
 
-#: Where all that is frozen is known to be no tensor, as in the tests: no walk.
+#: False where no frozen object is a tensor, as in the tests: no search then.
 HOLDS_TENSORS = True
 
 
 def frozen_objects() -> list[Any]:
     """Return the frozen objects that a module, a frame or another object leads to.
 
-    Programs freeze before they fork, so that their children share memory.  The walk
+    Programs freeze before they fork, so that their children share memory.  The search
     takes 0.5 us for each object of the process.
     """
     if not HOLDS_TENSORS or not gc.get_freeze_count():

@@ -197,9 +197,9 @@ class set_grad_enabled(_GradMode):
 
 
 class set_multithreading_enabled:
-    """Say whether the backward walk may use several threads; without effect.
+    """Say whether the backward pass may use several threads; without effect.
 
-    The walk runs in the thread that calls `backward`; kernels use several threads by
+    It runs in the thread that calls `backward`; kernels use several threads by
     themselves, see `set_num_threads`.  Taken as a ``with`` block or as a statement.
 
     Examples

@@ -77,7 +77,7 @@ class Node:
         One edge for each input.
     saved
         The arrays that the rule declares, None in the place of those that the wanted
-        gradients do not need; `FREED` after a walk.
+        gradients do not need; `FREED` after a backward pass.
     versions
         For each saved array its version cell, and the cell's count at that time.
     shapes, dtype
@@ -141,7 +141,7 @@ bind(Node=Node, Output=Output, Leaf=Leaf, Version=Version, next_serial=next_seri
 
 
 class Freed:
-    """Stands for saved arrays that a walk has freed."""
+    """Stands for saved arrays that a backward pass has freed."""
 
     def __repr__(self) -> str:
         return "FREED"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The backward walk: take the newest node that the loss can reach, apply its rule.
+"""The backward pass: take the newest node that the loss can reach, apply its rule.
 
 Serial numbers are a topological order, so when a node is the newest of those reached,
-all its cotangents have arrived.  The walk is iterative and knows no operator and no
-kernel: rules compute in the namespace `k` that the caller hands in.
+all its cotangents have arrived.  The pass is iterative and depends on no operator and
+no kernel: rules compute in the namespace `k` that the caller gives.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Hook = Callable[..., Any]
 
 
 class NodeView:
-    """A node as a rule sees it in a walk with a purpose of its own.
+    """A node as a rule sees it in a pass for some of the gradients.
 
     `needs` looks at what is asked for, and saved arrays come wrapped as tensors where
-    the walk itself is recorded.
+    the pass itself is recorded.
     """
 
     __slots__ = ("attributes", "dtype", "needed", "node", "saved", "shapes")
@@ -51,7 +51,7 @@ def target(edge: Edge) -> Node | Leaf | None:
 
 
 def leads(edge: Edge, needed: set[Any] | None) -> bool:
-    """Return whether a walk follows this edge."""
+    """Return whether a backward pass follows this edge."""
     return edge is not None and (needed is None or target(edge) in needed)
 
 
@@ -75,15 +75,15 @@ def reaching(roots: Iterable[Edge], wanted: set[Any]) -> set[Any]:
 
 BORROWED, FRESH, OWNED, PARTS = 0, 1, 2, 3
 
-#: The key among a node's hooks, in the place of an output's number, of those that are
-#: called with the walk when it comes to the node.
+#: The key, in the place of an output's number, of a node's hooks that are called with
+#: the pass when it comes to the node.
 WALK = -1
 
 
 class Parts:
     """Cotangents of parts of one array, which wait until all of them have arrived.
 
-    Then they may turn out to lie beside each other in memory already, as those of
+    Then they may turn out to be next to each other in memory already, as those of
     queries, keys and values do, or to fill the whole without a gap.
     """
 
@@ -98,20 +98,20 @@ class Parts:
 
 
 class Walk:
-    """One backward walk.
+    """One backward pass.
 
     What has arrived at a node or leaf is a flat list ``[node, sum, fresh, ...]`` with
     a pair for each output: the sum of its cotangents, and what is known of its memory.
     `BORROWED`, the incoming cotangent itself, is never written; `FRESH` from a rule
-    may be, unless `k` says that it is a view; `OWNED` the walk has made itself.  In the
-    place of a sum, `PARTS` is a `Parts`.
+    may be, unless `k` says that it is a view; `OWNED` was made by the pass itself.  In
+    the place of a sum, `PARTS` is a `Parts`.
 
     Parameters
     ----------
     k
         The namespace in which rules compute: `arrays`, or `tensors` to record.
     keep
-        Whether saved arrays stay for another walk.
+        Whether saved arrays stay for another pass.
     needed
         Nodes and leaves to visit; None visits all.
     saved
@@ -152,7 +152,7 @@ class Walk:
         cotangents: Sequence[Any],
         capture: Iterable[tuple[Node, int]] = (),
     ) -> None:
-        """Walk back from `roots`; then `leaves` and `captured` hold the gradients."""
+        """Run from `roots`; then `leaves` and `captured` hold the gradients."""
         for root, cotangent in zip(roots, cotangents, strict=True):
             self.add(root, cotangent, BORROWED)
         wanted = list(capture)
@@ -190,7 +190,7 @@ class Walk:
         if results.__class__ is not tuple:
             results = (results,)
         edges = node.edges
-        # what is handed on, or handed out twice, is not the walk's own
+        # an array passed on, or returned twice, is not owned by the pass
         alone = len(edges) < 2 or results[0] is not results[1]
         ids = list(map(id, results)) if len(edges) > 2 else None
         for i, edge in enumerate(edges):
@@ -319,7 +319,7 @@ def _is_new(result: Any, incoming: tuple[Any, ...]) -> bool:
 
 
 def check_saved(node: Node) -> None:
-    """Raise if a walk has freed the node's arrays, or if they were overwritten."""
+    """Raise if a pass has freed the node's arrays, or if they were overwritten."""
     if node.saved is FREED:
         message = (
             f"backward: the arrays that `{node.op.name}` saved were freed by an "

@@ -3,8 +3,8 @@
 
 einops asks the subclasses of its class of backends whether they know a tensor, and has
 no other way to learn of one.  Ours is a subclass, so it can be made only once einops is
-there; an import finder waits for that.  It also finds ``einops.layers.autocalc``, which
-stands beside ``einops.layers.torch``.
+there; an import finder waits for that.  It also finds ``einops.layers.autocalc``, the
+counterpart of ``einops.layers.torch``.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The digest of a checkpoint, which tells whether the file is as it was saved.
 
-It is the SHA-256 of the whole file, as it lies on the disk, with the digest itself
-blanked (a file object counts from where it stands): header length, names, shapes,
-metadata and data are all under it.  It stands in the safetensors metadata, so other
-programs read the file as before.
+It is the SHA-256 of the whole file, as stored on the disk, with the digest itself
+blanked (a file object counts from its position): header length, names, shapes, metadata
+and data are all under it.  It is part of the safetensors metadata, so other programs
+read the file as before.
 
 SHA-256 because CPUs have instructions for it: 1.2 GB/s on one core of a Zen CPU, where
 BLAKE2b reaches 0.5 GB/s.
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from io import BytesIO, FileIO
 
-#: The metadata's key, and what stands there until the digest is known.
+#: The metadata's key, and its value until the digest is known.
 KEY = "autocalc_sha256"
 BLANK = "0" * 64
 
@@ -39,7 +39,7 @@ class Digests(NamedTuple):
 
 
 def seal(file: FileIO | BytesIO) -> None:
-    """Write the digest of a file, which stands at its start, over its `BLANK`."""
+    """Write the digest of a file, positioned at its start, over its `BLANK`."""
     head = _head(file)
     found = _ENTRY.search(head)
     assert found is not None, f"no {KEY} in the header that was just written"

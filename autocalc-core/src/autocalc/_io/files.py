@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`save` and `load`: checkpoints as safetensors files.
 
-Tensors lie under the keys of their `state_dict`, so that any program which reads
+Tensors are stored under the keys of their `state_dict`, so that any program which reads
 safetensors finds them; the structure around them and every plain value is one JSON text
 in the file's metadata.  Nothing is pickled: loading a file cannot run code.
 """
@@ -25,7 +25,7 @@ from autocalc._tensor.checks import check_flag, check_flags, short
 from autocalc._tensor.device import Device
 from autocalc.errors import CheckpointError, DTypeError
 
-#: The metadata's key, and the version of what stands under it.
+#: The metadata's key, and the version of its value.
 _KEY = "autocalc"
 _VERSION_KEY = "autocalc_version"
 _VERSION = "2"
@@ -46,7 +46,8 @@ def save(
     f : str, path or file
         The file.  By its path, it is replaced in one step once everything is on the
         disk: a crash leaves the old file or the new one, never a part.  A file that is
-        open for writing in binary mode, or `io.BytesIO`, is written to where it stands.
+        open for writing in binary mode, or `io.BytesIO`, is written from its position
+        on.
     lock : bool, optional
         Whether the file carries what `kernels.lock` returns: which kernels ran so far.
         `kernels.use_lock` takes it from there; `load` and other programs pass over it.
@@ -118,14 +119,14 @@ def load(
     """Load what `save` wrote; of another safetensors file, the dict of its tensors.
 
     Files of `torch.save` are read as well, as far as they hold tensors in dicts, lists
-    and tuples beside plain values: a `state_dict`, or the state of an optimizer.
+    and tuples, and plain values: a `state_dict`, or the state of an optimizer.
     Tensors that shared memory there share it on the CPU.
 
     Parameters
     ----------
     f : str, path or file
         The file.  One that is open for reading in binary mode, or `io.BytesIO`, is read
-        from where it stands to its end.
+        from its position to its end.
     map_location : optional
         The device on which tensors shall be, by default the CPU.  A function or a dict
         has no effect: tensors are on the CPU then.
@@ -225,7 +226,7 @@ def _read(file: PathFile | Stream) -> tuple[dict[str, Array], dict[str, str]]:
     except SafetensorError as error:
         message = (
             f"load: {file} ({file.size} bytes) is cut short or is no "
-            f"safetensors file: {error}. Save it anew, or use an earlier checkpoint."
+            f"safetensors file: {error}. Save it again, or use an earlier checkpoint."
         )
         raise CheckpointError(message) from error
 
@@ -273,6 +274,6 @@ def _decode(
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         message = (
             f"load: the metadata of {file} do not describe its tensors ({error!r}); "
-            f"the file was changed after it was saved. Save it anew."
+            f"the file was changed after it was saved. Save it again."
         )
         raise CheckpointError(message) from error

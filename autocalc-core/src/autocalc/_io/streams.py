@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Checkpoints in file objects: `io.BytesIO`, a file opened in binary mode, a pipe.
 
-They are read from where they stand to their end, in one piece, and written at where
-they stand, in one piece that is complete before its first byte goes out.  So nothing
+They are read from their position to their end, in one piece, and written at their
+position, in one piece that is complete before its first byte goes out.  So nothing
 needs to seek.
 """
 
@@ -78,7 +78,7 @@ class Stream:
         return arrays, header.get("__metadata__") or {}
 
     def write(self, arrays: Mapping[str, Array], metadata: dict[str, str]) -> None:
-        """Write everything at where the file stands."""
+        """Write everything at the file's position."""
         from safetensors.numpy import save
 
         sealed = io.BytesIO(save(dict(arrays), metadata=metadata))

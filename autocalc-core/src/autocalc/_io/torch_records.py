@@ -3,7 +3,7 @@
 
 The file describes its value by the instructions of a pickle.  Python's own unpickler
 calls what they name; here a name is a text, and the few that stand for tensors and
-dicts of them are told apart by a table.  Everything else is an error.
+dicts of them are looked up in a table.  Everything else is an error.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Records:
     def _pop(self, kind: type[Any]) -> Any:
         value = self._stack.pop()
         if not isinstance(value, kind):
-            message = f"a {type(value).__name__} stands where a {kind.__name__} must"
+            message = f"a {type(value).__name__} is no {kind.__name__}"
             raise RecordError(message)
         return value
 

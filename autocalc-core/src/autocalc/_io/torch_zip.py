@@ -155,7 +155,7 @@ class _Archive:
 
 
 def _check_sizes(offset: Any, size: Any, stride: Any) -> None:
-    """Raise unless a tensor's place is told by numbers of 0 or more."""
+    """Raise unless a tensor's place is given by numbers of 0 or more."""
     if not (isinstance(size, tuple) and isinstance(stride, tuple)):
         message = "a tensor has no shape"
         raise RecordError(message)

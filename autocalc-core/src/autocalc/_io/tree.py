@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Nested values as a JSON text and named arrays, and back.
 
-Plain values, lists and dicts with text keys stand in the JSON as themselves; what JSON
+Plain values, lists and dicts with text keys are themselves in the JSON; what JSON
 cannot say is an object whose key `$` names its kind, for example a tensor:
 `{"$": "tensor", "name": "0.bias"}`.
 An array that is reached twice is named once, and comes back as one tensor.
@@ -43,7 +43,7 @@ class Encoder:
 
     def encode(self, value: Any) -> str:
         """Return the JSON text of `value`."""
-        import json  # 2 ms of import, for those who save
+        import json  # 2 ms of import, only to save
 
         return json.dumps(self._encode(value, ()), allow_nan=False)
 

@@ -68,8 +68,8 @@ def _adapt_plain(spec: KernelSpec) -> Function:
 def _with_fresh(kernel: Any, fresh: Callable[..., Any]) -> Function:
     """Hang on a kernel what returns its result instead of writing it.
 
-    For who has seen that for such operands it is an array as the kernel is given:
-    without a second array and a copy.  It runs where NumPy is silent.
+    For callers that know that for such operands it returns an array as the kernel gets
+    one: without a second array and a copy.  It runs where NumPy is silent.
     """
     kernel.fresh = fresh
     return kernel  # type: ignore[no-any-return]  # what was given

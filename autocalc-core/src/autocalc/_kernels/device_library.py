@@ -40,10 +40,10 @@ class DeviceLibrary(Protocol):
         """Return a copy as an array of NumPy, when all work on it is done."""
 
     def strided(self, array: Array, shape: Shape, strides: Shape, offset: int) -> Array:
-        """Return a view `offset` bytes behind the first element, strides in bytes."""
+        """Return a view `offset` bytes after the first element, strides in bytes."""
 
     def address(self, array: Array, /) -> int:
-        """Return where the first element lies in the device's memory."""
+        """Return the address of the first element in the device's memory."""
 
     def may_share_memory(self, a: Array, b: Array, /) -> bool:
         """Return whether writing one of two arrays may change the other."""
@@ -52,7 +52,7 @@ class DeviceLibrary(Protocol):
         """Return a copy in host memory from which the device copies fastest."""
 
     def is_pinned(self, array: Array, /) -> bool:
-        """Return whether an array of NumPy lies in such memory."""
+        """Return whether an array of NumPy is in such memory."""
 
     def synchronize(self) -> None:
         """Wait until all work is done."""

@@ -39,7 +39,7 @@ class DispatchKey(NamedTuple):
     shapes, strides
         Like `dtypes`, for kernels whose spec has the key ``"shapes"``, else None.
     device
-        Where the operands lie: ``"cpu"``, or the name that a kernel set gave.
+        The device of the operands: ``"cpu"``, or the name that a kernel set gave.
 
     Examples
     --------
@@ -89,8 +89,9 @@ class KernelImpl:
         caller has, and gives its results so.
     transposed_weight
         Of `linear` and `gemm`: ``transposed_weight(key)`` says whether a call would be
-        faster if its second operand, which lies along the axis of the sums, lay across.
-        Compiled programs then keep such a copy of a weight that they do not write.
+        faster if its second operand, whose rows run along the axis of the sums, were
+        transposed. Compiled programs then keep such a copy of a weight that they do not
+        write.
     describe
         ``describe(key)`` of a call that is accepted: in which of several ways the
         kernel will run it, for `autocalc.kernels.explain` to print, or None.
@@ -166,8 +167,8 @@ class PoolTimes(NamedTuple):
 class PoolClock(Protocol):
     """Tells what the threads of a kernel set's pool do: how long they wait, and phases.
 
-    A profile takes a reading before each call of a kernel and one behind it, and asks
-    for what lies between when it is over.
+    A profile takes a reading before each call of a kernel and one after it, and asks
+    for the differences when it is over.
     """
 
     def measure(self, on: bool, /) -> None:
@@ -218,7 +219,7 @@ class ExecutorCall(NamedTuple):
         Outputs, inputs and attributes, in the order of the signature.  An operand is an
         array, None, or a list of arrays.
     slots
-        For each operand the number of the slot in which its array lies, or a tuple of
+        For each operand the number of the slot that holds its array, or a tuple of
         them; None where it is absent.
 
     Examples
@@ -255,7 +256,7 @@ class Executor(Protocol):
 
 
 #: ``executor(calls, places)``: a place is a slot's memory, an array that owns memory
-#: and bytes behind its first element.
+#: and bytes after its first element.
 MakeExecutor = Callable[
     [Sequence[ExecutorCall], Mapping[int, tuple[Array, int]]], Executor
 ]
@@ -290,8 +291,8 @@ class Chain(NamedTuple):
     """Elementwise kernels of one set that could run in one pass over memory.
 
     Values are numbered: first the outputs, then the inputs, then what only the chain
-    sees.  Each is written by one step at most; an output may lie where an input does,
-    which no step reads after it.
+    sees.  Each is written by one step at most; an output may share the memory of an
+    input that no later step reads.
 
     Attributes
     ----------
@@ -392,8 +393,8 @@ class KernelSet:
         Gives, when it is first needed, what makes one kernel of a chain of the set's
         elementwise kernels; without it each of them is a call of its own.
     set_num_threads
-        Of a set with threads of its own: told the thread budget when the set is loaded
-        and when the budget changes.
+        Of a set with threads of its own: called with the thread budget when the set is
+        loaded and when the budget changes.
     info
         More lines for ``autocalc kernels``: libraries, versions, threads.
     flushes_subnormals

@@ -198,7 +198,7 @@ def binary(make: Make) -> Iterator[Sample]:
 
 
 def pairs(values: Array) -> tuple[Array, Array]:
-    """Return every value beside every value."""
+    """Return all pairs of values, as two arrays."""
     return np.repeat(values, len(values)), np.tile(values, len(values))
 
 

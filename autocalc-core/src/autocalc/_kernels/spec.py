@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The spec of a kernel: everything that is said about it, said once.
 
-A `KernelSpec` stands beside its reference.  Output allocation, dispatch keys,
+A `KernelSpec` is next to its reference.  Output allocation, dispatch keys,
 conformance tests, operator tables and rooflines are derived from it.
 """
 
@@ -137,7 +137,7 @@ class KernelSpec:
         ``"dtypes"``: a decision holds for all calls with these dtypes; ``"shapes"``:
         for these shapes, strides and attributes only.
     layout
-        How results of four dimensions lie in memory: ``"contiguous"``, row by row;
+        The layout of results of four dimensions: ``"contiguous"``, row by row;
         ``"like"`` the images that are read, which the kernel is given in one layout;
         ``"any"``, the same without a promise on what is read; ``"prefers
         channels-last"``, like the images, and a set may ask for that layout.

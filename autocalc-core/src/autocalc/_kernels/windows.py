@@ -21,7 +21,7 @@ Ints = tuple[int, ...]
 
 
 class Windows(NamedTuple):
-    """How windows lie: an entry of each for each of the last dimensions."""
+    """The geometry of windows: an entry of each for each of the last dimensions."""
 
     kernel: Ints
     stride: Ints

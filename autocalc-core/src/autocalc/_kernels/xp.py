@@ -56,7 +56,7 @@ def _reduction(ufunc: Any, exact: bool = False) -> Any:
         a: Array, axis: Any = None, *, keepdims: bool = False, **more: Any
     ) -> Any:
         if exact and a.size > 4 * _RUN and not more and _is_long(a, axis):
-            # Beside the last axis NumPy's order is one after the other.
+            # For all axes but the last NumPy's order is one after the other.
             out = reduce(a, axis, np.longdouble, None, keepdims)
             return out.astype(np.float64)
         if more:  # a dtype, or what nothing is reduced to
@@ -120,7 +120,7 @@ broadcast_shapes = partial(rules.broadcast_shapes, "broadcast")
 
 
 def searchsorted(line: Array, values: Array, side: Any) -> Array:
-    """Return where values would stand in an ordered line."""
+    """Return the places of values in an ordered line."""
     return line.searchsorted(values, side)
 
 

@@ -18,7 +18,7 @@ class Conversions:
     __slots__ = ()
 
     def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
-        """Return x on the CPU: itself, or a copy of what lies on a device.
+        """Return x on the CPU: itself, or a copy of an array on a device.
 
         Examples
         --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The method that starts the backward walk."""
+"""The method that starts the backward pass."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Gradients:
             Keep what operators saved, so that another backward can pass.  By default
             the value of `create_graph`.
         create_graph
-            Record the walk itself, for derivatives of the gradients.
+            Record the backward pass itself, for derivatives of the gradients.
         inputs
             The leaves that get a gradient; by default all.
 

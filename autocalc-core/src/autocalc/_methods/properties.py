@@ -87,7 +87,7 @@ class Properties:
         return bool(self)
 
     def is_pinned(self: Tensor) -> bool:
-        """Return whether x lies where a device copies from fastest: `pin_memory`."""
+        """Return whether x is in memory that a device copies fastest: `pin_memory`."""
         a, library = check_tensor("is_pinned", self)._array, accelerator()
         if library is None or a.__class__ is DeviceArray:
             return False
@@ -108,7 +108,7 @@ class Properties:
         return -1 if check_tensor("get_device", self).is_cpu else 0
 
     def storage_offset(self: Tensor) -> int:
-        """Return how many elements of the base lie before the first one.
+        """Return the number of elements of the base before the first one.
 
         Examples
         --------

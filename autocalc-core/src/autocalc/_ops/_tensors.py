@@ -60,7 +60,7 @@ class Tensors:
 
     @staticmethod
     def is_view(a: Tensor) -> bool:
-        """Nothing is owned here: sums are made anew, never in place."""
+        """Nothing is owned here: each sum is a new tensor."""
         return True
 
     def zeros(self, shape: Shape, dtype: DType) -> Tensor:
@@ -92,7 +92,7 @@ class Tensors:
         return astype(a, dtypes.of(dtype))
 
     def move(self, a: Tensor, dtype: Any) -> Tensor:
-        """Return a copy of `a` where `dtype` says that elements lie."""
+        """Return a copy of `a` on the device of `dtype`."""
         return move(a, dtype)
 
     @staticmethod
@@ -101,7 +101,7 @@ class Tensors:
         return a if a.is_contiguous() else view.clone_op(a)
 
     def add_into(self, total: Tensor, value: Tensor) -> Tensor:
-        """Return the sum; a recorded walk writes nothing in place."""
+        """Return the sum; a recorded pass writes nothing in place."""
         return arithmetic.add_op(total, value)
 
     def add_into_slice(self, total: Tensor, index: Any, part: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import sequence
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
-#: Values by which functions are told apart; others by their identity.
+#: Values by which functions are distinguished; others by their identity.
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -48,11 +48,11 @@ def callback(
     is what it was before the step: give the gradient itself.  What `function` returns
     is dropped.  Its Python values are not guarded: it may read, print and count.
 
-    Tensors may be kept, by other threads too.  What the step made lies in memory of
-    its own, not in the arena, and is not used again while somebody holds it.
+    Tensors may be kept, by other threads too.  Tensors that the step made have memory
+    of their own, not in the arena, which is not used again while anything refers to it.
 
     If `function` raises in a replay, the step ends there with its error: kernels
-    before it have run, none behind it, and gradients that the step makes are None.
+    before it have run, none after it, and gradients that the step makes are None.
     The program can run again.
 
     Parameters
@@ -63,8 +63,8 @@ def callback(
     *tensors
         What it is given; of any shapes.
     mutates
-        Tensors that it writes in place, gives to others who do, or awaits from them:
-        one, or several.  They need not be among `tensors`.
+        Tensors that it writes in place, gives to other code that does, or awaits from
+        it: one, or several.  They need not be among `tensors`.
 
     Raises
     ------
@@ -177,7 +177,7 @@ class Callback(UserCall):
         return getattr(self.function, "__qualname__", type(self.function).__name__)
 
     def __call__(self, arrays: Sequence[Any]) -> None:
-        """Call the function with tensors that lie where `arrays` do."""
+        """Call the function with tensors on the memory of `arrays`."""
         pairs = zip(arrays, self._parameters, strict=True)
         given = [_tensor(array, parameter) for array, parameter in pairs]
         try:
@@ -197,10 +197,9 @@ class Callback(UserCall):
 
 
 def _tensor(array: Any, parameter: ref[Tensor] | None) -> Tensor:
-    """Return a tensor on an array: the parameter that lies there, or a new one.
+    """Return a tensor on an array: the parameter with that memory, or a new one.
 
-    A view of its own, so that whoever keeps it is counted among those who use the
-    memory.
+    It is a new view, so that whatever keeps it is counted as a user of the memory.
     """
     known = None if parameter is None else parameter()
     if known is not None:

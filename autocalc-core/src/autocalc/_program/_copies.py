@@ -6,7 +6,7 @@
     copy(t, a), f(.., t)            becomes  f(.., a)      where a stays as it is
     g(t, ..), copy(a, t)            becomes  g(a, ..)      where a is not used between
 
-Both views lie in memory in the same way, and t is a temporary as a whole.
+Both views have the same layout, and t is a temporary as a whole.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def run(program: Program) -> Program:
 
 
 def _read_original(flow: Flow, at: int, to: View, of: View) -> bool:
-    """Let those who read the copy read what was copied."""
+    """Let the readers of the copy read the original."""
     if flow.only_writer(to) != at:
         return False
     if flow.is_written(of.slot, at, max(flow.uses(to.slot))):
@@ -46,7 +46,7 @@ def _read_original(flow: Flow, at: int, to: View, of: View) -> bool:
 
 
 def _write_copy(flow: Flow, at: int, to: View, of: View) -> bool:
-    """Let who makes what is copied write the copy."""
+    """Let the instruction that makes the original write the copy."""
     maker = flow.only_writer(of)
     if maker is None or not flow.is_whole(of) or maker > at:
         return False

@@ -215,7 +215,7 @@ class _Groups:
 
 
 def _order(instructions: list[Instruction]) -> tuple[list[set[int]], list[set[int]]]:
-    """Return who must run after each instruction, and whose writes it uses."""
+    """Return what must run after each instruction, and whose writes it uses."""
     after: list[set[int]] = [set() for _ in instructions]
     makers: list[set[int]] = [set() for _ in instructions]
     writer: dict[int, int] = {}
@@ -247,7 +247,7 @@ class _Chain:
     Attributes
     ----------
     outputs, inputs
-        What lies in memory.
+        Operands in memory.
     described
         For a kernel set to fuse.
     """
@@ -280,7 +280,7 @@ class _Chain:
         return chain
 
     def _add(self, instruction: Instruction) -> bool:
-        """Append a step; False if what it reads lies otherwise than what was made."""
+        """Append a step; False if it reads a value in a layout not its own."""
         operands: list[int | None] = []
         for x in instruction.inputs:
             number = None if x is None else self._operand(one(x))
@@ -312,7 +312,7 @@ class _Chain:
         return self._read[view]
 
     def _describe(self, outputs: list[int]) -> None:
-        """Number the values anew: outputs, inputs, then all others."""
+        """Renumber the values: outputs, inputs, then all others."""
         order = [*outputs, *self._read.values()]
         order += sorted(set(range(len(self._values))) - set(order))
         number: dict[int | None, int | None] = {v: i for i, v in enumerate(order)}

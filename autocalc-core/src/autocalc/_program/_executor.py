@@ -23,13 +23,13 @@ from autocalc.errors import CompileError
 
 
 class Placement(NamedTuple):
-    """Where a slot's memory is: bytes behind the beginning of `root`."""
+    """Where a slot's memory is: bytes after the beginning of `root`."""
 
     root: Any
     offset: int
 
     def array(self, view: View) -> Array:
-        """Return the operand that lies at `view`."""
+        """Return the operand at `view`."""
         return view_at(self.root, self.offset + view.offset, view)
 
 
@@ -184,6 +184,6 @@ _AT_WORK = (
 
 
 def placement_of(array: Array, offset: int) -> Placement:
-    """Return the place that lies `offset` bytes behind the first element of `array`."""
+    """Return the place `offset` bytes after the first element of `array`."""
     root = owner_of(array)
     return Placement(root, address(array) - address(root) + offset)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who writes and who reads what: the question of every pass."""
+"""Writers and readers of slots: the question of every pass."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Flow:
         return view.offset == 0 and view.nbytes == self.program.sizes[view.slot]
 
     def only_writer(self, view: View) -> int | None:
-        """Return who writes a temporary as a whole, if nobody else writes it."""
+        """Return the only writer of a temporary, if it writes all of it."""
         writers = self.writers[view.slot]
         if view.slot not in self.program.temporaries or len(writers) != 1:
             return None
@@ -103,8 +103,8 @@ class Flow:
     def adjoin(self, first: int, last: int) -> tuple[int, int] | None:
         """Bring two instructions side by side; return their places, None if it fails.
 
-        Either `last` moves up, or `first` moves down to it, and what stands between and
-        uses its results to behind them.
+        Either `last` moves up, or `first` moves down to it, and what is between and
+        uses its results moves after them.
         """
         places = [i for i in range(first, last + 1) if self._instructions[i]]
         between = [self[i] for i in places[1:-1]]
@@ -236,7 +236,7 @@ def one(x: Operand) -> View:
 
 
 def shifted(view: View, to: View) -> View:
-    """Return a view that lies in the slot of `to`, as far behind as that is."""
+    """Return a view in the slot of `to`, moved by the offset of `to`."""
     return view._replace(slot=to.slot, offset=view.offset + to.offset)
 
 

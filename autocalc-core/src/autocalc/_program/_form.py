@@ -81,7 +81,7 @@ class Instruction:
         Names of the kernels that this instruction stands for, if it is more than one;
         the kernel of a call that moves.
     recomputed
-        Whether it makes anew, to save memory, what an earlier one has made.
+        Whether it computes again, to save memory, what an earlier one has computed.
     """
 
     spec: KernelSpec | None

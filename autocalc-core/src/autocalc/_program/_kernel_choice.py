@@ -58,11 +58,11 @@ def _check_results(
     given, free = seen(spec, outputs, inputs, attributes)
     made = spec.rule(*given, **free)
     metas = (made,) if isinstance(made, Meta) else made
-    for out, told in zip(outputs, metas, strict=True):
-        if isinstance(out, View) and told is not None and out.shape != told.shape:
+    for out, meta in zip(outputs, metas, strict=True):
+        if isinstance(out, View) and meta is not None and out.shape != meta.shape:
             message = (
                 f"compile: a pass gives `{spec.name}` room of shape {out.shape} for a "
-                f"result of shape {told.shape}. Leave passes out, one by one, by "
+                f"result of shape {meta.shape}. Leave passes out, one by one, by "
                 f"off=NAME, and report the one that it was."
             )
             raise AssertionError(message)

@@ -128,13 +128,13 @@ class Memory:
         return None
 
     def view(self, array: Array) -> View:
-        """Return where `array` lies."""
+        """Return the view of `array`."""
         slot = self.slot_of(array)
         offset = address(array) - address(slot.array)
         return View(slot.index, offset, array.shape, array.strides, array.dtype)
 
     def is_made(self, array: Array) -> bool:
-        """Return whether `array` lies in memory that was made while recording."""
+        """Return whether the memory of `array` was made while recording."""
         slot = self._known(array)
         return slot is not None and slot.made
 
@@ -162,7 +162,7 @@ class Memory:
                 slot.replace(None)
 
     def operand(self, x: Any) -> Operand:
-        """Return where an operand lies: nowhere, an array, or a list of arrays."""
+        """Return the views of an operand: none, an array, or a list of arrays."""
         if x is None:
             return None
         if isinstance(x, (list, tuple)):

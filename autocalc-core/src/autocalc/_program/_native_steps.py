@@ -2,7 +2,7 @@
 """Steps of a short program as the native engine reads them.
 
 A step is (code, object, register, sizes, strides, offset, writable).  A runtime has no
-registers for constants: an operand is a register, or -1 with an object beside it, or -2
+registers for constants: an operand is a register, or -1 together with an object, or -2
 with the registers of a list.
 """
 

@@ -55,7 +55,7 @@ class Row(NamedTuple):
 
 @dataclass
 class Match:
-    """Two calls that fit a row, and what changes beside them.
+    """Two calls that fit a row, and what else changes with them.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where temporaries lie: one arena, shared by what does not live at the same time.
+"""The places of temporaries: one arena, shared by what is not live at the same time.
 
 A temporary lives from the instruction that first writes it to the last that uses it.
 Larger ones are placed first, each into the smallest gap that is free for its whole
@@ -31,12 +31,12 @@ class LiveRange(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """Where each temporary lies in the arena.
+    """The place of each temporary in the arena.
 
     Attributes
     ----------
     offsets
-        Bytes behind the arena's beginning, by slot.
+        Bytes after the arena's beginning, by slot.
     nbytes
         The arena's size.
     bound
@@ -137,7 +137,7 @@ def _length(life: LiveRange) -> int:
 def _places(
     order: list[int], groups: dict[int, LiveRange], size: dict[int, int]
 ) -> dict[int, int]:
-    """Return where each slot lies if it takes the best place that is left."""
+    """Return the offset of each slot if it takes the best place that is left."""
     offsets: dict[int, int] = {}
     for slot in order:
         offsets[slot] = _best_fit(slot, groups, size, offsets)

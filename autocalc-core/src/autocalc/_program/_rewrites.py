@@ -138,8 +138,8 @@ def _conv_sum(m: Match) -> Instruction | None:
 def _conv_activation(m: Match) -> Instruction | None:
     """Let a convolution apply the activation of its result."""
     numbers, other = post_op(m.last.name, m.last.attributes), _shortcut(m.first)
-    beside = isinstance(other, View) and other.slot == m.out.slot
-    if numbers is None or beside or not alike(m.value, m.out):
+    is_in_place = isinstance(other, View) and other.slot == m.out.slot
+    if numbers is None or is_in_place or not alike(m.value, m.out):
         return None
     return _convolved(m, other, numbers)
 
@@ -327,8 +327,8 @@ def _fold(m: Match) -> Instruction | None:
     if len(m.prologue) < 2:
         return None
     if other is not None:
-        beside = alike(one(other), m.out) and one(other).slot != m.out.slot
-        if product.name != "conv" or not beside:
+        is_added = alike(one(other), m.out) and one(other).slot != m.out.slot
+        if product.name != "conv" or not is_added:
             return None
         attributes = *product.attributes, *numbers
         return m.call("conv_activation", (m.out,), (*operands, other), attributes)

@@ -162,7 +162,7 @@ def required(truth: Any) -> None:
 def _is_constant(owner: Any) -> bool:
     """Return whether memory that was there before is the same in each call.
 
-    A number was made for this call, and is told by its arguments; other memory must
+    A number was made for this call, and its arguments determine it; other memory must
     not be writable.
     """
     own = type(owner) is np.ndarray and owner.base is None

@@ -44,7 +44,7 @@ class _Axis:
     log: bool = False
 
     def place(self, value: float) -> float:
-        """Return where a value lies."""
+        """Return the place of a value."""
         low, high = self._scaled(self.low), self._scaled(self.high)
         share = (self._scaled(value) - low) / (high - low)
         return self.begin + share * (self.end - self.begin)
@@ -95,7 +95,7 @@ def chart(
     Parameters
     ----------
     title
-        What is seen, for a heading and for those who cannot see.
+        What is shown, for a heading and for screen readers.
     series
         The curves; empty ones are left out, and values that are not finite, which are
         named below the picture.

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from autocalc._report import _tables as tables
-from autocalc._report._beside import beside
 from autocalc._report._charts import Series, chart, smooth
+from autocalc._report._companions import companion_files
 from autocalc._report._numbers import number_of, shown
 from autocalc._report._run import Run
 from autocalc._report._style import STYLE
@@ -51,7 +51,7 @@ def page(run: Run) -> str:
 
 
 def _beside(run: Run) -> Iterable[tuple[str, str]]:
-    return () if run.folder is None else beside(run.folder)
+    return () if run.folder is None else companion_files(run.folder)
 
 
 def _section(name: str, content: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A training as its log and the files beside it tell it."""
+"""A training as its log and the files next to it describe it."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _take(record: Record, run: dict[str, Any]) -> bool:
     if not isinstance(step, int):
         return False
     if kind == "run":
-        # A training that goes on behind an earlier place writes these steps again.
+        # A training that goes on from an earlier place writes these steps again.
         for name in ("steps", "evaluations"):
             run[name] = [one for one in run[name] if one["step"] <= step]
         run["begun"], run["result"] = record, {}

@@ -48,7 +48,7 @@ def words(value: Any) -> str:
 
 
 def table(rows: Sequence[Mapping[str, Any]], *, caption: str = "") -> str:
-    """Return a table with a heading for every key; numbers stand to the right."""
+    """Return a table with a heading for every key; numbers are aligned to the right."""
     if not rows:
         return ""
     columns = list(dict.fromkeys(key for row in rows for key in row))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`Tensor`, what its elements are and where they lie; no operator.
+"""`Tensor`, its elements, its device; no operator.
 
 Imports the graph and the dispatcher.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Copies of tensors by Python's own protocols: `copy`, `deepcopy` and `pickle`.
 
-A tensor's array lies in a *storage*: the outermost array that it is a view of.  Two
+A tensor's array is part of a *storage*: the outermost array that it is a view of.  Two
 tensors of one storage share their memory, and so do their copies where one call of
 `deepcopy` or one pickle holds both.
 """

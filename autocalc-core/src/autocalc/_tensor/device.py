@@ -98,7 +98,7 @@ cpu = Device("cpu")
 
 
 def device_of(array: Any) -> Device:
-    """Return where an array lies."""
+    """Return the device of an array."""
     dtype = array.dtype
     return Device(dtype.place) if dtype.__class__ is DeviceDType else cpu
 
@@ -130,7 +130,7 @@ def check_cpu(device: str | Device | None) -> None:
 
 
 def host_array(array: Any) -> Any:
-    """Return an array of NumPy: itself, or a copy of what lies on a device."""
+    """Return an array of NumPy: itself, or a copy of an array on a device."""
     return array.host() if array.__class__ is DeviceArray else array
 
 
@@ -142,7 +142,7 @@ def numbered(kind: str, device: int | str | Device | None) -> Device:
 
 
 def place_of_tensor(x: Any) -> Device | None:
-    """Return where a tensor is, for what is made beside it; None is the CPU.
+    """Return where a tensor is, to make more there; None is the CPU.
 
     Which is what calls that are remembered know it by.
     """

@@ -96,7 +96,7 @@ def of(dtype: np.dtype[Any]) -> DType:
     try:
         return _BY_NUMPY[dtype]
     except KeyError:
-        host = host_dtype(dtype)  # of what lies on a device
+        host = host_dtype(dtype)  # of an array on a device
         if host in _BY_NUMPY:
             return _BY_NUMPY[host]
         raise _unsupported(dtype) from None

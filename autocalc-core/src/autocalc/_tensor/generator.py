@@ -106,7 +106,7 @@ class Generator:
             return self._seed, offset
 
     def _recorded_draw(self, words: int) -> tuple[Any, Any]:
-        """Draw into two arrays that each replay fills anew."""
+        """Draw into two arrays that each replay fills again."""
         cells = np.array(0, _INT64), np.array(0, _INT64)
 
         def draw_again() -> None:

@@ -874,7 +874,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def contiguous(self, memory_format: Any = contiguous_format) -> TensorT:
-        """Return x itself where its memory lies so, else a copy that does."""
+        """Return x itself where its memory has this format, else a copy in it."""
         ...
 
     def copy_(self, src: Any, non_blocking: builtins.bool = False) -> TensorT:
@@ -931,7 +931,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def cpu(self, memory_format: Any = None) -> TensorT:
-        """Return x on the CPU: itself, or a copy of what lies on a device."""
+        """Return x on the CPU: itself, or a copy of an array on a device."""
         ...
 
     def cross(
@@ -1620,7 +1620,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def is_pinned(self) -> builtins.bool:
-        """Return whether x lies where a device copies from fastest: `pin_memory`."""
+        """Return whether x is in memory that a device copies fastest: `pin_memory`."""
         ...
 
     is_quantized: builtins.bool
@@ -2389,7 +2389,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return what a share `q` of the elements along `dim` lies below."""
+        """Return the value below which a share `q` of the elements along `dim` is."""
         ...
 
     def rad2deg(self, *, out: TensorT | None = None) -> TensorT:
@@ -2475,7 +2475,7 @@ class TensorInterface(Generic[TensorT]):
         output_size: builtins.int | None = None,
         axis: Any = None,
     ) -> TensorT:
-        """Return each element repeated, one behind the other."""
+        """Return each element repeated, one after the other."""
         ...
 
     def reshape(self, *sizes: Any, shape: Any = None) -> TensorT:
@@ -2771,7 +2771,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def storage_offset(self) -> builtins.int:
-        """Return how many elements of the base lie before the first one."""
+        """Return the number of elements of the base before the first one."""
         ...
 
     def sub(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the elements of images lie in memory, as users name it."""
+"""The layout of images in memory, as users name it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["channels_last", "contiguous_format", "preserve_format"]
 
 
 class MemoryFormat:
-    """How elements lie in memory; shapes and indices are the same in all of them.
+    """The layout of elements in memory; shapes and indices are the same in all of them.
 
     ``contiguous_format`` is row by row, ``channels_last`` keeps the channels of each
     pixel of [N, C, H, W] together, ``preserve_format`` leaves it as it is.

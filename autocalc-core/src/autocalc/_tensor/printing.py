@@ -49,7 +49,7 @@ def set_printoptions(
     Parameters
     ----------
     precision
-        Digits behind the point, 4 at first; floats that are all whole have none.
+        Digits after the point, 4 at first; floats that are all whole have none.
     threshold, edgeitems
         Tensors of more elements than 1000 are shortened to 3 at each end.
     linewidth
@@ -128,7 +128,7 @@ def describe(x: Any) -> str:  # a Tensor, whose module imports this one
 
 
 def _extras(x: Any) -> list[str]:
-    """Return what is said behind the elements: size, dtype, history."""
+    """Return what is printed after the elements: size, dtype, history."""
     extras = []
     usual = [dtypes.get_default_dtype()]
     if x.numel():

@@ -88,7 +88,7 @@ class Size(tuple[int, ...]):
 
 
 class _Sizes(dict[tuple[int, ...], Size]):
-    """The sizes of shapes seen before: making one anew takes four times as long."""
+    """The sizes of shapes seen before: making a new one takes four times as long."""
 
     _most = 4096
 

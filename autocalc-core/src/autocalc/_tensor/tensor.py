@@ -147,7 +147,7 @@ class Tensor(Methods):
         return steps if dim is None else steps[self._checked_dim("stride", dim)]
 
     def is_contiguous(self, memory_format: Any = contiguous_format) -> bool:
-        """Return whether the elements lie in this order, row-major, without gaps."""
+        """Return whether the elements have this order, row-major, without gaps."""
         a = self._array
         if asks_channels_last("is_contiguous", memory_format):
             return fits_channels_last(a)
@@ -363,7 +363,7 @@ class Tensor(Methods):
         if self._edge is not None and not value.is_floating_point():
             message = (
                 f"data: the tensor requires a gradient, which {value.dtype.name} "
-                f"has not; give it float32 or float64."
+                f"does not have; give it float32 or float64."
             )
             raise DTypeError(message)
         if value._array is self._array:  # as after ``x.data -= 1``
@@ -406,7 +406,7 @@ class Tensor(Methods):
         return self._array  # type: ignore[no-any-return]  # NumPy's on CPUs
 
     def _host(self, force: bool) -> Any:
-        """Return a copy of what lies on a device, if that was asked for."""
+        """Return a copy of an array on a device, if that was asked for."""
         if force:
             return self._array.host()
         message = f"numpy: the tensor is on {self.device}; use cpu().numpy()."

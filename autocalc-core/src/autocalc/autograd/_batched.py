@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Gradients for batches of cotangents: one walk for each."""
+"""Gradients for batches of cotangents: one backward pass for each."""
 
 from __future__ import annotations
 
@@ -41,4 +41,4 @@ def _first(g: Any) -> int | None:
 
 def _stacked(gradients: tuple[Tensor | None, ...]) -> Tensor | None:
     """Return the gradients of one input, one for each cotangent, as one tensor."""
-    return None if gradients[0] is None else stack(gradients)  # type: ignore[arg-type]  # an input is reached in all walks or in none
+    return None if gradients[0] is None else stack(gradients)  # type: ignore[arg-type]  # reached in all passes or in none

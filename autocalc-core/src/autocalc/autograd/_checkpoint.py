@@ -2,7 +2,7 @@
 """Less memory for more time: parts of a model that are computed twice.
 
 What operators save for the backward pass is dropped when a part has run, and the part
-is run again when the backward walk comes to it.
+is run again when the backward pass comes to it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def checkpoint(
 ) -> Any:
     """Return ``function(*args, **kwargs)`` and compute it again in backward.
 
-    Between the two only the arguments are kept, and none of what lies inside.  The
+    Between the two only the arguments are kept, and no intermediate.  The
     gradients are the same, also those of parameters that the function uses.  Chen,
     Xu, Zhang, Guestrin: Training deep nets with sublinear memory cost (2016).
 
@@ -39,7 +39,7 @@ def checkpoint(
     function
         Takes tensors and returns one, or a tuple; it must do the same both times.
     *args, **kwargs
-        Its arguments; tensors whose gradient is wanted stand among `args`.
+        Its arguments; tensors whose gradient is wanted must be in `args`.
     use_reentrant
         Accepted so that programs carry over: there is one way.
     preserve_rng_state
@@ -222,7 +222,7 @@ class _Run:
         results: tuple[Tensor, ...],
     ) -> None:
         self.function = function
-        # The node keeps the tensors' arrays, so that a walk can free them.
+        # The node keeps the tensors' arrays, so that a backward pass can free them.
         self.args = tuple(_HERE if isinstance(a, Tensor) else a for a in args)
         self.kwargs = kwargs
         self.random = random
@@ -240,7 +240,7 @@ class _Run:
         return Node(self, edges, saved, versions, tuple(shapes), self.dtype, ())
 
     def rule(self, k: Any, n: Any, g: Any) -> Any:
-        """Run the function again and walk through its record."""
+        """Run the function again and go backward through its record."""
         node = getattr(n, "node", n)
         tensors = [
             self._again(array, edge, k.records)
@@ -259,7 +259,7 @@ class _Run:
         results = [next(found) if edge is not None else None for edge in node.edges]
         if k.records:
             return tuple(results)
-        # A view is never taken for the walk's own memory: it may be a cotangent.
+        # A view is never taken for memory that the pass owns: it may be a cotangent.
         return tuple(None if r is None else r._array.view() for r in results)
 
     @staticmethod
@@ -268,8 +268,8 @@ class _Run:
             return make(array, None)
         if not records:
             return make(array, Leaf(array.shape))
-        # A view stands between it and its history: the walk must not reach one
-        # argument through another.
+        # A view separates it from its history: the pass must not reach one argument
+        # through another.
         return reshape_view(make(array, edge), array.shape)
 
     def _outputs(self, tensors: list[Tensor]) -> tuple[Tensor, ...]:
@@ -297,7 +297,7 @@ class _Run:
     def _walk(pairs: list[Any], wanted: list[Tensor], records: bool) -> Iterable[Any]:
         if not pairs:
             return [None] * len(wanted)
-        # Hooks of leaves run when the outer walk comes to them, not here as well.
+        # Hooks of leaves run when the outer pass comes to them, not here as well.
         edges = [t._edge for t in wanted if isinstance(t._edge, Leaf)]
         hooks = [edge.hooks for edge in edges]
         for edge in edges:

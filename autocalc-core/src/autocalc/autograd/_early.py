@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Gradients of leaves that are handed out while the walk still runs.
+"""Gradients of leaves that are delivered while the backward pass still runs.
 
-A leaf's gradient is complete once the walk has passed the oldest node that leads to it.
-Who sends gradients to other processes wants them then, and not at the end.
+A leaf's gradient is complete once the pass has visited the oldest node that leads to
+it. Training on several processes sends gradients then, and not at the end.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from autocalc._graph._walk import WALK, Walk, leads, target
 
 
 def watch(node: Node, hook: Callable[[Walk, Node], None]) -> None:
-    """Call ``hook(walk, node)`` whenever a walk comes to `node`."""
+    """Call ``hook(walk, node)`` whenever a backward pass comes to `node`."""
     node.hooks = node.hooks or {}
     hooks = node.hooks.setdefault(WALK, {})
     hooks[max(hooks, default=0) + 1] = hook
 
 
 class EarlyDelivery:
-    """What a walk at `node` has still to pass, and when leaves are complete.
+    """The nodes that a pass has yet to visit, and when leaves are complete.
 
     Parameters
     ----------
     walk, node
-        The walk, and the node that it is about to visit.
+        The backward pass, and the node that it is about to visit.
     leaves
         Those that are looked for.
 
     Attributes
     ----------
     last
-        For each leaf that the rest of the walk may reach, the serial number of the
+        For each leaf that the rest of the pass may reach, the serial number of the
         oldest node that leads to it.
     """
 
@@ -73,7 +73,7 @@ class EarlyDelivery:
         done
             Leaves whose gradient is complete already.
         passed
-            Called after each node behind which gradients were handed out.
+            Called after each node after which gradients were delivered.
         """
         if self._walk.deliver is None:
             return
@@ -103,7 +103,7 @@ class EarlyDelivery:
         """Hand out what no node from `node` on can add to."""
         self._remove(node)
         if walk is not self._walk:
-            return  # an earlier walk through the same graph never came here
+            return  # an earlier pass over the same graph never came here
         while self._waiting and self.last[self._waiting[-1]] > node.serial:
             self._deliver(self._waiting.pop())
         self._passed()

@@ -119,13 +119,13 @@ class _FunctionOp:
                 )
                 raise ShapeError(message)
             gradient = r.to(dtypes[i])
-            # A view is never taken for the walk's own memory: it may be the user's.
+            # A view is never taken for memory that the pass owns: it may be the user's.
             checked.append(gradient if records else gradient._array.view())
         return tuple(checked)
 
 
 def _identity(value: Any) -> Tensor:
-    return value  # type: ignore[no-any-return]  # a Tensor in a recorded walk
+    return value  # type: ignore[no-any-return]  # a Tensor in a recorded pass
 
 
 def _constant(value: Any) -> Tensor:
@@ -276,7 +276,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _end(gradient: Tensor, edges: tuple[Any, ...]) -> Tensor:
-    """Return `gradient` with a history that cannot be walked."""
+    """Return `gradient` with a history that no backward pass can visit."""
     shapes, dtype = ((),) * len(edges), gradient._array.dtype
     node = Node(_ONCE, edges, (), (), shapes, dtype, ())
     return make(gradient._array, node)

@@ -87,7 +87,7 @@ def gradcheck(
     """Compare the gradients of `func` with central differences.
 
     Every element of every input that requires a gradient is moved by `eps` both ways,
-    and every element of every output is differentiated by a walk of its own.
+    and every element of every output is differentiated by a backward pass of its own.
 
     Parameters
     ----------
@@ -104,9 +104,10 @@ def gradcheck(
     raise_exception
         False returns False in place of an error.
     nondet_tol
-        How far two walks over one graph may differ.
+        How far two backward passes over one graph may differ.
     check_undefined_grad
-        Also compare walks from one output of several with zeros for the others.
+        Also compare backward passes from one output of several with zeros for the
+        others.
     check_grad_dtypes
         Without effect: the dtype of a gradient is always checked.
     check_batched_grad
@@ -204,9 +205,9 @@ def gradgradcheck(
     grad_outputs
         The cotangents at which the gradient is differentiated; random ones by default.
     gen_non_contig_grad_outputs
-        Let random cotangents lie in memory with gaps.
+        Give random cotangents gaps in memory.
     check_undefined_grad
-        Without effect: the first derivative is always walked from all outputs.
+        Without effect: the first derivative is always taken from all outputs.
     check_fwd_over_rev
         False: there is no forward mode.
     check_rev_over_rev
@@ -355,7 +356,7 @@ class _Check:
         return [_values(y) for y in _outputs(self.func, inputs)]
 
     def slope(self, y: Tensor, u: Array, i: int, v: Array) -> float:
-        """Return u^T J v of one output and input by a walk."""
+        """Return u^T J v of one output and input by a backward pass."""
         if not y.requires_grad:
             return 0.0
         (g,) = self.walk([y], [_like(None, np.asarray(u, y.dtype.numpy))], [i])
@@ -390,7 +391,7 @@ class _Check:
         return result
 
     def analytical(self, y: Tensor, i: int) -> Array:
-        """Return d y / d inputs[i], [output, input] flat: a walk for each element."""
+        """Return d y / d inputs[i], [output, input] flat: a pass for each element."""
         x = self.inputs[i]
         result = np.zeros((y.numel(), x.numel()))
         if y.requires_grad:
@@ -441,7 +442,7 @@ class _Check:
         )
 
     def repeated_walk(self, allowed: float) -> None:
-        """Check that a walk gives the same again, and when it frees the graph."""
+        """Check that a second pass gives the same, and when the graph is freed."""
         outputs = [y for y in _outputs(self.func, self.inputs) if y.requires_grad]
         if not outputs:
             return
@@ -451,7 +452,7 @@ class _Check:
         for i, a, b in zip(self.checked, kept, freed, strict=True):
             if not _same(a, b, atol=allowed):
                 self.fail(
-                    f"two walks over one graph gave different gradients of "
+                    f"two backward passes over one graph gave different gradients of "
                     f"`inputs[{i}]`: the first, with retain_graph=True, changed "
                     f"something, or the gradient is not deterministic"
                 )

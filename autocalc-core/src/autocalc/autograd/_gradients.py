@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`backward` and `grad`: a walk from outputs to whatever a gradient is wanted of."""
+"""`backward` and `grad`: from outputs back to the tensors whose gradient is wanted."""
 
 from __future__ import annotations
 
@@ -50,9 +50,10 @@ def backward(
     grad_tensors
         Their cotangents, of their shapes; None stands for 1 for tensors of one element.
     retain_graph
-        Keep what operators saved for another walk; by default as `create_graph`.
+        Keep what operators saved for another backward pass; by default as
+        `create_graph`.
     create_graph
-        Record the walk itself.
+        Record the backward pass itself.
     inputs
         The leaves that get a gradient; by default all.
 
@@ -60,7 +61,7 @@ def backward(
     ------
     GradError
         If nothing was recorded, a cotangent is missing or does not fit, or an earlier
-        walk has freed the graph.
+        backward pass has freed the graph.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def backward(
 
 
 def _deliver_to(chosen: set[Any] | None) -> Callable[[Leaf, Any, int], None]:
-    """Return what gives leaves their gradient before the walk has ended."""
+    """Return what gives leaves their gradient before the pass has ended."""
     if chosen is None:
         return deliver
 
@@ -115,7 +116,7 @@ def deliver(
 
 
 def _run_accumulated(leaf: Leaf, create_graph: bool) -> None:
-    """Run the hooks that wait for the leaf's gradient; they record as the walk does."""
+    """Run the hooks that wait for the leaf's gradient; they record as the pass does."""
     token = enter(grad=create_graph)
     try:
         for hook in list((leaf.accumulated or {}).values()):
@@ -178,7 +179,7 @@ def grad(
         See `backward`.
     is_grads_batched
         Whether cotangents have a first dimension that counts several of them, which
-        the gradients then have, too. There is a walk for each.
+        the gradients then have, too. There is a backward pass for each.
     materialize_grads
         Give zeros in place of None; `allow_unused` is True then.
 
@@ -191,7 +192,8 @@ def grad(
     ------
     GradError
         If nothing was recorded, a cotangent is missing or does not fit, an input
-        requires no gradient or is not reached, or an earlier walk has freed the graph.
+        requires no gradient or is not reached, or an earlier backward pass has freed
+        the graph.
 
     Examples
     --------
@@ -254,7 +256,7 @@ def _or_zeros(gradient: Tensor | None, x: Tensor) -> Tensor:
 
 
 def _found(walk: Walk, x: Tensor, i: int, allow_unused: bool) -> Tensor | None:
-    """Return the gradient that the walk brought to `x`."""
+    """Return the gradient that the pass brought to `x`."""
     edge = x._edge
     if edge.__class__ is Leaf:
         value = walk.leaves[edge][1] if edge in walk.leaves else None
@@ -277,7 +279,7 @@ run = accelerated(
 
 
 def plain_walk() -> Walk:
-    """Return a walk over arrays that visits all nodes and frees them."""
+    """Return a pass over arrays that visits all nodes and frees them."""
     return Walk(arrays, keep=False, hooked=_hooked_array, deliver=deliver)
 
 
@@ -290,7 +292,7 @@ def _walk(
     capture: Sequence[tuple[Node, int]],
     deliver: Callable[[Leaf, Any, int], None] | None = None,
 ) -> Walk:
-    """Run the walk, on arrays or, to record it, on tensors."""
+    """Run the pass, on arrays or, to record it, on tensors."""
     keep = create_graph if retain_graph is None else retain_graph
     words: dict[str, Any] = {
         "k": _recorded if create_graph else arrays,
@@ -430,7 +432,7 @@ def _as_tensor(value: Any) -> Tensor:
 
 
 def _accumulate(leaf: Leaf, gradient: Tensor, owned: bool, create_graph: bool) -> None:
-    """Add a gradient to a leaf: into its memory, or anew where that is recorded."""
+    """Add a gradient to a leaf: in place, or as a new sum if recorded."""
     if leaf.grad is None:
         keep = owned or create_graph
         leaf.grad = gradient if keep else make(arrays.copy(gradient._array), None)
@@ -451,7 +453,7 @@ class _Recorded(TensorKernels):
 
         `g` is the cotangent of its first output, or a tuple for the first few.
         """
-        # A view of each input stands between it and its own history: the walk must not
+        # A view of each input separates it from its own history: the pass must not
         # reach one input through another.
         inputs = tuple(
             view.reshape_view(t, t.shape) if t is not None and t.requires_grad else t

@@ -143,7 +143,7 @@ def jacobian(
 ) -> Any:
     """Return the Jacobian of `func`, of the outputs' shape followed by the inputs'.
 
-    A backward walk for each element of the outputs.
+    A backward pass for each element of the outputs.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def vhp(
 ) -> tuple[Tensor, Tensors]:
     """Return ``func(*inputs)``, of one element, and v^T H, H its second derivatives.
 
-    Two backward walks, however many inputs there are.
+    Two backward passes, however many inputs there are.
 
     Parameters
     ----------
@@ -402,7 +402,7 @@ class _Call:
                 for g, x in zip(found, like, strict=True)]  # fmt: skip
 
     def jacobian_of(self, y: Tensor, create_graph: bool) -> Tensors:
-        """Return d y / d input for every input: a walk for each element of y."""
+        """Return d y / d input for every input: a pass for each element of y."""
         units = (
             eye(y.numel(), dtype=y.dtype, device=_place_of_tensor(y))
             if y.numel()

@@ -77,7 +77,7 @@ bench_command.add_command(bench_scaling_command)
     type=click.IntRange(1),
     default=10,
     show_default=True,
-    help="Steps to time, behind three others.",
+    help="Steps to time, after three others.",
 )
 @click.option(
     "--sweep",
@@ -100,7 +100,7 @@ def lm_command(
     """Time training steps of transformers on the text that CPython ships.
 
     A step is the whole of it: batch, forward, backward, clipping, AdamW.  Times are
-    medians; another program that runs beside shows in them.
+    medians; another program that runs at the same time shows in them.
 
     \b
     Examples:

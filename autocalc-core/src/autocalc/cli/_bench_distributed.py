@@ -44,7 +44,7 @@ HOSTS = (2, 4, 8, 16, 32, 64)
     type=click.IntRange(1),
     default=10,
     show_default=True,
-    help="Steps to time, behind two others.",
+    help="Steps to time, after two others.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @machine_options

@@ -20,7 +20,7 @@ from autocalc.errors import ConfigError
 
 @dataclass(frozen=True)
 class Line:
-    """One call: a kernel set beside its rival."""
+    """One call: a kernel set and its rival."""
 
     kernel: str
     operands: str
@@ -37,7 +37,7 @@ class Line:
     ratio: float | None
 
 
-@click.command("kernels", short_help="Every kernel's best set beside the next best.")
+@click.command("kernels", short_help="Every kernel's best set against the next best.")
 @click.argument("names", metavar="[KERNEL]...", nargs=-1)
 @click.option(
     "--kernels",
@@ -74,7 +74,7 @@ def bench_kernels_command(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Time the kernels of a set on operands as models have them, beside another set.
+    """Time the kernels of a set on operands as models have them, against another set.
 
     Both take turns, so that what else the machine does slows both; times are medians.
     GFLOP/s count floating-point operations, where products lead; GB/s the bytes that

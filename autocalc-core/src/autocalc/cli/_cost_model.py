@@ -17,7 +17,7 @@ BACKWARD = 2 / 3
 
 @dataclass(frozen=True)
 class Link:
-    """A network: seconds until a message arrives, and bytes a second behind it."""
+    """A network: seconds until a message arrives, and bytes a second after that."""
 
     latency: float
     bandwidth: float

@@ -17,7 +17,7 @@ from autocalc.cli._common import check_folder
 
 PREFIX = "autocalc-kernels-"
 _IN_PYTHON = (
-    "They stand in `src/@MODULE@/_kernels.py` and are listed in\n"
+    "They are in `src/@MODULE@/_kernels.py` and are listed in\n"
     "`src/@MODULE@/_plugin.py`"
 )
 #: What the README says of each kind: what it is written in, needs, and where to begin.
@@ -35,7 +35,7 @@ KINDS = {
     "c": (
         "two kernels in C",
         "It takes a C compiler and Python's headers.",
-        "They stand in `csrc/kernels.c`, with the table of them at its end",
+        "They are in `csrc/kernels.c`, with the table of them at its end",
     ),
 }
 #: A project's name as packages' metadata allow it; folders want an end to it.

@@ -28,7 +28,7 @@ _BAR = 30
 
 
 class Picture(NamedTuple):
-    """A picture to be told apart: where it is from, its ink, its label if known."""
+    """A picture to classify: where it is from, its ink, its label if known."""
 
     name: str
     ink: Tensor
@@ -51,7 +51,7 @@ class Picture(NamedTuple):
     "folder",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Where the data set lies.  [default: AUTOCALC_DATA_DIR]",
+    help="The data set's folder.  [default: AUTOCALC_DATA_DIR]",
 )
 @click.option("--download", is_flag=True, help="Get missing files from the Internet.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")

@@ -91,7 +91,7 @@ def profile_command(
 ) -> None:
     """Run SCRIPT with its arguments, and tell what took the time.
 
-    Options stand before SCRIPT; what follows it is the script's.  A step ends where the
+    Options come before SCRIPT; what follows it is the script's.  A step ends where the
     script calls ac.profiler.step(), else with each step of an optimizer.  Printed are
     tables and what would help most.
 

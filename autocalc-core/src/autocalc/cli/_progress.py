@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def stream(err: bool) -> IO[str]:
-    """Return where lines go: standard output, or standard error beside JSON."""
+    """Return where lines go: standard output, or standard error with JSON."""
     return sys.stderr if err else sys.stdout
 
 
@@ -49,7 +49,7 @@ def _broken(line: str, width: int) -> str:
 
 
 def progress_bar(*titles: str, err: bool = False) -> Any:
-    """Return a bar behind `titles`, with the field `news` and the time that is left."""
+    """Return a bar after `titles`, with the field `news` and the time that is left."""
     from rich.console import Console  # 40 ms of import
     from rich.progress import (
         BarColumn,
@@ -79,7 +79,7 @@ def _bar_width(width: int) -> int:
 
 
 def fitting(bar: Any, title: str, total: int, news: Sequence[str]) -> str:
-    """Return as much of the news, the most important first, as fits behind the bar."""
+    """Return as much of the news, the most important first, as fits after the bar."""
     width = bar.console.width
     count = 2 * len(str(total)) + 1
     room = width - _bar_width(width) - count - _TIME - len(title) - 4

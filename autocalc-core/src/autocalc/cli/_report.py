@@ -28,7 +28,7 @@ def report_command(run: Path, target: Path | None) -> None:
 
     RUN is the folder or the .jsonl file of `autocalc train ... --log`.  The page has
     the curves, the kernels that ran, the settings and the machine; a profile and the
-    health of gradients where they lie in the folder.  It is one file that needs no
+    health of gradients where they are in the folder.  It is one file that needs no
     network, and can be made while the training runs.
 
     \b

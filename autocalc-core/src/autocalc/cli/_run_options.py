@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a training is told beside its settings: files, pictures, logs, when to stop."""
+"""Options of a training that are no settings: files, pictures, logs, when to stop."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Call:
 
 
 def _own(operand: Any) -> Any:
-    """Return a copy where results lie too; a transposed operand stays as it is."""
+    """Return a copy on the device of results; a transposed operand stays as it is."""
     if isinstance(operand, list):
         return [_own(one) for one in operand]
     if operand is None or not operand.ndim or not operand.flags.c_contiguous:

@@ -87,7 +87,7 @@ def _with_default(param: click.Parameter, data: str) -> click.Parameter:
     "folder",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Where the data set lies.  [default: AUTOCALC_DATA_DIR]",
+    help="The data set's folder.  [default: AUTOCALC_DATA_DIR]",
 )
 @click.option("--download", is_flag=True, help="Get missing files from the Internet.")
 @click.option("--epochs", type=click.IntRange(1), help="Passes over the data.")
@@ -362,7 +362,7 @@ class ImageRun:
         return new_file(f"autocalc-{config.data}-{config.model}")
 
     def interruption(self, place: Path) -> str:
-        """Return where the training stands and how it goes on."""
+        """Return the state of the training and how to go on."""
         training = self.training
         return (
             f"Interrupted in epoch {training.epoch + 1} after step "

@@ -279,7 +279,7 @@ def _headline(training: TextTraining) -> str:
 
 
 def sample(training: TextTraining, count: int = 200) -> str:
-    """Return what the model writes now, behind the first character of the text."""
+    """Return what the model writes now, after the first character of the text."""
     prompt = training.tokens[:1].reshape(1, 1)
     tokens = generate(training.model, prompt, count, seed=training.step)
     return training.text.decode(tokens[0])
@@ -355,7 +355,7 @@ class TextRun:
         return new_file("autocalc-charlm")
 
     def interruption(self, place: Path) -> str:
-        """Return where the training stands and how it goes on."""
+        """Return the state of the training and how to go on."""
         training = self.training
         return (
             f"Interrupted after step {training.step:,} of {training.config.steps:,}. "

@@ -92,7 +92,7 @@ class Training:
     config
         What to train.
     source
-        Where the data set lies.
+        The folder of the data set.
     workers
         Threads that make batches ahead of time.
     """
@@ -152,7 +152,7 @@ class Training:
 
     def run(self) -> Iterator[Step | EpochEnd]:
         """Train to the last epoch; leave the loop at any event to stop there."""
-        # A loop over the loader that was left begins again where it was, not behind.
+        # A loop over the loader that was left begins again where it was, not after it.
         self.loader.load_state_dict(self.loader.state_dict())
         while self.epoch < self.config.epochs:
             self.model.train()

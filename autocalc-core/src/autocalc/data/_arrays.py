@@ -23,7 +23,7 @@ def needs_gradient(value: object) -> bool:
 
 
 def as_array(value: Tensor | Array) -> Array:
-    """Return the array behind a tensor (shared, not copied), or the array itself."""
+    """Return the array of a tensor (shared, not copied), or the array itself."""
     return value.detach().numpy() if isinstance(value, Tensor) else value
 
 
@@ -31,7 +31,7 @@ def fresh(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
     """Return memory for a result, its values undefined.
 
     It comes from where tensors' memory comes from.  NumPy's own is given back to the
-    system with each batch and mapped anew, page by page, for the next: of the 1.2 ms
+    system with each batch and mapped again, page by page, for the next: of the 1.2 ms
     that 256 images of 28 x 28 took, 1 ms was that.
     """
     array: Array = arrays.empty(shape, np.dtype(dtype))

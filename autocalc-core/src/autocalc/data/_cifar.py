@@ -135,13 +135,13 @@ class CIFAR10(ImageDataset):
         message = (
             f"{cls.__name__}: {archive} is not the published file: its SHA-256 is "
             f"{digest}, the published one's {cls.archive.sha256}. Remove it and get it "
-            f"anew."
+            f"again."
         )
         raise DataError(message)
 
     @classmethod
     def _unpack(cls, archive: Path, wanted: Sequence[str]) -> list[Path]:
-        """Write all images of the archive beside it; return the wanted files."""
+        """Write all images of the archive next to it; return the wanted files."""
         import tarfile  # 10 ms of import, with the libraries that it unpacks by
 
         target = archive.parent / cls.folder
@@ -184,7 +184,7 @@ def _read(path: Path) -> Array:
     if content.size == 0 or content.size % _RECORD:
         message = (
             f"CIFAR10: {path} has {content.size} bytes; an image and its label take "
-            f"{_RECORD}, so a multiple of that is needed. Get the file anew."
+            f"{_RECORD}, so a multiple of that is needed. Get the file again."
         )
         raise DataError(message)
     return content.reshape(-1, _RECORD)

@@ -104,7 +104,8 @@ def _collate_keys(samples: Sequence[Any], first: Mapping[Any, Any]) -> Any:
 def _like(mapping: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
     """Return `items` as a mapping of the type of `mapping`, if that can be changed.
 
-    A copy keeps what the type has beside its items: the default of a defaultdict.
+    A copy keeps what the type has in addition to its items: the default of a
+    defaultdict.
     """
     if type(mapping) is dict or not isinstance(mapping, MutableMapping):
         return items

@@ -20,7 +20,7 @@ from autocalc.errors import ArgumentError, DimensionError, ShapeError
 class Dataset:
     """The base of data sets that know their length and find a sample by its index.
 
-    A subclass writes `__len__` and `__getitem__`.  One whose samples lie in arrays can
+    A subclass writes `__len__` and `__getitem__`.  One whose samples are in arrays can
     also write `take`, which makes a whole batch at once; the loader uses it when no
     `collate_fn` is given.
 

@@ -72,7 +72,7 @@ class DistributedSampler(Sampler):
         if not 0 <= self.rank < self.num_replicas:
             message = (
                 f"{where}: `rank` is {self.rank} of `num_replicas`={self.num_replicas} "
-                f"processes; it must lie in 0 to {self.num_replicas - 1}."
+                f"processes; it must be in 0 to {self.num_replicas - 1}."
             )
             raise ArgumentError(message)
         self.dataset = dataset

@@ -108,7 +108,7 @@ def _download_from(
 
 
 def _make_part(target: Path) -> Path:
-    """Return a name beside `target`; an error about the folder stops all mirrors."""
+    """Return a name next to `target`; an error about the folder stops all mirrors."""
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -108,7 +108,7 @@ class RandomCrop(RandomTransform):
         What constant padding consists of.
     padding_mode : {"constant", "edge", "reflect", "symmetric"}, default "constant"
         The number `fill`; the last pixel; the image mirrored at its last pixel; the
-        image mirrored behind it.
+        image mirrored beyond it.
 
     Examples
     --------

@@ -53,7 +53,7 @@ def read_idx(path: str | os.PathLike[str]) -> Array:
     Raises
     ------
     DataError
-        If the file is not IDX, ends early, goes on behind its values, or is damaged.
+        If the file is not IDX, ends early, goes on after its values, or is damaged.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def read_idx(path: str | os.PathLike[str]) -> Array:
     >>> ac.data.read_idx(path)
     array([7, 8, 9], dtype=uint8)
     """
-    import gzip  # nobody who reads no file pays for it
+    import gzip  # only paid for when a file is read
     import zlib
 
     path = Path(path)
@@ -89,7 +89,7 @@ def _read(stream: _Stream, path: Path) -> Array:
         problem = f"it ends after {filled} of the {expected} bytes of {shape}"
         raise _damaged(path, problem)
     if stream.read(1):
-        raise _damaged(path, f"it goes on behind the {expected} bytes of {shape}")
+        raise _damaged(path, f"it goes on after the {expected} bytes of {shape}")
     try:
         array = values.view(dtype).reshape(shape)
     except ValueError as error:
@@ -122,5 +122,5 @@ def _read_header(stream: _Stream, path: Path) -> tuple[np.dtype[Any], tuple[int,
 
 
 def _damaged(path: Path, problem: str) -> DataError:
-    message = f"read_idx: {path} is not a whole IDX file: {problem}. Get it anew."
+    message = f"read_idx: {path} is not a whole IDX file: {problem}. Get it again."
     return DataError(message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Labelled images that lie in memory as bytes and come out as float32 in [0, 1]."""
+"""Labelled images that are bytes in memory and come out as float32 in [0, 1]."""
 
 from __future__ import annotations
 
@@ -57,20 +57,20 @@ class ImageDataset(Dataset):
             message = (
                 f"{name}: images of shape {images.shape} and type {images.dtype} were "
                 f"read; uint8 (samples, height, width) is needed, or (samples, "
-                f"channels, height, width). Get the files anew."
+                f"channels, height, width). Get the files again."
             )
             raise DataError(message)
         if labels.shape != images.shape[:1] or labels.dtype != np.uint8:
             message = (
                 f"{name}: {images.shape[0]} images and labels of shape {labels.shape} "
                 f"and type {labels.dtype} were read; one uint8 label for each image is "
-                f"needed. Get the files anew."
+                f"needed. Get the files again."
             )
             raise DataError(message)
         if labels.size and labels.max() >= len(self.classes):
             message = (
                 f"{name}: label {labels.max()} was read; labels are 0 to "
-                f"{len(self.classes) - 1}. Get the files anew."
+                f"{len(self.classes) - 1}. Get the files again."
             )
             raise DataError(message)
 

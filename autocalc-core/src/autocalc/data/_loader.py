@@ -52,7 +52,7 @@ class DataLoader:
         Workers that make batches ahead of time, in order; 0 makes them in the caller's
         thread.
     collate_fn : callable, optional
-        Makes a batch of a list of samples.  Without it, a data set whose samples lie in
+        Makes a batch of a list of samples.  Without it, a data set whose samples are in
         arrays makes the batch by one gather; others go through `default_collate`.
     pin_memory : bool, default False
         Has no effect on a CPU; accepted so that programs carry over.
@@ -289,7 +289,7 @@ class DataLoader:
         self._seed = value
 
     def state_dict(self) -> dict[str, int | None]:
-        """Return where the loader stands, as plain numbers.
+        """Return the position of the loader, as plain numbers.
 
         ``position`` counts the batches that the caller has got in ``epoch``.  A sampler
         of the user's own is skipped forward by that count when the state is loaded, and
@@ -304,7 +304,7 @@ class DataLoader:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Make the next loop go on behind the batch where `state` was taken."""
+        """Make the next loop go on after the batch where `state` was taken."""
         missing = {"epoch", "position", "batch_size"} - state.keys()
         if missing:
             message = (
@@ -322,7 +322,7 @@ class DataLoader:
         if "seed" in state:
             owner = self.sampler if isinstance(self.sampler, SeededSampler) else self
             owner.seed = state["seed"]
-        if self._pool is not None:  # it was told the seed of before
+        if self._pool is not None:  # it has the earlier seed
             self._shutdown(self._pool)
         self._epoch, self._position = state["epoch"], state["position"]
         self._begun, self._runs = False, self._runs + 1

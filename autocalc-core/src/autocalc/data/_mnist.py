@@ -108,7 +108,7 @@ class MNIST(ImageDataset):
         root: str | os.PathLike[str] | None,
         may_download: bool,
     ) -> list[Path]:
-        """Return where the wanted files lie, bringing missing ones if that is asked."""
+        """Return the paths of the wanted files; download missing ones if asked to."""
         folders = cls._folders(root)
         for folder in folders:
             paths = [_present(folder, file.name) for file in wanted]

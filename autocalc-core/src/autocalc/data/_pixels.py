@@ -176,7 +176,7 @@ class Flatten(Transform):
     """
 
     def apply(self, array: Array, first: int) -> Array:
-        """Return `array` with everything behind dimension `first` merged."""
+        """Return `array` with everything from dimension `first` on merged."""
         count = int(np.prod(array.shape[first:], dtype=np.int64))
         return array.reshape(*array.shape[:first], count)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Worker processes: each has a Python of its own, so that Python code runs at once.
 
-A worker lives no longer than the process that started it: it is told to end, and it
+A worker lives no longer than the process that started it: it is asked to end, and it
 watches whether that process is still there, even in the middle of a batch.  Ctrl-C,
 which the system sends to all of them, is left to the caller.
 """
@@ -58,7 +58,7 @@ def _serve(job: Job, number: int, pipe: Connection, files: list[SharedFile]) -> 
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # fork brings the caller's handler
     orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(pipe, orders), daemon=True).start()
-    set_num_threads(1)  # workers run beside each other, and beside the training
+    set_num_threads(1)  # workers run in parallel, and so does the training
     worker: Worker | None = None
     while (order := orders.get()) is not None:
         try:

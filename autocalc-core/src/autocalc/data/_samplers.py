@@ -125,7 +125,7 @@ class RandomSampler(SeededSampler):
     data_source : sized
         What is sampled; only its length is used.
     replacement : bool, default False
-        Draw each index anew, so that a sample can come twice.
+        Draw each index from all, so that a sample can come twice.
     num_samples : int, optional
         Indices in an epoch; by default ``len(data_source)``.
     generator : Generator or int, optional
@@ -225,7 +225,7 @@ class WeightedRandomSampler(SeededSampler):
     num_samples : int
         Indices in an epoch.
     replacement : bool, default True
-        Draw each index anew, so that a sample can come twice.
+        Draw each index from all, so that a sample can come twice.
     generator : Generator or int, optional
         As of `RandomSampler`.
 

@@ -66,7 +66,7 @@ class SharedFile:
 
 
 class Packed(NamedTuple):
-    """A batch without its arrays, and where these lie in the shared file."""
+    """A batch without its arrays, and their places in the shared file."""
 
     head: bytes
     places: Sequence[tuple[int, int]]  # (offset, bytes)
@@ -85,7 +85,7 @@ class _Pickler(pickle.Pickler):
 def _reduced(tensor: Tensor) -> Any:
     if not tensor.is_leaf:
         message = (
-            "DataLoader: a tensor with a graph behind it cannot leave a worker "
+            "DataLoader: a tensor with a graph cannot leave a worker "
             "process; return `tensor.detach()`, or use worker threads."
         )
         raise GradError(message)

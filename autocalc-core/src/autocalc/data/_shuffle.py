@@ -76,7 +76,7 @@ def draw_seed(generator: Seeding) -> int:
 def generator_of_batch(seed: int, epoch: int, batch: int) -> Generator:
     """Return the generator for what is random in one batch.
 
-    Its seed is a word of the epoch's own stream, 2^192 words behind those of the order
+    Its seed is a word of the epoch's own stream, 2^192 words after those of the order
     for each batch, so that no batch shares numbers with another or with the order.
     """
     key = np.array([seed, epoch], dtype=np.uint64)

@@ -57,7 +57,7 @@ class WorkerInfo:
     dataset: Any
 
 
-#: Workers themselves draw behind the batches of the epoch in which they start.
+#: Workers themselves draw after the batches of the epoch in which they start.
 _INIT = 2**32
 
 _info: ContextVar[WorkerInfo | None] = ContextVar("autocalc_worker", default=None)

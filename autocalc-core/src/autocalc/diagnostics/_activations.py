@@ -205,7 +205,7 @@ def activation_stats(
         channels of images and convolutions, otherwise the last dimension; a unit counts
         from 8 observations on, or where all of the output is 0.
     saturated
-        Flag a bounded function if this share of its output lies within 1 % of an end.
+        Flag a bounded function if this share of its output is within 1 % of an end.
     collapse
         Flag a layer if samples differ by no more than this, compared with the size of
         its numbers, though those of its input do.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Kernel calls as they happen, for who looks; who does not look pays nothing.
+"""Kernel calls as they happen, for observers; without one they cost nothing.
 
-A selection whose decisions are wrapped sees each call: what dispatch offers to who
-counts or records.  A composite that runs as its decomposition is seen as one call, and
-what a kernel calls itself is a part of it.
+A selection whose decisions are wrapped sees each call: what dispatch offers to counters
+and recorders.  A composite that runs as its decomposition is seen as one call, and what
+a kernel calls itself is a part of it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autocalc.errors import CompileError
 class Seen:
     """One call: outputs are known once it has run.
 
-    In-out operands (`spec.writes`) stand among the outputs.
+    In-out operands (`spec.writes`) are among the outputs.
     """
 
     __slots__ = ("attributes", "inputs", "outputs", "spec")
@@ -162,7 +162,7 @@ def calls_seen(where: str, look: Look) -> Iterator[None]:
     Raises
     ------
     CompileError
-        If the block stands in a function that is being recorded.
+        If the block is in a function that is being recorded.
     """
     if recorder() is not None:
         message = (

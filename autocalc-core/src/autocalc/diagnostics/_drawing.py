@@ -2,9 +2,9 @@
 """A graph as boxes in layers, drawn without another program.
 
 The layers are those of Sugiyama, Tagawa and Toda, Methods for visual understanding of
-hierarchical system structures (1981), as far as a tape needs it: a box lies one layer
-below the lowest of its inputs, and boxes of a layer are ordered by where their
-neighbours lie, a few times up and down.
+hierarchical system structures (1981), as far as a tape needs it: a box is one layer
+below the lowest of its inputs, and boxes of a layer are ordered by the places of their
+neighbours, a few times up and down.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 #: Sizes in pixels.
 _CHARACTER, _HEIGHT, _GAP, _BELOW = 7, 40, 24, 44
 
-#: How often boxes are ordered anew.
+#: How often boxes are ordered again.
 _SWEEPS = 4
 
 
@@ -55,7 +55,7 @@ def layered(boxes: Sequence[Box]) -> list[list[Box]]:
     for box in boxes:
         for one in box.inputs:
             users[one].append(box.name)
-    for box in boxes:  # a leaf stands right above who uses it first
+    for box in boxes:  # a leaf is right above its first user
         if box.leaf and users[box.name]:
             depth[box.name] = min(depth[user] for user in users[box.name]) - 1
     layers: list[list[Box]] = [[] for _ in range(1 + max(depth.values()))]
@@ -84,7 +84,7 @@ def _middle(own: float, names: Iterable[str], where: dict[str, float]) -> float:
 
 
 class Frame(NamedTuple):
-    """Where a box lies: its middle, its upper edge, its width."""
+    """The place of a box: its middle, its upper edge, its width."""
 
     x: float
     y: float
@@ -92,7 +92,7 @@ class Frame(NamedTuple):
 
 
 def frames(layers: Sequence[Sequence[Box]]) -> tuple[dict[str, Frame], float, float]:
-    """Return where boxes lie, and the width and height of the picture."""
+    """Return the places of boxes, and the width and height of the picture."""
     widths = {
         box.name: 16.0 + _CHARACTER * max(map(len, box.words))
         for layer in layers

@@ -274,7 +274,7 @@ def _odd(row: Gradient, limits: dict[str, float]) -> list[tuple[Any, ...]]:
     ratio = row.ratio if larger and row.ratio is not None else None
     if row.norm and ratio is not None and ratio < limits["vanishing"]:
         advice = (
-            "It learns next to nothing. Look at saturated layers behind it; add "
+            "It learns next to nothing. Look at saturated layers after it; add "
             "normalisation or residual connections."
         )
         found.append(("vanishing", ratio, limits["vanishing"], advice))

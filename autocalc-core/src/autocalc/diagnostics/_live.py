@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tensors that are alive, the largest first, and who made them."""
+"""The tensors that are alive, the largest first, and what made them."""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ def stopped(found: NonFinite, message: str) -> NonFiniteError:
     """Return the error of a finding."""
     error: Any = NonFiniteError(message)
     error.finding = found
-    error.names_its_node = True  # a walk adds nothing to it
+    error.names_its_node = True  # a backward pass adds nothing to it
     return error  # type: ignore[no-any-return]  # a NonFiniteError
 
 

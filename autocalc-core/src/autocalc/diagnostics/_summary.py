@@ -32,14 +32,14 @@ class Layer:
     Attributes
     ----------
     name, module, depth
-        The dotted name, the class, and how deep in the tree it stands.
+        The dotted name, the class, and its depth in the tree.
     calls
         How often it ran.
     output_shape
         Of the first tensor that it returned last; None if it did not run.
     parameters, trainable
         Elements of its own parameters, not of those inside other modules; a shared one
-        counts where it stands first.
+        counts where it occurs first.
     flops
         Work of the kernels that it called itself, by their specs.
     output_bytes

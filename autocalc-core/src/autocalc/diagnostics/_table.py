@@ -66,7 +66,7 @@ def plain(value: Any) -> Any:
 
 
 def aligned(columns: Row, cells: Sequence[Row]) -> str:
-    """Return a table of texts; columns of numbers stand to the right."""
+    """Return a table of texts; columns of numbers are aligned right."""
     widths = [max(map(len, one)) for one in zip(columns, *cells, strict=True)]
     right = [
         bool(cells) and all(_is_number(row[i]) for row in cells)

@@ -189,7 +189,7 @@ class Tally:
         saturated = self.at_ends / self.elements if self.elements else 0.0
         if self.bounds and saturated >= limits["saturated"]:
             advice = (
-                "Outputs lie at the ends, where the derivative is next to 0. Look at "
+                "Outputs are at the ends, where the derivative is next to 0. Look at "
                 "the scale of its input; normalise it, or begin with smaller weights."
             )
             found.append(("saturated", saturated, limits["saturated"], advice))

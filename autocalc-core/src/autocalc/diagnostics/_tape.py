@@ -46,9 +46,10 @@ class Entry:
     input_shapes, output_shape
         The last is None where no later operation tells it.
     saved_bytes
-        Bytes of the arrays that its backward rule keeps; 0 once a walk has freed them.
+        Bytes of the arrays that its backward rule keeps; 0 once a backward pass has
+        freed them.
     freed
-        Whether a walk has.
+        Whether a backward pass has.
     line
         Where it was recorded, if `autograd.set_detect_anomaly` or a block of
         diagnostics was on.

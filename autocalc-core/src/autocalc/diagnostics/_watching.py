@@ -193,7 +193,7 @@ def watch(
 ) -> Watch:
     """Return a block to put around training steps, which looks at each of them.
 
-    In the block stand forward, `backward` and the optimizer's step; gradients must
+    The block contains forward, `backward` and the optimizer's step; gradients must
     still be there at its end, so that `zero_grad` comes first.  Its `report` then has
     the statistics of `activation_stats` and `gradient_health`, and how far each
     parameter moved, compared with its size: what names a learning rate that is too

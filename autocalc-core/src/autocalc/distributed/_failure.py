@@ -59,7 +59,7 @@ def end_all(group: ProcessGroup, kind: type[BaseException], error: Any) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     time.sleep(_TO_PRINT)
-    # MPI waits for its launcher, whom it cannot reach where the network is down.
+    # MPI waits for its launcher, which it cannot reach where the network is down.
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(_TO_ABORT, exit=True, file=nowhere)
         group.control.Abort(1)

@@ -24,7 +24,7 @@ from autocalc.errors import (
 #: How long a call waits for other ranks by default, in seconds; as in PyTorch.
 TIMEOUT = 1800.0
 
-#: The group of all ranks, if there is one, and behind it those of some.
+#: The group of all ranks, if there is one, and after it those of some.
 _groups: list[ProcessGroup] = []
 
 
@@ -70,7 +70,7 @@ def init_process_group(
     All of them call it.  A process that was started alone is a group of one, with or
     without MPI.  In a group of several, an error that nobody catches ends the program
     on all ranks; the threads of a host are divided among its ranks, and where the
-    launcher has not bound them to cores, each gets cores of its own.
+    launcher did not bind them to cores, each gets cores of its own.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ def all_gather_object(
     DTypeError
         If `object_list` is no list.
     ArgumentError
-        If it has not a place for each rank, or there is no such group.
+        If it does not have a place for each rank, or there is no such group.
     DistributedError
         If the ranks' calls do not fit together or one does not come in time.
 
@@ -168,8 +168,8 @@ def gather_object(
     DTypeError
         If `object_gather_list` is no list on rank `dst`.
     ArgumentError
-        If it has not a place for each rank, is given elsewhere, or there is no such
-        group, or no rank `dst` in it.
+        If it does not have a place for each rank, is given elsewhere, or there is no
+        such group, or no rank `dst` in it.
     DistributedError
         If the ranks' calls do not fit together or one does not come in time.
     """
@@ -222,8 +222,8 @@ def scatter_object_list(
     DTypeError
         If a list is none.
     ArgumentError
-        If the list has not an object for each rank, the output no place, or there is no
-        such group, or no rank `src` in it.
+        If the list does not have an object for each rank, the output no place, or there
+        is no such group, or no rank `src` in it.
     DistributedError
         If the ranks' calls do not fit together or one does not come in time.
     """

@@ -119,7 +119,7 @@ def _irecv(where: str, tensor: Any, src: Any, group: Any, tag: Any) -> Work:
 def _receive_steps(
     where: str, group: ProcessGroup, tensor: Tensor, src: int | None, tag: int
 ) -> Steps:
-    """Receive, look whether all has come, and return from whom."""
+    """Receive, check that all has come, and return the sender."""
     mpi = _mpi.module(None)
     buffer = _buffers.staged(tensor)
     source = mpi.ANY_SOURCE if src is None else src
@@ -202,6 +202,6 @@ def _other(where: str, name: str, numbers: tuple[Any, Any], group: ProcessGroup)
 def _tag(where: str, tag: Any) -> int:
     found = as_int(where, "tag", tag)
     if not 0 <= found <= _mpi.LAST_TAG:
-        message = f"{where}: `tag` is {found}; it must lie in 0 to {_mpi.LAST_TAG}."
+        message = f"{where}: `tag` is {found}; it must be in 0 to {_mpi.LAST_TAG}."
         raise ArgumentError(message)
     return found

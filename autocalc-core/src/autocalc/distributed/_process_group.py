@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ranks that work together, and what they are told of each other."""
+"""The ranks that work together, and what they know of each other."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class ProcessGroup:
         return self
 
     def __str__(self) -> str:
-        """Return who this process is, for messages: its number among all ranks."""
+        """Return the name of this process, for messages: its number among all ranks."""
         world = self.world
         text = f"rank {world.rank()} of {world.size()}"
         if world is self:
@@ -119,13 +119,13 @@ class ProcessGroup:
     def members_left(self, where: str) -> list[int]:
         """Return the ranks of the group whose programs have ended, as far as known.
 
-        Who asks where this rank waits is told: in `where`.
+        A rank that asks where this one waits gets `where` as the answer.
         """
         self.world._listen(where)
         return sorted(self.world.left.intersection(self.ranks))
 
     def _listen(self, where: str) -> None:
-        """Read what other ranks have sent; answer who says that they wait."""
+        """Read what other ranks have sent; answer those that wait."""
         if self.control is None:
             return
         status = _mpi.module(None).Status()

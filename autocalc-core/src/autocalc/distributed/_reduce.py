@@ -196,7 +196,7 @@ def reduce_scatter(
     DTypeError
         If an argument is of the wrong kind.
     ShapeError
-        If the list has not one tensor of that shape for each rank.
+        If the list does not have one tensor of that shape for each rank.
     ArgumentError
         If there is no group.
     DistributedError
@@ -235,7 +235,7 @@ def reduce_scatter_tensor(
     DTypeError
         If an argument is of the wrong kind, or the dtypes differ.
     ShapeError
-        If `input` has not as many elements as all parts.
+        If `input` does not have as many elements as all parts.
     ArgumentError
         If there is no group.
     DistributedError

@@ -110,7 +110,7 @@ def all_gather(
     DTypeError
         If an argument is of the wrong kind.
     ShapeError
-        If the list has not one tensor of that shape for each rank.
+        If the list does not have one tensor of that shape for each rank.
     ArgumentError
         If there is no group.
     DistributedError

@@ -108,7 +108,7 @@ class Work:
         Raises
         ------
         DistributedError
-            If it has not, or the call received nothing.
+            If it has failed, or the call received nothing.
         """
         if self._source is None:
             message = f"source_rank: {self._where} has received nothing yet."
@@ -140,7 +140,7 @@ class Work:
         """Return MPI's error as ours; others stay."""
         if not _mpi.is_error(error):
             return error
-        return self._error(f"was told by MPI: {error}.", _TOLD)
+        return self._error(f"got an error from MPI: {error}.", _FROM_MPI)
 
     def _roll_call(self) -> str:
         """Ask all others of the group where they are; return what they say."""
@@ -175,7 +175,7 @@ _STUCK = (
     "init_process_group or AUTOCALC_DISTRIBUTED_TIMEOUT say how long to wait."
 )
 _LEFT = "All ranks must make the same calls."
-_TOLD = (
+_FROM_MPI = (
     "Do all ranks give tensors of one shape and dtype? "
     "AUTOCALC_DISTRIBUTED_DEBUG=detail says which do not."
 )

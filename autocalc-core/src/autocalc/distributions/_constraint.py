@@ -29,7 +29,7 @@ class Constraint:
     is_discrete
         Whether its values are integers; they are not if it is left out.
     bounds
-        What stands in the places ``{}`` of `name`.
+        The values of the places ``{}`` of `name`.
 
     Attributes
     ----------

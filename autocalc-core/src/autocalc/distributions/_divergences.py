@@ -39,7 +39,7 @@ _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
 def _infinite(p: Any, q: Any) -> Any:
-    """Return infinity: p has values that q has not."""
+    """Return infinity: p has values that q does not have."""
     return full_like(broadcast_tensors(p.mean, q.mean)[0], math.inf)
 
 
@@ -55,7 +55,7 @@ for _p, _others in {
 
 
 def _unless(outside: Any, value: Any) -> Any:
-    """Return `value`, and infinity where p has values that q has not."""
+    """Return `value`, and infinity where p has values that q does not have."""
     return where(outside, full_like(value, math.inf), value)
 
 

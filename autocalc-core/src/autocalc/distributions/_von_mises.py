@@ -23,14 +23,14 @@ _FLAT = 1e8
 class VonMises(Distribution):
     """Von Mises's distribution of angles: exp(c cos(x - loc)) / (2 pi I_0(c)).
 
-    Draws lie between -pi and pi.
+    Draws are between -pi and pi.
 
     Parameters
     ----------
     loc
         The mean angle, a tensor or a number; shapes broadcast.
     concentration
-        c, above 0: how near angles lie to it.
+        c, above 0: how near angles are to it.
     validate_args
         Whether parameters and values are checked.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Models that are ready to train, each short enough to be read beside its paper."""
+"""Models that are ready to train, each short enough to be read with its paper."""
 
 from autocalc.models._cache import KeyValueCache
 from autocalc.models._decoder import Decoder

@@ -41,7 +41,7 @@ class KeyValueCache:
         features: int,
         dtype: DType | None = None,
     ) -> None:
-        # Beside each other, as a projection gives them: one copy adds both.
+        # Next to each other, as a projection gives them: one copy adds both.
         self._both = zeros(batch, length, 2 * heads, features, dtype=dtype)
         self._keys = self._both[:, :, :heads]
         self._values = self._both[:, :, heads:]
@@ -57,7 +57,7 @@ class KeyValueCache:
     ) -> tuple[Tensor, Tensor]:
         """Add positions ``[B, S, H, D]``; return all that are filled, as views.
 
-        They go behind those that `count` says, which then counts them too; or to the
+        They go after the first `count`, which then counts them too; or to the
         position `start`, and `count` stays: what `autocalc.compile` records may change
         no such attribute.
 
@@ -78,7 +78,7 @@ class KeyValueCache:
         stop = start + keys.shape[1]
         if stop > self.length:
             message = (
-                f"KeyValueCache: {keys.shape[1]} positions do not fit behind "
+                f"KeyValueCache: {keys.shape[1]} positions do not fit after "
                 f"{start} of {self.length}; make the cache longer."
             )
             raise ShapeError(message)

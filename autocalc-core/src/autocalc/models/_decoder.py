@@ -286,7 +286,7 @@ class Decoder(nn.Module):
         tokens
             Integers, at most `context` in a row with what the caches hold.
         caches
-            One for each block (see `make_caches`): then `tokens` are the ones behind
+            One for each block (see `make_caches`): then `tokens` are the ones after
             those that the caches hold.
         start
             The position of the first token, for `autocalc.compile`: the caches are
@@ -324,9 +324,9 @@ class Decoder(nn.Module):
             )
             raise ShapeError(message)
         if past + tokens.shape[1] > self.context:
-            behind = f" behind {past} in the caches" if past else ""
+            after = f" after {past} in the caches" if past else ""
             message = (
-                f"Decoder: {tokens.shape[1]} tokens in a row{behind}; this model sees "
+                f"Decoder: {tokens.shape[1]} tokens in a row{after}; this model sees "
                 f"{self.context} (`context`)."
             )
             raise ShapeError(message)

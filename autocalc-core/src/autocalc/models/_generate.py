@@ -35,7 +35,7 @@ def generate(
     top_p: float | None = None,
     seed: int | None = None,
 ) -> Tensor:
-    """Return `prompt` [B, S] with `count` more tokens behind it, [B, S + count].
+    """Return `prompt` [B, S] with `count` more tokens after it, [B, S + count].
 
     The parameters are those of `stream`.
 
@@ -62,8 +62,8 @@ def stream(
 ) -> Iterator[Tensor]:
     """Yield `count` times the next token [B] of each text, as soon as it is drawn.
 
-    A step computes one position; what is behind it lies in the model's caches.  When
-    these are full, the model reads the later half of its context anew and goes on.
+    A step computes one position; those before it are in the model's caches.  When these
+    are full, the model reads the later half of its context again and goes on.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def _read(
 
 
 def reader(model: Any, caches: Any) -> Callable[[Tensor], Tensor]:
-    """Return ``read(tokens [B, S])``: the logits [B, V] behind the last of them."""
+    """Return ``read(tokens [B, S])``: the logits [B, V] after the last of them."""
     one_more = position_reader(model, caches)
 
     def read(tokens: Tensor) -> Tensor:
@@ -168,8 +168,7 @@ def draw(
     """Return a token [B, 1] for each row of logits [B, V].
 
     The one is taken in whose stretch of the sum of probabilities a number drawn evenly
-    falls.  Where some are left out, the tokens stand in the order of their
-    probabilities.
+    falls.  Where some are left out, the tokens are in the order of their probabilities.
     """
     if temperature == 0:
         return logits.argmax(-1, keepdim=True)

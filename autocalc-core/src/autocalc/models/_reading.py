@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A decoder that reads one position behind its caches, as calls of kernels.
+"""A decoder that reads one position after its caches, as calls of kernels.
 
 With one position, an operator costs more than its kernel: a block of 128 features is
 read in 50 us by its kernels, and in 400 us by way of modules and tensors.  So the
@@ -215,7 +215,7 @@ class _Place:
         ]
 
     def remember(self, past: int, turn: Any) -> None:
-        """Put the new key and value behind those of the cache."""
+        """Put the new key and value after those of the cache."""
         row = self.rows[:, past : past + 1]
         if turn is None:
             self.copy(row, self.new)

@@ -22,7 +22,7 @@ class StateCache:
     Parameters
     ----------
     h, c
-        The states behind the text read so far.
+        The states after the text read so far.
 
     Attributes
     ----------
@@ -139,8 +139,8 @@ class TextLSTM(nn.Module):
         tokens
             Integers, of any length.
         caches
-            What was read before (see `make_caches`): then `tokens` are those behind
-            it, and it is brought up to their end.
+            What was read before (see `make_caches`): then `tokens` are those after it,
+            and it is brought up to their end.
         """
         if tokens.ndim != 2 or tokens.shape[1] == 0:
             message = (

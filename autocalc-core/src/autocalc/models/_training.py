@@ -77,7 +77,7 @@ class TextConfig:
     seed: int = 0
 
     def make_model(self, vocabulary: int) -> Decoder | TextLSTM:
-        """Return a model of these sizes, its weights drawn anew."""
+        """Return a new model of these sizes, with random weights."""
         if self.model == "lstm":
             sizes = vocabulary, self.d_model, self.layers
             return TextLSTM(*sizes, dropout=self.dropout)
@@ -315,7 +315,7 @@ def train_step(
 
 
 def _stretches(tokens: Tensor, length: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield all of a text, stretch behind stretch; the last one may be shorter."""
+    """Yield all of a text, stretch by stretch; the last one may be shorter."""
     whole = (len(tokens) - 1) // length
     for start in range(0, whole, _EVALUATION_BATCH):
         rows = min(_EVALUATION_BATCH, whole - start)

@@ -26,7 +26,7 @@ class VisionTransformer(nn.Module):
         x = Block_L(... Block_1(x))             every patch sees every other
         logits = mean(Norm(x)) W^T + b          [B, classes]
 
-    The mean over all patches stands where the paper has a token of its own (its
+    The mean over all patches is used where the paper has a token of its own (its
     appendix D.3: they do equally well).
 
     Parameters

@@ -205,7 +205,7 @@ def eye_(tensor: Tensor) -> Tensor:
 def fans(where: str, tensor: Tensor) -> tuple[int, int]:
     """Return how many inputs an output of a weight has, and outputs an input.
 
-    A weight is (out, in, ...): the dimensions behind are those of a filter.
+    A weight is (out, in, ...): the dimensions after these are those of a filter.
     """
     if check_tensor(where, tensor).ndim < 2:
         message = (
@@ -273,7 +273,7 @@ def kaiming_uniform_(
     tensor
         A weight, (out, in, ...).
     a
-        The slope below 0 of the rectifier behind the layer.
+        The slope below 0 of the rectifier after the layer.
     mode
         ``"fan_in"`` keeps the variance forward, ``"fan_out"`` backward.
     nonlinearity

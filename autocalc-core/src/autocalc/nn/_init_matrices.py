@@ -24,7 +24,7 @@ def orthogonal_(
 ) -> Tensor:
     """Draw a matrix whose rows, or columns if there are fewer, are orthonormal.
 
-    Dimensions behind the second are counted to the columns; the result is multiplied
+    Dimensions after the second are counted to the columns; the result is multiplied
     by `gain`.  Saxe, McClelland, Ganguli: Exact solutions to the nonlinear dynamics of
     learning in deep linear neural networks (ICLR 2014).
 
@@ -101,7 +101,7 @@ def sparse_(
         raise ShapeError(message)
     sparsity = number("sparse_", "sparsity", sparsity)
     if not 0 <= sparsity <= 1:
-        message = f"sparse_: `sparsity` is {sparsity}; a share lies from 0 to 1."
+        message = f"sparse_: `sparsity` is {sparsity}; a share is from 0 to 1."
         raise ArgumentError(message)
     if SKIPPED.get():
         return tensor
@@ -129,7 +129,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     Raises
     ------
     ShapeError
-        If `tensor` has not 3 to 5 dimensions, or `groups` does not divide the first.
+        If `tensor` does not have 3 to 5 dimensions, or `groups` does not divide the
+        first.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from typing import Any
 
 from autocalc.nn import _init, _init_matrices
 
-#: The docstring of an old name; what stands in the braces differs.
+#: The docstring of an old name; the text in the braces differs.
 _DOCUMENTATION = """Do what `{new}` does, with a warning: an old name.
 
 Examples

@@ -31,7 +31,7 @@ def upsample(
     Parameters
     ----------
     input
-        (N, C, ...): one to three dimensions behind the channels.
+        (N, C, ...): one to three dimensions after the channels.
     size, scale_factor, mode, align_corners
         As those of `interpolate`.
 
@@ -61,7 +61,7 @@ def upsample_nearest(
     Parameters
     ----------
     input
-        (N, C, ...): one to three dimensions behind the channels.
+        (N, C, ...): one to three dimensions after the channels.
     size, scale_factor
         As those of `interpolate`.
 

@@ -22,7 +22,7 @@ from autocalc.onnx._graph import Graph, Value
 
 
 class Place(NamedTuple):
-    """A view in elements: where its first one lies, sizes and strides."""
+    """A view in elements: the place of its first one, sizes and strides."""
 
     offset: int
     shape: Shape
@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
     @property
     def stop(self) -> int:
-        """The element behind the last one."""
+        """The element after the last one."""
         pairs = zip(self.shape, self.strides, strict=True)
         return self.offset + sum((n - 1) * s for n, s in pairs) + 1
 
@@ -194,7 +194,7 @@ def restrided(graph: Graph, piece: Piece, place: Place) -> Value:
 
 
 def _merged(place: Place) -> Place:
-    """Return the view with dimensions made one that lie within each other."""
+    """Return the view with nested dimensions merged to one."""
     runs: list[list[int]] = []
     for dim in place.dims():
         n, s = place.shape[dim], place.strides[dim]
@@ -207,7 +207,7 @@ def _merged(place: Place) -> Place:
 
 
 def _in_memory_order(graph: Graph, piece: Piece) -> Value:
-    """Return the value with its dimensions ordered as they lie in memory."""
+    """Return the value with its dimensions ordered as they are in memory."""
     dims = piece.place.dims()
     ones = [i for i in range(len(piece.place.shape)) if i not in dims]
     return graph.permute(piece.value, _stable(piece.place, [*ones, *dims]))
@@ -262,7 +262,7 @@ def _arranged(graph: Graph, value: Value, order: list[int], place: Place) -> Val
 
 
 def joined(graph: Graph, pieces: Sequence[Piece]) -> Piece | None:
-    """Return pieces that lie behind each other in one dimension as one, or None."""
+    """Return pieces that follow each other in one dimension as one, or None."""
     line = sorted(pieces, key=lambda piece: piece.place.offset)
     first = line[0].place
     if len(line) < 2 or any(len(p.place.shape) != len(first.shape) for p in line):
@@ -285,10 +285,10 @@ def joined(graph: Graph, pieces: Sequence[Piece]) -> Piece | None:
 
 
 def _lined_up(line: Sequence[Piece], axis: int) -> Place | None:
-    """Return the view of pieces that lie behind each other along `axis`, or None."""
+    """Return the view of pieces that follow each other along `axis`, or None."""
     widest = max(line, key=lambda p: p.place.shape[axis]).place
     step = widest.strides[axis]
-    if not step:  # single elements: told by the distance of the first two
+    if not step:  # single elements: the distance of the first two
         step = line[1].place.offset - line[0].place.offset
     if not step:
         return None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A graph while it is written: nodes, constant arrays, and helpers that add nodes.
 
-Shapes are those of one recording.  What holds sizes is told apart from other constants,
-so that graphs of several recordings can be made into one whose sizes are free.
+Shapes are those of one recording.  Sizes are distinguished from other constants, so
+that graphs of several recordings can be made into one whose sizes are free.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Graph:
         self._known: dict[tuple[Any, ...], Value] = {}
 
     def name(self, wanted: str) -> str:
-        """Return `wanted`, or with a number behind it where that is taken."""
+        """Return `wanted`, or with a number after it where that is taken."""
         name, count = wanted, 0
         while name in self._names:
             count += 1

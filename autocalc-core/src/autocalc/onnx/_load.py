@@ -194,7 +194,7 @@ def _node(one: Any, opset: int) -> Node:
 
 
 def _plain(value: Any) -> Any:
-    """Return an attribute as numbers, texts, lists of them, or as it stands."""
+    """Return an attribute as numbers, texts, lists of them, or as it is."""
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, list):

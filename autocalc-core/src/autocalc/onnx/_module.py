@@ -24,7 +24,7 @@ _INT64 = np.dtype(np.int64)
 class _Part(Module):
     """Holds the parameters and buffers whose names begin alike.
 
-    It is called for them, so that who records a call sees whose they are.
+    It is called for them, so that a recorder of calls sees whose they are.
     """
 
     def forward(self, name: str) -> Any:

@@ -28,7 +28,7 @@ class Recording(NamedTuple):
     instructions, memory
         Kernel calls and the slots that they use.
     inputs, outputs
-        Where tensors lie that were given and returned.
+        The memory of tensors that were given and returned.
     """
 
     instructions: list[Instruction]

@@ -151,7 +151,7 @@ class LBFGS(Optimizer):
         Parameters
         ----------
         closure
-            Computes the loss and its gradients anew, and returns the loss; it is called
+            Computes the loss and its gradients, and returns the loss; it is called
             many times.
 
         Returns

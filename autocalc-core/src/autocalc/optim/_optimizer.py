@@ -2,7 +2,7 @@
 """`Optimizer`: parameters in groups, each with its settings; the state of each.
 
 A step is one kernel call for all parameters of a group (of one dtype and one age), so
-that its cost lies in the arithmetic and not in the number of parameters.
+that its cost depends on the arithmetic and not on the number of parameters.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ class Optimizer:
         Parameters
         ----------
         closure
-            Computes the loss and its gradients anew; called first, with gradients
+            Computes the loss and its gradients again; called first, with gradients
             recorded.
 
         Returns

@@ -2,7 +2,7 @@
 """A line search that ends where the strong Wolfe conditions hold.
 
 Nocedal, Wright: Numerical optimization (2006), algorithms 3.5 and 3.6: find two steps
-between which such a point lies, then narrow them with the minimum of a cubic.
+between which there is such a point, then narrow them with the minimum of a cubic.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         self._assign()
 
     def _assign(self) -> None:
-        """Give each parameter to a rank, the largest first, to who has the least."""
+        """Give each parameter to the rank with the least, the largest first."""
         group = self._group
         self._rank, size = (0, 1) if group is None else (group.rank(), group.size())
         params = [p for g in self.param_groups for p in g["params"]]
@@ -138,7 +138,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         Parameters
         ----------
         closure
-            Computes the loss and its gradients anew; called first.
+            Computes the loss and its gradients again; called first.
 
         Returns
         -------

@@ -2,7 +2,7 @@
 """Where the time of the steps went, made of a recording's events.
 
 Every nanosecond of a step belongs to one segment: a kernel, or the Python in front of
-it, behind the last kernel of a module, or at the end of the step.  So the times of all
+it, after the last kernel of a module, or at the end of the step.  So the times of all
 rows of a table add up to the steps, whatever they are grouped by.
 """
 
@@ -58,7 +58,7 @@ class Place:
 
 
 class Key(NamedTuple):
-    """What calls have in common; a kernel of None is Python behind the last one."""
+    """What calls have in common; a kernel of None is Python after the last one."""
 
     kernel: Kernel | None
     site: Site | None
@@ -70,8 +70,8 @@ class Sums:
 
     `total` includes the kernels that a kernel calls, `own` does not; `python` is what
     ran before it, and `waited` what all threads together waited in its own time.  Of
-    the calls that told their phases, `worked` is what all threads worked, and `phases`
-    how much of it they spent in each.
+    the calls that reported their phases, `worked` is what all threads worked, and
+    `phases` how much of it they spent in each.
     """
 
     __slots__ = ("calls", "own", "phases", "python", "total", "waited", "worked")
@@ -237,7 +237,7 @@ class Account:
 def _steps(events: list[tuple[Any, ...]], start: int, stop: int) -> list[Step]:
     """Return the steps that the user marked, else those that optimizers did.
 
-    Without marks all is one step; what comes behind the last mark is none.
+    Without marks all is one step; what comes after the last mark is none.
     """
     marks = [event for event in events if len(event) == 2]
     asked = [time for time, by_user in marks if by_user]

@@ -11,7 +11,7 @@ from autocalc.profiler._table import milliseconds
 #: Less than this share of a step is not worth a word.
 LEAST = 0.02
 
-#: Python beside the kernels that `ac.compile` is named for.
+#: The share of Python from which `ac.compile` is advised.
 MUCH_PYTHON = 0.1
 
 

@@ -3,7 +3,7 @@
 
 Modules, backward rules, optimizers and compiled functions are called through one method
 of their class.  It is another one for the time of a profile, as it is with lines of
-nodes in anomaly mode (`_graph/_lines.py`): who does not profile pays nothing.
+nodes in anomaly mode (`_graph/_lines.py`): without a profile it costs nothing.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def peaks() -> Peaks | None:
 
 
 def forget() -> None:
-    """Read the file anew when it is needed next."""
+    """Read the file again when it is needed next."""
     _known.clear()
 
 
@@ -280,7 +280,7 @@ def _rate(given: Any) -> float:
 def _without(path: Path, reason: str) -> Peaks | None:
     """Say why a file is not used; there are no peaks then."""
     logger("profiler").warning(
-        "the peaks in %s are not used: %s. ac.profiler.measure_peaks() does it anew.",
+        "the peaks in %s are not used: %s. ac.profiler.measure_peaks() renews them.",
         path,
         reason,
     )

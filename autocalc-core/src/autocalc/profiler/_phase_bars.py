@@ -28,7 +28,7 @@ _OTHER = "#5c6670"
 
 
 def with_phases(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows whose kernels told their phases."""
+    """Return the rows whose kernels reported their phases."""
     return [row for row in rows if row.phases]
 
 

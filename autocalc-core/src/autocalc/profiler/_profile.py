@@ -43,13 +43,13 @@ class profile:
     instruction by instruction.  Call `step` at the end of each step; without it a step
     ends with an optimizer's, or with a compiled call that updates parameters; without
     any, the block is one step.  The block costs some microseconds for each kernel, and
-    nothing behind it.
+    nothing after it.
 
     Parameters
     ----------
     warmup
         Steps at the beginning that do not count, if more come: in the first one kernels
-        are chosen anew.
+        are chosen.
     steps
         Stop to record after so many steps that count; None for no end.
     max_events
@@ -278,7 +278,7 @@ class profile:
         path
             The file.
         title
-            What stands on top.
+            The title on top.
 
         Raises
         ------

@@ -152,7 +152,7 @@ def _circle(axes: _Axes, row: Row, most: float) -> tuple[float, float, float]:
 
 
 def _names(axes: _Axes, rows: list[Row], most: float) -> list[str]:
-    """Name the kernels that took the most, each where no other name stands."""
+    """Name the kernels that took the most, each where there is no other name."""
     parts: list[str] = []
     taken: list[tuple[float, float, float]] = []
     for row in rows:
@@ -173,7 +173,7 @@ def _names(axes: _Axes, rows: list[Row], most: float) -> list[str]:
 def _meets(
     taken: list[tuple[float, float, float]], x: float, wide: float, y: float
 ) -> bool:
-    """Return whether a text would stand on another one."""
+    """Return whether a text would cover another one."""
     return any(
         abs(y - other_y) < 12 and x < other + width and other < x + wide
         for other, width, other_y in taken

@@ -10,7 +10,7 @@ from typing import Any
 from autocalc.profiler._phase_bars import html_of, text_of
 from autocalc.profiler._rows import Row
 
-#: Titles of columns; True for what stands at the left.
+#: Titles of columns; True for those aligned left.
 COLUMNS = (
     ("{by}", True),
     ("set", True),
@@ -108,7 +108,7 @@ class Table:
         return self._shown() if self.by == "kernel" else []
 
     def notes(self) -> list[str]:
-        """Return what stands below the rows."""
+        """Return the lines below the rows."""
         hidden = len(self.rows) - len(self.cells())
         more = [f"{hidden} more rows; limit=None shows all."] if hidden else []
         return [*more, *self._notes]

@@ -37,8 +37,8 @@ def compare_kernels(
     float64.  The error of an element is ``|result - right| / ulp(right)``, where the
     ULP is the distance of neighbouring numbers of the kernel's dtype; a result is
     wrong where it is off by more than the kernel's error budget, and integers where
-    they differ.  Operands lie between guard bytes, once contiguous and once not, so
-    that a kernel which reads strides wrongly or writes beside its operands is named.
+    they differ.  Operands are between guard bytes, once contiguous and once not, so
+    that a kernel which reads strides wrongly or writes outside its operands is named.
     A kernel that crashes takes the process along: see
     ``pytest --pyargs autocalc.testing.conformance``.
 
@@ -54,7 +54,7 @@ def compare_kernels(
         How many of the small samples of a kernel and dtype, taken from all over the
         list; or their labels; or None for all.
     layouts
-        How operands lie in memory: for each run a list of words for the first output
+        The layouts of operands: for each run a list of words for the first output
         and input, the second input and so on, by turns; the words are contiguous,
         offset, strided, padded, transposed, channels-last.
 

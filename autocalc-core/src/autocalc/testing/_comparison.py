@@ -90,7 +90,7 @@ class Comparison:
 
     @property
     def failures(self) -> tuple[Compared, ...]:
-        """The calls with a wrong result or a write beside their operands."""
+        """The calls with a wrong result or a write outside their operands."""
         return tuple(row for row in self.rows if row.problem)
 
     def worst(self) -> tuple[Compared, ...]:

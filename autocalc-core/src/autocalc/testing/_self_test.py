@@ -127,7 +127,7 @@ def _of_kernel(subject: Subject, spec: KernelSpec) -> Iterator[Call]:
 
 
 def small_samples(spec: KernelSpec, dtype: DType) -> list[Sample]:
-    """Return the small samples, those first that stand far apart in the list."""
+    """Return the small samples, those first that are far apart in the list."""
     small = [s for s in spec.samples(QuickMake(dtype)) if not is_large(s)][::-1]
     step = max(1, len(small) // SAMPLES)
     return [sample for start in range(step) for sample in small[start::step]]
@@ -265,7 +265,7 @@ def _new_files(before: set[str]) -> list[str]:
 
 
 def _no_core_dump() -> None:
-    """Leave no image of the memory behind when a kernel crashes."""
+    """Leave no image of the memory when a kernel crashes."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 

@@ -117,7 +117,7 @@ WIDE2(Pow, y == 2 ? x * x : pow(x, y))
 
 OP2(Fmod, return (T)fmod(a, b);)
 
-// fmod is exact; what it leaves tells on which side of the quotient its floor lies.
+// fmod is exact; its result says on which side of the quotient the floor is.
 OP2(Remainder, const Wide x = (Wide)a; const Wide y = (Wide)b;
     const Wide left = fmod(x, y); if (left != 0) return (T)(
         (y < 0) != (left < 0) ? left + y : left);

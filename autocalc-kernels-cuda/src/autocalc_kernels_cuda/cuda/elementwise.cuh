@@ -2,7 +2,7 @@
 // One element of up to four inputs at a time: what is computed is a parameter.
 //
 // An operator is a class with `run(a, b, ..., p)`, p its attributes as doubles.  Numbers
-// that lie on the host come by value, where the pointer is null.
+// on the host come by value, where the pointer is null.
 #pragma once
 #include "common.cuh"
 
@@ -78,7 +78,7 @@ __device__ __forceinline__ O applied(const Operands &of, i64 a, i64 b, i64 c, i6
   }
 }
 
-// All arrays lie in one order without gaps, or are one number.
+// All arrays have one order without gaps, or are one number.
 template <typename Op, typename O, typename A, typename B = None, typename C = None,
           typename D = None>
 __global__ void __launch_bounds__(BLOCK) flat(const __grid_constant__ Flat f) {

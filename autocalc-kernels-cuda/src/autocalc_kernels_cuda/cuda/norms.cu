@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Layer norm (Ba, Kiros, Hinton, 2016) of rows that lie one behind the other, and RMS
+// Layer norm (Ba, Kiros, Hinton, 2016) of contiguous rows, and RMS
 // norm (Zhang, Sennrich, 2019): one block a row.
 #include "common.cuh"
 

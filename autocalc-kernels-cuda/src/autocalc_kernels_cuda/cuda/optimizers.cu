@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Steps of optimizers for a list of parameters in one launch: blockIdx.y is the
-// parameter, whose arrays and sizes stand in `table`, a row of `width` numbers each.
+// parameter, whose arrays and sizes are in `table`, a row of `width` numbers each.
 #include "common.cuh"
 
 template <class T>

@@ -222,7 +222,7 @@ __device__ __forceinline__ typename Op::Acc collected(const Reduction &r, const 
 
 // ------------------------------------------------------------ kernels
 
-// Terms that lie side by side: the X threads of a row collect those of one output, so
+// Adjacent terms: the X threads of a row collect those of one output, so
 // that they read neighbours.  X is 32 or 256; the block has X by 256 / X threads.
 template <typename Op, typename I, typename O, int X>
 __global__ void __launch_bounds__(BLOCK) rows(const __grid_constant__ Reduction r) {
@@ -247,7 +247,7 @@ __global__ void __launch_bounds__(BLOCK) rows(const __grid_constant__ Reduction 
   if (threadIdx.x == 0 && output < r.outputs) leave<Op, O>(r, output, acc);
 }
 
-// Outputs whose terms lie side by side: 32 threads read neighbouring outputs' terms,
+// Outputs whose terms are adjacent: 32 threads read neighbouring outputs' terms,
 // and 8 rows of them share the terms of each.
 template <typename Op, typename I, typename O>
 __global__ void __launch_bounds__(BLOCK) columns(const __grid_constant__ Reduction r) {

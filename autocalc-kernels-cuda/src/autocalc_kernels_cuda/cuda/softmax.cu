@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Softmax of rows that lie one behind the other, one block a row.
+// Softmax of contiguous rows, one block a row.
 #include "common.cuh"
 
 // out = exp(a - max) / sum, or with `logarithm` a - max - log(sum).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// attention: the scores of a block of queries and a block of keys stand in L1 or L2,
+// attention: the scores of a block of queries and a block of keys are in L1 or L2,
 // never all of them in memory; maxima and sums of a row follow from block to block
 // (online softmax).
 //

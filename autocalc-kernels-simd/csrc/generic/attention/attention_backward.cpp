@@ -16,8 +16,8 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// One query's scores become weights, and the dscores of weights those of scores. Zeros
-// stand where the query does not see a key.
+// One query's scores become weights, and the dscores of weights those of scores. Where
+// the query does not see a key there are zeros.
 template <class T, bool filtered>
 AC_INLINE void turn_row(const Filter& filter, const Dims& dims, const KeyRun& run,
                         int64_t seen, RowScale<T> row, T delta, T* line, T* scores,

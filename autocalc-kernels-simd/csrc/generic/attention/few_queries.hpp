@@ -2,7 +2,7 @@
 //
 // Attention of a few queries, as when text is generated: nothing is packed, since every
 // key and value is used once or a few times. Scores are tiles of dots with the keys as
-// they lie; rows of values are added to the result, each times its weight.
+// they are in memory; rows of values are added to the result, each times its weight.
 //
 // The gradient computes scores again and subtracts what the forward pass has kept of
 // them: both have to round alike, so calls that keep it go in blocks.

@@ -8,8 +8,8 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// One block of scratch memory as arrays that begin on cache lines. A first walk with no
-// memory counts what the second needs.
+// One block of scratch memory as arrays that begin on cache lines. A first pass without
+// memory counts the bytes that the second needs.
 template <class T>
 struct Arena {
     T* memory = nullptr;

@@ -129,7 +129,7 @@ AC_INLINE void parallel_range(ac_context* context, int64_t count, int64_t tile,
 }
 
 // `parallel` where f answers whether it could do its tasks; false if one could not,
-// which a thread cannot whose scratch memory is not to be had.
+// which is so where a thread gets no scratch memory.
 template <class F>
 AC_INLINE bool try_parallel(ac_context* context, int64_t tasks, bool worthwhile,
                             F&& f) {

@@ -10,7 +10,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// Whether an [N, C, ...] lies in memory like a contiguous [N, ..., C].
+// Whether an [N, C, ...] has the memory of a contiguous [N, ..., C].
 AC_INLINE bool is_channels_last(const ac_array& a) {
     int64_t expected = size_of(a.dtype);
     bool last = a.ndim > 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What follows a norm, a product or a convolution on its way to memory, by name: the
-// functions stand in elementwise/post_ops.hpp.
+// functions are in elementwise/post_ops.hpp.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace autocalc::simd::AC_ISA {
 // In the order of the kernels' attribute.
 enum class PostOp { none, relu, hardtanh, leaky_relu, hardswish, silu };
 
-// The attributes behind it: limits, or a slope.
+// The attributes after it: limits, or a slope.
 template <class T>
 struct Lines {
     T alpha, beta;
@@ -25,7 +25,7 @@ template <class T>
 struct Epilogue {
     PostOp what = PostOp::none;
     Lines<T> of = {};
-    const T* other = nullptr;  // lies like c, or null
+    const T* other = nullptr;  // in c's layout, or null
     int64_t other_row = 0;
 
     [[nodiscard]] AC_INLINE bool any() const {

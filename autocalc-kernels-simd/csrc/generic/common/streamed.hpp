@@ -24,8 +24,8 @@ inline int64_t streamed_from() {
     return bytes;
 }
 
-// Where all operands lie alike, none of them is the result itself, and the result is
-// larger than the last cache.
+// Where all operands have one layout, none of them is the result itself, and the result
+// is larger than the last cache.
 template <int most>
 inline bool is_streamed(const NestOf<most>& nest) {
     if (nest.dims != 1 || nest.total * nest.item[0] < streamed_from()) return false;

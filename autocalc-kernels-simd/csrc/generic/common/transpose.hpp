@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Blocks of a matrix whose rows and columns change places, through registers: a cache
-// line is read once and written once, also where rows lie a multiple of 4 KiB apart and
+// line is read once and written once, also where rows are a multiple of 4 KiB apart and
 // fight for the same few places of the cache.
 #pragma once
 

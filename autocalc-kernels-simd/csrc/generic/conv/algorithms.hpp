@@ -29,7 +29,7 @@ AC_INLINE const char* describe(Algorithm algorithm) {
         case Algorithm::nhwc_depthwise:
             return "channel by channel, those side by side in one register";
         case Algorithm::depthwise:
-            return "channel by channel, on lines where they lie";
+            return "channel by channel, on lines without a copy";
         case Algorithm::pointwise:
             return "one product over the pixels of all images";
         case Algorithm::pixel_rows:

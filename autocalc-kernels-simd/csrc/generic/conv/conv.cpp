@@ -90,7 +90,7 @@ bool step_windows(const ConvCall<T>& call) {
     return run_strided_dx(job, call.bias);
 }
 
-// Whether pieces of a result are finished while they lie in a cache.
+// Whether pieces of a result are finished while they are in a cache.
 AC_INLINE bool finishes(Algorithm algorithm) {
     return algorithm == Algorithm::nhwc_depthwise ||
            algorithm == Algorithm::pointwise || algorithm == Algorithm::pixel_rows ||
@@ -151,7 +151,7 @@ ConvCall<T> conv_call(const ac_call* call, const ac_array* out, ac_context* cont
 enum { activated_other = conv_bias + 1, activated_what = 4 };
 
 // The first element of what the convolution adds to its result, brought into the
-// result's order if it lies otherwise. Null if there is no memory.
+// result's order if it has another. Null if there is no memory.
 template <class T>
 const T* other_like(const ac_array* other, const Images<T>& to, const Windows& w,
                     ac_context* context) {

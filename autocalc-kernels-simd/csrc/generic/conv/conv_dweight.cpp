@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // conv_dweight: the weight gradient is a product whose inner dimension are the windows.
-// Its rows are the taps, read from the planes where they lie; its columns the output
+// Its rows are the taps, read from the planes without a copy; its columns the output
 // channels, so g is transposed first, a part that fits L2 at a time. The images are cut
 // into parts that follow from the shape; each part adds up its own gradient, and the
 // parts are added in their order: the same bits for any number of threads.

@@ -19,7 +19,7 @@ template <class T>
 struct DepthwisePlane {
     const T* plane;
     int64_t width;  // of its lines
-    const T* taps;  // [kernel][kernel], as they lie on the plane
+    const T* taps;  // [kernel][kernel], in the plane's order
     T start;
     T* out;
     int64_t out_row;

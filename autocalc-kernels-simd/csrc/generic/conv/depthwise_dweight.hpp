@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The weight gradient of one channel that is read for one that is written, for 3 x 3
-// windows at stride 1: a dot product of lines for every tap, read where they lie. A
+// windows at stride 1: a dot product of lines for every tap, read in place. A
 // tap's line begins and ends where both the line of g and that of x do, so that nothing
 // is copied for the sake of the zeros around x.
 #pragma once

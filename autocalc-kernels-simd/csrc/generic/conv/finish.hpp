@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What follows a convolution on its way to memory: out = f(out + other), on pieces that
-// have just been written. The array that is added lies like the result.
+// have just been written. The array that is added has the result's layout.
 #pragma once
 
 #include "conv/windows.hpp"
@@ -10,7 +10,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// Pieces that begin `at` elements behind the first one of the result.
+// Pieces that begin `at` elements after the first one of the result.
 template <class T>
 AC_INLINE void finish_at(const Epilogue<T>& finish, const Images<T>& to, int64_t at,
                          int64_t rows, int64_t columns, int64_t row) {

@@ -9,7 +9,7 @@
 // fall into s * s classes, each with its own taps at stride 1; conv has one class.
 //
 // Scratch: the weights once, and for each thread a band of the input with zeros around
-// it, half of L2 unless one line of results reads more. Where nothing lies outside the
+// it, half of L2 unless one line of results reads more. Where no tap is outside the
 // image, it is read in its place.
 #pragma once
 
@@ -47,7 +47,7 @@ struct NhwcJob {
     int64_t panel;                    // most registers across a tile
     NhwcClass<T>* classes;
     int64_t class_count;
-    int64_t* order;  // of the taps, where their weights lie
+    int64_t* order;  // of the taps in the weights
     T* weights;      // [group][panel][tap][ins][panel's width]
     T* start;        // the bias, [group][whole registers], or null
     bool accumulate;
@@ -85,7 +85,7 @@ AC_INLINE void gather_taps(const NhwcJob<T>& job, const T* from, int64_t first,
 
 // A panel's weights of the channels c0 to c1 of a group. Panel by panel, so that each
 // filter is read in line: with all filters for each channel in turn, 512 filters of 512
-// channels lie in 32 sets of L2, and packing them took 19 ms instead of 3 (a Zen 3).
+// channels fall into 32 sets of L2, and packing them took 19 ms instead of 3 (a Zen 3).
 template <class T>
 void pack_panel(const NhwcJob<T>& job, const Panel& panel, int64_t group, int64_t c0,
                 int64_t c1) {

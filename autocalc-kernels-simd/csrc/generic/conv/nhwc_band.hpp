@@ -10,7 +10,7 @@ namespace autocalc::simd::AC_ISA {
 namespace {
 
 // Channels in planes of their own that are worth bringing together: images of users
-// have three, one behind the other.
+// have three, one after the other.
 constexpr int64_t nhwc_few = 8;
 
 template <class T>

@@ -69,7 +69,7 @@ struct NhwcDepthwise {
     const T* start;  // the bias, or zeros
     int64_t wide;
     bool accumulate;
-    bool clamped;  // to what lies between low and high
+    bool clamped;  // to [low, high]
     T low, high;
 };
 
@@ -114,7 +114,7 @@ AC_INLINE void depthwise_spot(const NhwcDepthwise<T>& job, const T* image, int64
 }
 
 // One result of `registers` registers of channels from number `c` on: their sums do not
-// wait for each other, and where a tap lies is found once for all.
+// wait for each other, and the place of a tap is found once for all.
 template <class T, int registers>
 AC_INLINE void depthwise_wide(const NhwcDepthwise<T>& job, const T* image, int64_t y,
                               int64_t x, int64_t c, T* to) {

@@ -76,7 +76,7 @@ AC_INLINE void ask_for_windows(const NhwcTapSums<T>& job, const TapLine<T>& line
     }
 }
 
-// Some windows side by side whose taps all lie inside the lines of x.
+// Some neighbouring windows whose taps are all inside the lines of x.
 template <class T, class Lanes>
 AC_INLINE void add_block(const NhwcTapSums<T>& job, const TapLine<T>& line, int64_t p,
                          int64_t c, const Lanes& some) {

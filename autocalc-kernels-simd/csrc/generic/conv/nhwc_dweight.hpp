@@ -3,7 +3,7 @@
 // The weight gradient of images whose channels are neighbours: a product whose inner
 // dimension are the windows. Its rows are the taps, each an element at a fixed distance
 // from where a window begins, its columns the output channels, which a pixel of g holds
-// one behind the other: nothing is transposed but the result.
+// one after the other: nothing is transposed but the result.
 //
 // Scratch: up to 8 gradients, each of a part of the windows, added in their order; and
 // for each thread the windows of a task: an eighth of L2, half of it where the gradient
@@ -25,7 +25,7 @@ constexpr int64_t nhwc_near = 8;  // neighbours that are worth tiles of their ow
 
 // ---- tasks
 
-// Memory that the next windows lie in. The hardware looks ahead within a page only, and
+// Memory that holds the next windows. The hardware looks ahead within a page only, and
 // a tile reads some lines of many pages.
 template <class T>
 struct Ahead {
@@ -155,7 +155,7 @@ void add_unit(const NhwcWeights<T>& job, int64_t image, int64_t images, int64_t 
     add_windows(job, tile, block, ahead, sums);
 }
 
-// What a unit reads where it lies, if that is one piece of memory.
+// What a unit reads without a copy, if that is one piece of memory.
 template <class T>
 Ahead<T> next_unit(const NhwcWeights<T>& job, int64_t unit) {
     const Windows& w = job.windows;

@@ -2,7 +2,7 @@
 //
 // Few windows and many filters where channels are neighbours: the images are brought
 // into planes, convolved by patches (conv/patches.hpp), and the results brought back.
-// Images are small beside such filters: 512 channels of 4 x 4 took 6 ms with the
+// Images are small compared with such filters: 512 channels of 4 x 4 took 6 ms with the
 // filters in an order of their own, 2 in planes (3 x 3 windows, one thread of a Zen 3).
 #pragma once
 
@@ -34,8 +34,8 @@ AC_INLINE Images<T> planar(T* data, const ImageSizes& s) {
     return {data, s.channels * s.pixels(), s.pixels(), s.columns, 1};
 }
 
-// Calls run(nhwc, plane, pixels) with where each line of pixels lies, or each image
-// whose lines lie one after the other.
+// Calls run(nhwc, plane, pixels) with the place of each line of pixels, or of each
+// image whose lines are contiguous.
 template <class T, class Run>
 void for_lines(const ImageSizes& s, const Images<T>& nhwc, ac_context* context,
                const Run& run) {

@@ -69,7 +69,7 @@ AC_INLINE void put(T* to, int64_t step, const T* from, int64_t count, bool add) 
     }
 }
 
-// A tile's sums, without what lies between the rows of the output. `at` counts from the
+// A tile's sums, without the gaps between the rows of the output. `at` counts from the
 // first column of row `row`.
 template <class T>
 void put_tile(const ConvJob<T>& job, const Pass<T>& pass, T* to, int64_t row,

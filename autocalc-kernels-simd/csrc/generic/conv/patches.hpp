@@ -2,13 +2,14 @@
 //
 // Convolutions of many filters and few windows, by a matrix of patches: column p holds
 // what window p reads of every channel, [ins * taps, windows of some images], and the
-// filters multiply it where they lie (im2col; Chellapilla, Puri, Simard: High
+// filters multiply it without a copy of them (im2col; Chellapilla, Puri, Simard: High
 // performance convolutional neural networks for document processing, 2006).
 //
 // Other algorithms bring the filters into an order of their own first. That is little
-// beside many windows; but 512 filters of 512 channels and 3 x 3 taps took 20 ms for
-// one image of 7 x 7, whose products take 7 (one thread of a busy Zen 3). Patches cost
-// some cycles for each of their elements instead, which `outs` multiply-adds pay for.
+// compared with many windows; but 512 filters of 512 channels and 3 x 3 taps took 20 ms
+// for one image of 7 x 7, whose products take 7 (one thread of a busy Zen 3). Patches
+// cost some cycles for each of their elements instead, which `outs` multiply-adds pay
+// for.
 #pragma once
 
 #include "conv/call.hpp"
@@ -25,7 +26,7 @@ enum { patches_slot = 2, patch_pixels_slot = 3 };
 constexpr int64_t patch_columns = 512;              // of the images that go together
 constexpr int64_t most_patches = int64_t{4} << 20;  // elements
 
-// Images whose patches lie side by side.
+// Images whose patches are adjacent.
 struct PatchBlock {
     int64_t first, images;
 };
@@ -52,7 +53,7 @@ AC_INLINE bool filters_in_line(const Images<T>& weight, const Windows& w) {
            (w.ins == 1 || weight.channel == w.taps());
 }
 
-// Windows of one element whose pixels lie in line are one long line.
+// Windows of one element whose pixels are contiguous are one long line.
 template <class T>
 Windows with_long_lines(const Windows& w, const Images<const T>& x,
                         const Images<const T>& g) {
@@ -104,15 +105,15 @@ void write_patches(const Windows& w, const Images<const T>& from,
              });
 }
 
-// A matrix [channels, windows of a block] and how its rows lie.
+// A matrix [channels, windows of a block] and the distance of its rows.
 template <class T>
 struct PixelMatrix {
     const T* data;
     int64_t row;
 };
 
-// The results or gradients of a block's windows as a matrix: where they lie, if that is
-// one, else copied into `room`.
+// The results or gradients of a block's windows as a matrix: in place, if that is one,
+// else copied into `room`.
 template <class T>
 PixelMatrix<T> pixel_matrix(const Windows& w, const Images<const T>& g,
                             const PatchBlock& block, T* room, ac_context* context) {
@@ -225,8 +226,8 @@ bool conv_by_patches(const ConvCall<T>& call) {
 
 // ---- the input gradient
 
-// Adds patches to the channels c0 to c1 of a block's images, to the bias where they
-// begin anew.
+// Adds patches to the channels c0 to c1 of a block's images, to the bias at their first
+// addition.
 template <class T>
 void add_patches(const ConvCall<T>& call, const PatchBlock& block, const T* patches,
                  int64_t c0, int64_t c1) {

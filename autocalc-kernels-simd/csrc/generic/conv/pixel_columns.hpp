@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Windows of one element in planes: the windows of all images are the columns of one
-// product with the filters. Columns are packed from where they lie, so that what a
+// product with the filters. Columns are packed from the image itself, so that what a
 // stride leaves out costs nothing, and a block of them goes through all filters while
-// it lies in L2: images of 49 pixels fill registers as large ones do, and filters that
+// it is in L2: images of 49 pixels fill registers as large ones do, and filters that
 // have to be packed, as those of the input gradient, are packed once for all images.
 #pragma once
 
@@ -94,7 +94,7 @@ struct ColumnBlock {
     int64_t begin;
     Panels<T> panels;
     ColumnPanel panel[columns_most / vec<T>::lanes];
-    WindowRun* spare;  // behind the panels' runs
+    WindowRun* spare;  // after the panels' runs
 };
 
 template <class T>
@@ -325,7 +325,7 @@ AC_INLINE bool are_far_apart(const ConvCall<T>& call) {
            bytes_of<T>(w.batch * w.ins * w.y.in * w.x.in) > columns_apart_bytes;
 }
 
-// Whether the pixels of a line and the filters lie as they have to.
+// Whether the pixels of a line and the filters have the needed layout.
 template <class T>
 AC_INLINE bool fits_columns(const ConvCall<T>& call) {
     const Windows& w = call.windows;

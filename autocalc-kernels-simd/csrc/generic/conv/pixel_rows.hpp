@@ -167,7 +167,7 @@ bool dx_by_pixel_rows(const ConvCall<T>& call) {
 }
 
 // Where lines of windows fill tiles by themselves, and filters are few enough to bring
-// into an order of their own, windows are better read where they lie.
+// into an order of their own, windows are better read in place.
 constexpr int64_t lines_of_tiles = 28, few_filters = int64_t{1} << 17;
 AC_INLINE bool lines_fill_tiles(const Windows& w) {
     return w.x.out >= lines_of_tiles && w.ins * w.outs <= few_filters;
@@ -186,8 +186,8 @@ AC_INLINE bool by_pixel_rows(const ConvCall<T>& call) {
 
 // ---- the weight gradient
 
-// How far the pixels lie apart that windows read, if they all are read and evenly
-// spaced, or 0; the same of the windows' gradients.
+// The distance of the pixels that windows read, if all are read and evenly spaced, or
+// 0; the same of the windows' gradients.
 template <class T>
 AC_INLINE int64_t x_step(const DweightCall<T>& call) {
     const Windows& w = call.windows;

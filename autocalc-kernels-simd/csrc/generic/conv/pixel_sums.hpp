@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The weight gradient of windows of one element in planes: a product whose inner
-// dimension are the windows of all images. g is read where it lies, image by image; of
+// dimension are the windows of all images. g is read in place, image by image; of
 // x what the windows read is transposed, a block of windows and channels that fits L2
 // at a time. One job for all images, and no copy of g.
 #pragma once
@@ -198,7 +198,7 @@ bool dweight_by_pixel_sums(const DweightCall<T>& call) {
         [&](int64_t begin, int64_t end) { return run_sum_tasks(job, begin, end); });
 }
 
-// Whether the pixels of a line and the filters lie as they have to, and the sums are
+// Whether the pixels of a line and the filters have the needed layout, and the sums are
 // worth the transpose.
 template <class T>
 AC_INLINE bool fits_pixel_sums(const DweightCall<T>& call) {

@@ -18,7 +18,7 @@ struct Pixels {
     int64_t top, left;
     int64_t rows, columns;
     int64_t pitch;  // from one pixel to the next
-    // The part that lies inside the image.
+    // The part that is inside the image.
     [[nodiscard]] AC_INLINE int64_t y0() const { return larger<int64_t>(0, -top); }
     [[nodiscard]] AC_INLINE int64_t x0() const { return larger<int64_t>(0, -left); }
     [[nodiscard]] AC_INLINE int64_t y1() const {
@@ -35,7 +35,7 @@ AC_INLINE void clear_pixels(T* to, int64_t pitch, int64_t count) {
     for (int64_t i = 0; i < count; ++i) store(to + i * pitch, zero<T>());
 }
 
-// Zeros around what lies inside.
+// Zeros around the part inside.
 template <class T>
 void clear_border(const Pixels<T>& p) {
     clear_pixels(p.data, p.pitch, p.y0() * p.width);
@@ -47,7 +47,7 @@ void clear_border(const Pixels<T>& p) {
     clear_pixels(p.data + p.y1() * p.line(), p.pitch, (p.height - p.y1()) * p.width);
 }
 
-// Walks along the pixels inside, row after row.
+// Goes along the pixels inside, row after row.
 template <class T>
 struct PixelWalk {
     T* at;
@@ -152,7 +152,7 @@ AC_INLINE void scatter_run(T* to, int64_t channel, int64_t channels, int64_t cou
     }
 }
 
-// Writes or adds what of `p` lies inside the image.
+// Writes or adds the part of `p` that is inside the image.
 template <class T>
 AC_NOINLINE void scatter_pixels(const Images<T>& image, int64_t channels,
                                 const Pixels<T>& p, bool add) {

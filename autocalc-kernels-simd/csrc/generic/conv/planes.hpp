@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Convolutions whose images are copied into planes with zeros around them, where every
-// tap lies at one distance from its window. The input gradient is a convolution too: of
-// g with the weights transposed. For a stride of s its elements fall into s * s classes
+// tap is at one distance from its window. The input gradient is a convolution too: of g
+// with the weights transposed. For a stride of s its elements fall into s * s classes
 // by their place (y + padding) % s, (x + padding) % s; each class sees its own taps, at
 // stride 1. So both are passes of one loop, conv a single one.
 #pragma once

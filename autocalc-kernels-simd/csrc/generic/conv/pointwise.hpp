@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Windows of one element at stride 1: a product of matrices for each image, which the
-// kernels of products multiply where it lies.
+// kernels of products multiply without a copy.
 #pragma once
 
 #include "conv/windows.hpp"
@@ -17,13 +17,13 @@ AC_INLINE bool is_pointwise(const Windows& w) {
     return plain(w.y) && plain(w.x) && w.groups == 1;
 }
 
-// Whether the pixels of a channel lie one after the other, `column` apart.
+// Whether the pixels of a channel are evenly spaced, `column` apart.
 template <class T>
 AC_INLINE bool pixels_in_line(const Images<T>& images, const Axis& y, int64_t columns) {
     return y.in == 1 || images.row == columns * images.column;
 }
 
-// How far pixels lie apart if that is the same from each to the next, or 0.
+// The distance of pixels if that is the same from each to the next, or 0.
 template <class T>
 AC_INLINE int64_t even_step(const Images<T>& images, int64_t batch, int64_t rows,
                             int64_t columns, int64_t channels) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The microkernels of convolutions: register tiles as in gemm/register_tile.hpp, but
-// what they read lies at distances from a list, since no matrix of patches is written.
+// what they read is at distances from a list, since no matrix of patches is written.
 #pragma once
 
 #include "common/by_size.hpp"

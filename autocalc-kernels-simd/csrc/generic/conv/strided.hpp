@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Convolutions of many channels whose windows are more than one element apart: a part
-// of the image lies as [pixel][channel], and every tap is a product of pixels, a stride
-// apart, with the tap's weights [channel][output channel], added into a tile of
+// of the image is copied as [pixel][channel], and every tap is a product of pixels, a
+// stride apart, with the tap's weights [channel][output channel], added into a tile of
 // results. No element is moved for the stride's sake, and registers are full whatever
 // the width of the image is: 14 x 14 results waste an eighth of the planes' registers.
 #pragma once
@@ -153,7 +153,7 @@ void multiply_taps_of(const StridedJob<T>& job, int64_t group, const Panel& pane
         job.weights + group * job.group_weights() + w.taps() * w.ins * panel.begin;
     Tile<T> tile = {};
     // Neighbouring taps of a row read neighbouring pixels: one product for all of them,
-    // while their weights fit L1 beside the results.
+    // while their weights fit L1 together with the results.
     const bool fits =
         bytes_of<T>(w.x.kernel * w.ins * panel.width) <= Costs::strided_weights;
     const bool merges = w.x.dilation == 1 && job.pitch == w.ins && fits;

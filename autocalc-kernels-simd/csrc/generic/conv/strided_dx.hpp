@@ -2,11 +2,11 @@
 //
 // The input gradient of convolutions of many channels whose windows are more than one
 // element apart. For a stride of s the elements of dx fall into s * s classes by their
-// place, and each class sees its own taps, at stride 1: a part of g lies as
+// place, and each class sees its own taps, at stride 1: a part of g is copied as
 // [pixel][channel], every tap of a class is a product of its pixels with the tap's
-// weights [output channel][channel], and the results of all classes lie between each
-// other, as [pixel][channel] too, before they are transposed back in one go. Through
-// planes every result would be written on its own, s elements from the next one.
+// weights [output channel][channel], and the results of all classes are interleaved, as
+// [pixel][channel] too, before they are transposed back in one go. Through planes every
+// result would be written on its own, s elements from the next one.
 #pragma once
 
 #include "conv/stride_classes.hpp"
@@ -22,10 +22,10 @@ struct StridedDxJob {
     Images<T> to;
     int64_t pitch;             // of a pixel of g: channels in whole registers
     int64_t first_y, first_x;  // the first place of any class ...
-    int64_t end_y, end_x;      // ... and behind the last one, in steps of the stride
+    int64_t end_y, end_x;      // ... and after the last one, in steps of the stride
     int64_t band, bands;       // places down of a task
     int64_t parts;             // of the panels, each a task of a band
-    int64_t order[strided_most_taps];  // of the taps, where their weights lie
+    int64_t order[strided_most_taps];  // of the taps in the weights
     T* weights;  // [group][panel][taps, class by class][outs][panel's width]
     T* start;    // the bias, [group][whole registers]
     bool accumulate;
@@ -150,7 +150,7 @@ void multiply_class(const StridedDxJob<T>& job, const ClassPart& part, int64_t t
     const int64_t blocks = ceil_div(columns, tile_rows[vectors]);
     const Cuts cuts(columns, blocks);
     // Neighbouring taps of a class read neighbouring pixels: one product for them all,
-    // while their weights fit L1 beside the results.
+    // while their weights fit L1 together with the results.
     const bool fits =
         bytes_of<T>(count_x * w.outs * panel.width) <= Costs::strided_weights;
     const int64_t merged =

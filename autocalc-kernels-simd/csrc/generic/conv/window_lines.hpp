@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Where the windows of one element of all images lie, counted through, and their way
-// into registers and back. Windows that are neighbours in a line are a run.
+// The places of the windows of one element of all images, counted through, and their
+// way into registers and back. Windows that are neighbours in a line are a run.
 #pragma once
 
 #include "common/lanes.hpp"
@@ -21,7 +21,7 @@ struct WindowLines {
         const int64_t y = at / length;
         return y / lines * image + y % lines * line + at % length * step;
     }
-    // Whether `count` windows lie one after the other.
+    // Whether `count` windows are one after the other in memory.
     [[nodiscard]] AC_INLINE bool are_neighbours(int64_t at, int64_t count) const {
         return step == 1 && down == 1 && at % length + count <= length;
     }
@@ -62,9 +62,9 @@ AC_INLINE WindowLines lines_made(const Windows& w, const Images<T>& images) {
 }
 
 // A register's part of some windows: `count` of them, from element `place` on, are
-// columns `column` and following; `columns` of the register are stored there. Beside
-// its windows' elements, `down` lines of `across` elements belong to them: those that
-// a stride leaves out.
+// columns `column` and following; `columns` of the register are stored there. In
+// addition to its windows' elements, `down` lines of `across` elements belong to them:
+// those that a stride leaves out.
 struct WindowRun {
     int64_t place, column, count, columns;
     int64_t down, across;
@@ -108,7 +108,7 @@ int64_t find_runs(const WindowLines& l, int64_t at, int64_t count, int64_t width
 
 // ---- into registers
 
-// `count` elements that lie `step` apart, in the first lanes.
+// `count` elements, `step` apart, in the first lanes.
 template <class T>
 AC_INLINE vec<T> load_apart(const T* at, int64_t step, int64_t count) {
     constexpr int64_t lanes = vec<T>::lanes;
@@ -191,7 +191,7 @@ AC_NOINLINE void put_runs(const WindowLines& l, const WindowRun* runs, int64_t c
     }
 }
 
-// Whether no element lies behind the reach of the last window and its stride.
+// Whether no element is beyond the reach of the last window and its stride.
 AC_INLINE bool reach_all(const Windows& w) {
     return w.y.in <= w.y.out * w.y.stride && w.x.in <= w.x.out * w.x.stride;
 }

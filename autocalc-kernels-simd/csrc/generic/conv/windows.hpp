@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How the windows of a convolution lie, and the planes that its kernels read.
+// The geometry of a convolution's windows, and the planes that its kernels read.
 //
 // A task copies its part of the input once, with zeros around it and, for a stride of
 // s, into s * s planes: plane (fy, fx) has the
@@ -80,7 +80,7 @@ AC_INLINE int64_t entry(const ac_call* call, int attribute, int d) {
 }
 
 // Reads the geometry. `first` is the attribute `stride`; padding, dilation and groups
-// follow. `in` lies on the side of x, `out` on that of the windows; `ins` counts the
+// follow. `in` is on the side of x, `out` on that of the windows; `ins` counts the
 // channels of x in a group.
 AC_INLINE Windows windows_of(const ac_call* call, int first, const ac_array* in,
                              const ac_array* out, const int64_t* kernel, int64_t ins) {
@@ -105,7 +105,7 @@ AC_INLINE const char* dims_supported(const ac_call* call, int input) {
     return array->ndim > 4 ? "convolutions of one and of two dimensions only" : nullptr;
 }
 
-// A result of which a description does not know how it lies: in row-major order.
+// A result in a description, which does not know its layout: in row-major order.
 AC_INLINE ac_array laid_out(const ac_array* out) {
     ac_array array = *out;
     int64_t step = array.dtype == AC_FLOAT32 ? 4 : 8;
@@ -134,7 +134,7 @@ struct Planes {
 };
 
 // A line of `count` elements from column `first` on, `step` apart in the image: those
-// from `begin` to `end` lie inside. Found once for all lines of a plane: it takes two
+// from `begin` to `end` are inside. Found once for all lines of a plane: it takes two
 // divisions, which is more than a short line takes to be copied.
 struct LineCut {
     int64_t first, begin, end, count, step;
@@ -158,7 +158,7 @@ AC_INLINE void clear_run(T* to, int64_t count) {
     fill_run(to, count, T(0));
 }
 
-// `count` elements that lie 1, 2 or more apart.
+// `count` elements that are 1, 2 or more apart.
 template <class T>
 AC_INLINE void copy_run(const T* at, int64_t jump, int64_t count, T* to) {
     constexpr int lanes = vec<T>::lanes;
@@ -252,7 +252,7 @@ AC_INLINE void find_distances(const Windows& w, const Planes& planes, int64_t ch
         distances[tap] = distances[tap - w.taps()] + planes.channel();
 }
 
-// The bias of every group in `wide` elements, those behind it zeros, as all are without
+// The bias of every group in `wide` elements, those after it zeros, as all are without
 // one.
 template <class T>
 void copy_bias(const ac_array* bias, int64_t groups, int64_t outs, int64_t wide,

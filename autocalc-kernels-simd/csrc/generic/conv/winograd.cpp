@@ -60,7 +60,7 @@ void multiply_places(const WinoJob& job, const WinoTask& task, const Panel& pane
     }
 }
 
-// Where a tile's results go in an image with channels side by side: what lies inside of
+// The part of a channels-last image that takes a tile's results: the pixels inside of
 // it, and `count` channels.
 struct Results {
     float* at;
@@ -360,7 +360,7 @@ double tiles_cost(int64_t batch, int64_t ins, int64_t outs, const Axis& y,
     return wino_cost<out>(tiles, wino_steps(ins, outs), tiles * registers) + weights;
 }
 
-// Results of a tile, as `cheapest` has them, where the sum as it stands costs `plain`.
+// Results of a tile, as `cheapest` has them, where the direct sum costs `plain`.
 int tile_of(int64_t batch, int64_t ins, int64_t outs, const Axis& y, const Axis& x,
             double plain) {
     return cheapest(tiles_cost<4>(batch, ins, outs, y, x),
@@ -436,7 +436,7 @@ void wino_dx(const ac_call* call, ac_context* context, ac_status* status) {
 
 // ---- which convolutions
 
-// The cheaper other algorithm: patches, or the sum as it stands.
+// The cheaper other algorithm: patches, or the direct sum.
 double other_cost(const Windows& w, const Images<const float>& from,
                   const Images<const float>& weight, double steps, double passes) {
     const double plain = plain_cost(w, steps);

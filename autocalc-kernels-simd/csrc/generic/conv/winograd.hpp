@@ -2,7 +2,7 @@
 //
 // The transforms of Winograd's convolutions F(4 x 4, 3 x 3) and F(2 x 2, 3 x 3) (Lavin,
 // Gray: Fast algorithms for convolutional neural networks, 2016): 4 x 4 results from 36
-// products for each pair of channels where the sum as it stands takes 144, and 2 x 2
+// products for each pair of channels where the direct sum takes 144, and 2 x 2
 // from 16 where it takes 36.
 //
 // The weight gradient is the transpose of that sum: the same matrices, transposed, and

@@ -7,7 +7,7 @@
 //     M[channel][output] = sum over tiles of V[tile][channel] Z[tile][output]
 //
 // over all images, and only M is transformed back: 36 multiplications for each tile and
-// pair of channels where the sum as it stands takes 144 (or 16 of 36).
+// pair of channels where the direct sum takes 144 (or 16 of 36).
 //
 // A task has a part of the tiles and a block of the channels of x, and adds its
 // products up batch by batch of tiles. Parts follow from the shape and are added in
@@ -206,7 +206,7 @@ AC_INLINE int64_t gradient_parts(const Windows& w, int64_t batches) {
 }
 
 // Channels have sums of their own: more threads may have more blocks of them, though
-// each transforms the gradients anew.
+// each transforms the gradients again.
 AC_INLINE int64_t threads_blocks(const GradientJob& job) {
     const Windows& w = job.windows;
     const int64_t wanted = ceil_div(tasks_for(job.context, 1, 1), job.parts * w.groups);
@@ -264,15 +264,14 @@ double gradient_cost(const Windows& w) {
            wino_matrices_cost<out>(w.ins, w.outs, gradient_parts(w, batches),
                                    batches + 1);
 }
-// Results of a tile, as `cheapest` has them, where the sum as it stands costs `plain`.
+// Results of a tile, as `cheapest` has them, where the direct sum costs `plain`.
 int tile_of(const Windows& w, double plain) {
     return cheapest(gradient_cost<4>(w), gradient_cost<2>(w), plain);
 }
 
-// Where the cheaper other algorithm is patches, or the sum as it stands. Beside filters
-// that caches do not hold, products of patches are slower than their estimate: 47 ms
-// for 512 x 512 filters and 8 images of 7 x 7 where tiles take 37 (one thread of a Zen
-// 3).
+// Where the cheaper other algorithm is patches, or the direct sum. With filters that
+// caches do not hold, products of patches are slower than their estimate: 47 ms for 512
+// x 512 filters and 8 images of 7 x 7 where tiles take 37 (one thread of a Zen 3).
 constexpr double patches_beside_tiles = 1.25;
 int call_tile(const ac_call* call) {
     const Windows w = windows_of_gradient(call);

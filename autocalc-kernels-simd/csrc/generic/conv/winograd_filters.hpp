@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a call of Winograd's conv or conv_dx is, and its filters: gathered from where
-// they lie, and transformed.
+// What a call of Winograd's conv or conv_dx is, and its filters: gathered from memory,
+// and transformed.
 #pragma once
 
 #include "conv/winograd_plan.hpp"
@@ -9,7 +9,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// Where w[lane][channel][row][column] lies, for the convolution that is run.
+// The place of w[lane][channel][row][column], for the convolution that is run.
 struct WinoTaps {
     const float* data;
     int64_t group, lane, channel, row, column;
@@ -91,7 +91,7 @@ AC_INLINE void transform_taps(const WinoJob& job, const float* taps, int64_t cha
 
 // A panel's weights of the channels c0 to c1 of a group, `step` from a place to the
 // next. Panel by panel, so that each filter is read in line: filters of 512 channels
-// lie 18 KiB apart, in few sets of the caches.
+// are 18 KiB apart, in few sets of the caches.
 template <int out>
 void transform_panel(const WinoJob& job, int64_t group, const Panel& panel, int64_t c0,
                      int64_t c1, float* to, int64_t step) {

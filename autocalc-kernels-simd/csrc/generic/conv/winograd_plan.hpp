@@ -78,8 +78,8 @@ AC_INLINE int64_t wino_row(int64_t columns) {
     return bytes_of<float>(row) % bad_stride_bytes == 0 ? row + lanes : row;
 }
 
-// A matrix for each place. They lie one register further apart than they need to, since
-// a tile's stores would else fall into the same lines of L1.
+// A matrix for each place. They are one register further apart than they need to be,
+// since a tile's stores would else fall into the same lines of L1.
 AC_INLINE int64_t wino_step(int64_t rows, int64_t row) {
     return rows * row + vec<float>::lanes;
 }
@@ -126,8 +126,8 @@ AC_INLINE Tiling<out, out> results_of(const Axis& y, const Axis& x) {
     return {y.out, x.out, 0, 0};
 }
 
-// Where the pixels of one tile lie, channels side by side; outside of the image there
-// are `zeros`. So no tile is copied: in images of 28 x 28 half of them, in smaller ones
+// The places of the pixels of one tile, channels-last; outside of the image there are
+// `zeros`. So no tile is copied: in images of 28 x 28 half of them, in smaller ones
 // nearly all, reach beyond the border.
 template <int size>
 struct TilePixels {
@@ -256,7 +256,7 @@ AC_INLINE double wino_matrices_cost(int64_t ins, int64_t outs, int64_t matrices,
     return static_cast<double>(elements * passes) *
            (cached ? Costs::winograd_element / 2 : Costs::winograd_element);
 }
-// Of the sum as it stands.
+// Of the direct sum.
 AC_INLINE double plain_cost(const Windows& w, double steps) {
     return steps * static_cast<double>(wino_taps) *
                static_cast<double>(w.batch * w.y.out * w.x.out) / Costs::plain_share +
@@ -264,7 +264,7 @@ AC_INLINE double plain_cost(const Windows& w, double steps) {
 }
 
 // Results of a tile, 4 or 2 in each dimension, or 0 where neither is cheaper than the
-// sum as it stands.
+// direct sum.
 AC_INLINE int cheapest(double four, double two, double plain) {
     if (smaller(four, two) >= plain) return 0;
     return two < four ? 2 : 4;

@@ -323,7 +323,7 @@ void clamp_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     done(status);
 }
 
-// y += alpha x; y stands among the operands twice, written and read.
+// y += alpha x; y is among the operands twice, written and read.
 template <class T>
 void axpy_run(void* const* operands, int64_t n, const void* parameters) {
     constexpr int64_t lanes = vec<T>::lanes;

@@ -5,8 +5,8 @@
 // A chain is a short program. Each step asks its kernel for the loop that it would run
 // (`capture`), and the loops then run one after another over tiles that stay in the L1
 // cache: an element goes through the same instructions as in calls one by one, so the
-// bits are the same. What one step makes and another reads lies in a register, a tile
-// of memory, unless somebody else needs it too.
+// bits are the same. What one step makes and another reads is in a register, a tile of
+// memory, unless another call needs it too.
 //
 // The program is a list of words: the number of registers (4 bits) and their dtypes (4
 // bits each), then for each step

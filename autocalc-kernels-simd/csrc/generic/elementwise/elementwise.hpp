@@ -41,7 +41,7 @@ inline int64_t count_tiles(const NestOf<most>& nest, int across,
            ceil_div(width, tile_width);
 }
 
-// Tile `index`: its size, and where its first elements lie.
+// Tile `index`: its size, and the places of its first elements.
 template <int most>
 struct TileOf {
     int64_t rows, columns;
@@ -119,7 +119,7 @@ AC_INLINE int64_t threads_from(Cost cost) {
 
 constexpr int64_t element_tile = 4096;
 
-// Calls over arrays that the nearest caches do not hold walk in turn up and down: what
+// Calls over arrays that the nearest caches do not hold go in turn up and down: what
 // the last call wrote or read last is still there. On two cores with 1 MiB of L2 cache
 // each, 4 MiB in and 4 MiB out: copying 172 us -> 143 us a call, exp 175 -> 160.
 constexpr int64_t far_bytes = int64_t{1} << 20;

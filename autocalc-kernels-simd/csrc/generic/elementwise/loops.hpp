@@ -67,7 +67,7 @@ inline void sort_dims(NestOf<most>& nest) {
     }
 }
 
-// Joins a dimension with the next inner one where all operands walk on evenly.
+// Joins a dimension with the next inner one where all operands advance evenly.
 template <int most>
 inline void merge_dims(NestOf<most>& nest) {
     int last = 0;
@@ -139,7 +139,7 @@ inline void make_nest(NestOf<most>& nest, const ac_array* const* arrays, int ope
     find_dense(nest);
 }
 
-// Where a walk over a nest stands; `column` counts in the innermost loop.
+// The position of a loop over a nest; `column` counts in the innermost loop.
 template <int most>
 struct PositionOf {
     int64_t index[AC_MAX_DIMS];

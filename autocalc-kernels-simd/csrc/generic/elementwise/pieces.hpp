@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Activations made of lines, of a vector: hardtanh, leaky ReLU, hardswish, and what of
-// a gradient passes them. NaN stays, and lets the gradient of hardtanh pass.
+// Piecewise linear activations of a vector (hardtanh, leaky ReLU, hardswish) and their
+// gradients. NaN stays, and lets the gradient of hardtanh pass.
 #pragma once
 
 #include "vec.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What follows a norm, a product or a convolution in the same pass: an activation, and
-// what of a gradient passes it.
+// its gradient.
 #pragma once
 
 #include "common/lanes.hpp"
@@ -12,7 +12,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// Whether the gradient is told by the result y, or by what came before it.
+// Whether the gradient follows from the result y, or from the input.
 constexpr bool by_result(PostOp what) {
     return what != PostOp::hardswish && what != PostOp::silu;
 }

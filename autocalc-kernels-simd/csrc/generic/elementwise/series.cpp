@@ -110,7 +110,7 @@ struct Zeta {
     AC_INLINE f64 operator()(f64 s, f64 q) const { return zeta(s, q, AnyPower{}); }
 };
 
-// The parts of a distribution are told apart by branches: lane by lane.
+// The parts of a distribution are chosen by branches: lane by lane.
 template <Share wanted>
 struct Igamma {
     AC_INLINE f64 operator()(f64 a, f64 x) const {

@@ -105,7 +105,7 @@ struct NextBits {
     static AC_INLINE T scalar(T a, T b) {
         constexpr T sign = static_cast<T>(T(1) << (8 * sizeof(T) - 2) << 1);
         const T size_a = a & ~sign, size_b = b & ~sign;
-        // Away from 0 where b lies beyond a on its side. All bits or none, so that the
+        // Away from 0 where b is beyond a on its side. All bits or none, so that the
         // compiler makes vectors of it.
         const T away = all_if<T>((a ^ b) >= 0) & all_if<T>(size_b > size_a);
         const T at_0 = all_if<T>(size_a == 0);

@@ -4,7 +4,7 @@
 //
 // A vector operation is a struct with a static template `apply` over vec<T>; it is used
 // for whole vectors and, with masked loads and stores, for the tail, so that an
-// element's result does not depend on where it stands.
+// element's result does not depend on its place.
 #pragma once
 
 #include "elementwise/elementwise.hpp"
@@ -24,10 +24,10 @@ AC_INLINE int64_t head_of(const T* out, int64_t n) {
 }
 
 // From how many bytes on a run asks for what comes later: tiles of chains, which are no
-// longer, lie in the L1 cache, where asking would cost as much as loading.
+// longer, are in the L1 cache, where asking would cost as much as loading.
 constexpr int64_t asking_bytes = 4096;
 
-// Asks for what comes 1 KiB later: from the L3 cache, where arrays of some MiB lie,
+// Asks for what comes 1 KiB later: from the L3 cache, which holds arrays of some MiB,
 // exp then runs 8 % faster, since arithmetic and waiting overlap; 512 B to 4 KiB do
 // alike, and arrays in nearer caches lose nothing.
 template <int64_t bytes, class T>
@@ -183,7 +183,7 @@ AC_INLINE typename unsigned_of<T>::type wrap(T x) {
     return static_cast<typename unsigned_of<T>::type>(x);
 }
 
-// Which dtypes an operation has beside the floats.
+// Which dtypes an operation has in addition to the floats.
 enum class Ints { no, numbers, with_bool };
 
 // A costly function of one float, whose code is the same for scalars and for vectors.

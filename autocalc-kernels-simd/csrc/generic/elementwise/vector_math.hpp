@@ -4,9 +4,9 @@
 // elementwise/trigonometry.hpp and elementwise/power.hpp add sin, cos and pow.
 //
 // Coefficients come from tools/minimax.py: weighted minimax fits whose coefficients are
-// rounded one after another. "Error" beside them is the error of the polynomial alone,
+// rounded one after another. "Error" next to them is the error of the polynomial alone,
 // relative to the result. Errors of the functions, measured over all floats and over
-// dense samples of doubles, stand in tests/simd/test_math_ulp.py.
+// dense samples of doubles, are in tests/simd/test_math_ulp.py.
 //
 // min(limit, x) and max(limit, x) keep a NaN, since the second operand wins.
 #pragma once
@@ -64,7 +64,7 @@ AC_INLINE vec<T> nearest(vec<T> x) {
     return (x + rounder) - rounder;
 }
 
-// The low bits as an exponent's field; what stands above them is shifted out.
+// The low bits as an exponent's field; the bits above them are shifted out.
 template <class T>
 AC_INLINE vec<T> from_field(ints<T> field) {
     return floats(shift_left<layout<T>::digits>(field));

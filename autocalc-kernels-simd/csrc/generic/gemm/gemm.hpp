@@ -40,10 +40,10 @@ struct Gemm {
     int64_t batch[AC_MAX_DIMS];
     int64_t a_step[AC_MAX_DIMS], b_step[AC_MAX_DIMS], c_step[AC_MAX_DIMS];
     int64_t pre_step[AC_MAX_DIMS];
-    // c is 0 where this array, which lies like c, is 0 or less; null: everywhere c.
+    // c is 0 where this array, in c's layout, is 0 or less; null: everywhere c.
     const T* mask = nullptr;
     int64_t mask_row = 0;
-    // Behind all this, of products without batch dims.
+    // Applied last; only without batch dimensions.
     Epilogue<T> epilogue = {};
 };
 
@@ -74,8 +74,8 @@ bool multiply(const Gemm<double>& first, const Gemm<double>& second, const Aside
 
 // ---- one tile of a product, for kernels with loops of their own
 
-// How the rows of a tile lie in memory: each runs along k (a_col is 1), or the elements
-// of a step are neighbours (a_row is 1).
+// The layout of the rows of a tile in memory: each runs along k (a_col is 1), or the
+// elements of a step are neighbours (a_row is 1).
 enum class Order { row_major, column_major };
 
 template <class T>
@@ -102,7 +102,7 @@ struct Tile {
     T* pre;
     int64_t pre_row;
     T alpha, beta;
-    bool clamped;  // to what lies between low and high
+    bool clamped;  // to [low, high]
     T low, high;
 };
 

@@ -9,8 +9,8 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// An array [..., columns] as a matrix; the leading dims are one if they lie one after
-// another.
+// An array [..., columns] as a matrix; the leading dims are one if they are evenly
+// spaced as a whole.
 template <class T>
 struct Rows {
     T* data;
@@ -38,7 +38,7 @@ bool view_as_rows(const ac_array* array, Rows<T>& view) {
 }
 
 // As above; an input whose leading dims do not merge is copied into scratch, and, of
-// those that must be `dense`, one whose columns do not lie one after another.
+// those that must be `dense`, one whose columns are not contiguous.
 template <class T>
 bool rows_of(const ac_array* array, Rows<T>& view, ac_context* context, int slot,
              bool dense = false) {

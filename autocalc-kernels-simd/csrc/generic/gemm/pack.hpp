@@ -152,10 +152,10 @@ AC_INLINE int64_t group_size(int64_t width, int64_t k) {
 // Groups of rows of an a that runs along its columns (a_row is 1). Group g has rows
 // starts[g] to starts[g + 1] and goes to out + g * group_size as [k][width]. A step
 // goes through all groups before the next one: so its line of a is read once, in order,
-// and sixteen steps, which may all lie in one set of L1, need not stay there together.
-// From 1024 columns to 128, 16 steps of each group in turn made the product 1.19 times
-// as slow (Zen 3). Registers are stored whole, and each one overwrites what the one
-// before it wrote too much.
+// and sixteen steps, which may all fall into one set of L1, need not stay there
+// together. From 1024 columns to 128, 16 steps of each group in turn made the product
+// 1.19 times as slow (Zen 3). Registers are stored whole, and each one overwrites what
+// the one before it wrote too much.
 template <class T>
 AC_NOINLINE void pack_groups(const int64_t* starts, int64_t groups, int64_t width,
                              int64_t k, const T* a, int64_t a_col, T* out) {

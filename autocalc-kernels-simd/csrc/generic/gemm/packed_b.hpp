@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Products of blocks that lie in the cache, on the microkernels of the matrix product:
+// Products of blocks that are in the cache, on the microkernels of the matrix product:
 // b is packed, and every tile of rows says which part of the product it needs.
 #pragma once
 
@@ -16,7 +16,7 @@ AC_INLINE int64_t packed_size(int64_t depth, int64_t columns) {
     return depth * round_up(columns, vec<T>::lanes);
 }
 
-// Packs rows that lie `step` elements apart.
+// Packs rows that are `step` elements apart.
 template <class T>
 AC_INLINE void pack_as_rows(const T* rows, int64_t step, int64_t depth, int64_t columns,
                             T* out) {
@@ -24,7 +24,8 @@ AC_INLINE void pack_as_rows(const T* rows, int64_t step, int64_t depth, int64_t 
     pack_rows<T>(depth, Panels<T>(columns, tile_vectors), 0, rows, step, out);
 }
 
-// Whether packed rows lie one after another whole, so that they can be a left operand.
+// Whether packed rows follow each other without gaps, so that they can be a left
+// operand.
 template <class T>
 AC_INLINE bool packed_together(int64_t columns) {
     return columns > 0 && columns <= tile_vectors * vec<T>::lanes;

@@ -27,7 +27,7 @@ constexpr int64_t tasks_each = 16;  // ... for each thread: then threads help ea
 constexpr int64_t packing_rows = 64;
 constexpr int64_t serial_work = 200000;  // less costs more to share than to do
 // Of one product. In a loop of nothing else two threads gain from 100000 on (64 cubed:
-// 1.4 times as fast), but within a step, where operands lie in the caller's caches, a
+// 1.4 times as fast), but within a step, where operands are in the caller's caches, a
 // small MLP's products of 520000 took its step 1.05 times as long.
 constexpr int64_t gemm_serial_work = 600000;
 // Rows this far apart compete for the same sets of L1, which holds eight of them.

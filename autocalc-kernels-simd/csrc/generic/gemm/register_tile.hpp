@@ -91,11 +91,11 @@ constexpr int rows_together = 3;
 // constants; or anywhere, to be packed on the way.
 enum class Right { apart, packed, packing };
 
-// Beside its multiply-adds a step has as few instructions as possible. Where another
-// tenant keeps the core's second hyperthread busy, a step is issued at little more than
-// two instructions a cycle, whatever they are: with the four prefetches for b that once
-// stood in every step, 6 x 4 registers ran at 69 % of the multipliers' rate, without
-// them at 78 % (b in L2, Cascade Lake).
+// Apart from its multiply-adds a step has as few instructions as possible. Where
+// another tenant keeps the core's second hyperthread busy, a step is issued at little
+// more than two instructions a cycle, whatever they are: with the four prefetches for b
+// that once were in every step, 6 x 4 registers ran at 69 % of the multipliers' rate,
+// without them at 78 % (b in L2, Cascade Lake).
 template <class T, int rows, int vectors, Order a_order, Right b_lies>
 AC_NOINLINE void run_tile(const Tile<T>& t) {
     constexpr bool packed = b_lies == Right::packed;
@@ -300,7 +300,7 @@ AC_INLINE TileFunction<T> tile_function(int64_t vectors, Order a_order, int64_t 
     return nullptr;
 }
 
-// ---- activations that are too long to stand in every tile
+// ---- activations that are too long to be inlined in every tile
 
 // c = act(c) on a block that has just been written.
 template <class T>

@@ -161,7 +161,7 @@ bool share_b(Job<T>& job, int64_t tasks) {
 
 // ---- the product
 
-// Rows of the batch that lie one after another become rows of one product.
+// Rows of the batch that are evenly spaced become rows of one product.
 template <class T>
 void fold_batch(Gemm<T>& p) {
     while (p.batch_dims > 0) {
@@ -246,7 +246,7 @@ struct Prepared {
         return done;
     }
 
-    // Other paths than those by blocks leave mask and epilogue to a pass behind them.
+    // Other paths than those by blocks leave mask and epilogue to a pass after them.
     void finish() const {
         const Gemm<T>& p = product;
         const Strategy strategy = job.plan.strategy;

@@ -76,7 +76,7 @@ void write_squares(const Job<T>& job, const Matrices<T>& at, const Block& block,
 }
 
 // While one slab fills, the one before is written, a few squares before each tile: the
-// misses of their stores then hide behind the tile's work instead of waiting for each
+// misses of their stores then overlap with the tile's work instead of waiting for each
 // other.
 template <class T>
 void run_swapped(Workspace<T>& workspace, const Matrices<T>& at, const Block& block) {

@@ -96,7 +96,7 @@ void add_chain(const Chain& chain, const int64_t* next, const char* g, int64_t r
 }
 
 // Adds contiguous rows of g, as many as there were indices, to rows of out whose
-// elements lie side by side.
+// elements are adjacent.
 template <class T, class Op>
 void add_chains(ac_context* context, const Chains& chains, const ac_array& out,
                 const char* g, int64_t indices) {

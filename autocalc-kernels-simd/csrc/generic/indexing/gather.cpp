@@ -47,7 +47,7 @@ AC_INLINE void read_row(IndexReader indices, char* out, int64_t out_stride,
     }
 }
 
-// Rows that lie in one piece each, as those of an embedding do.
+// Rows that are one piece of memory each, as those of an embedding are.
 AC_INLINE bool reads_rows(const Nest& nest) {
     return nest.dims == 2 && nest.stride[1][1] == 0 &&
            nest.stride[0][1] == nest.item[0] && nest.stride[2][1] == nest.item[0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Writing at indices along an axis: out[.., index[.., j, ..], ..] takes src[.., j, ..]
-// for j in order. Threads share out what lies beside the axis, never the axis itself,
+// for j in order. Threads share the positions of all other axes, never the axis itself,
 // so that sums keep their order and the last one stays where a place is named twice.
 #pragma once
 
@@ -63,7 +63,7 @@ struct ColumnSteps {
     IndexReader indices;
 };
 
-// A column is a position beside the axis; a task is a run of them which lie in a row.
+// A column is a position in all other axes; a task is a run of neighbouring ones.
 struct ColumnPlan {
     Nest columns;  // out, index, src without the axis
     ColumnSteps along;
@@ -116,7 +116,7 @@ AC_INLINE void write_column(const ColumnSteps along, const char* index, const ch
     }
 }
 
-// n columns that have one index: rows of them, where they lie side by side.
+// n columns that have one index: rows of them, where they are adjacent.
 template <class Op>
 AC_INLINE void write_rows(const ColumnSteps along, const char* index, const char* src,
                           char* out, int64_t n, int64_t out_stride,
@@ -151,7 +151,7 @@ void write_columns(const ColumnPlan& plan, const char* index, const char* src,
     if (index_stride == 0) {
         return write_rows<Op>(along, index, src, out, n, out_stride, src_stride);
     }
-    // The inner loop is the one along which indices lie side by side.
+    // The inner loop is the one along which indices are adjacent.
     if (along.index < index_stride) {
         for (int64_t i = 0; i < n; ++i) {
             write_column<Op>(along, index + i * index_stride, src + i * src_stride,

@@ -51,7 +51,7 @@ struct Stray {
 };
 
 // Reads indices from 0 to size - 1. Loops keep a copy of one in registers, since a
-// member of something larger would be read anew after each store, and end at the first
+// member of something larger would be read again after each store, and end at the first
 // index that is out of range, so that they hold no call.
 struct IndexReader {
     uint64_t size;

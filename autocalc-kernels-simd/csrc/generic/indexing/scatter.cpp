@@ -62,7 +62,7 @@ void next_position_run(void* const* operands, int64_t n, const void* parameters)
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
         const int64_t at = index[i] + (index[i] < 0 ? size : 0);
-        // Wraps where an index was changed behind the check; a signed product must not.
+        // Wraps where an index was changed after the check; a signed product must not.
         out[i] = static_cast<int64_t>(static_cast<uint64_t>(before[i]) *
                                           static_cast<uint64_t>(size) +
                                       static_cast<uint64_t>(at));

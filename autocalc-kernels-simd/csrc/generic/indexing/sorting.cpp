@@ -103,7 +103,7 @@ struct Item {
 
 constexpr int64_t few = 32;
 
-// Puts an item among the `i` sorted ones before its place, behind its equals.
+// Puts an item among the `i` sorted ones before its place, after its equals.
 template <class Key>
 AC_INLINE void insert(Item<Key>* items, int64_t i, Item<Key> item) {
     for (; i > 0 && items[i - 1].key > item.key; --i) items[i] = items[i - 1];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Factors of matrices of any size, in blocks of 32 columns: what lies outside of a
-// block is updated by products of matrices, which do nearly all of the work. Right-hand
-// sides are solved for in blocks of rows alike.
+// Factors of matrices of any size, in blocks of 32 columns: what is outside of a block
+// is updated by products of matrices, which do nearly all of the work. Right-hand sides
+// are solved for in blocks of rows alike.
 #pragma once
 
 #include "gemm/gemm.hpp"
@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t block_width = 32;
 constexpr int64_t row_bytes = 64;  // rows begin and end with whole vectors
 
-// Rows of `pitch` elements, zeros behind the columns.
+// Rows of `pitch` elements, zeros after the columns.
 template <class T>
 struct Block {
     T* at;

@@ -66,7 +66,7 @@ void write_small(const Matrices& to, int64_t index, const double* work, Part par
     }
 }
 
-// to += factor from, and something behind both.
+// to += factor from, and at least one element of padding after both.
 AC_NOINLINE void add_scaled(double* to, const double* from, double factor, int64_t n) {
     const vec<double> f = set1<double>(factor);
     for (int64_t i = 0; i < n; i += vec<double>::lanes) {
@@ -107,7 +107,7 @@ bool factor_lower(double* a, int64_t n) {
 
 // ---- Cholesky of larger matrices: A = U' U, where rows are what is computed with
 
-constexpr int64_t band = 96;  // rows of a product: what lies left of them is left out
+constexpr int64_t band = 96;  // rows of a product; columns left of them are left out
 
 template <class T>
 struct Upper {
@@ -253,8 +253,9 @@ double make_reflector(double* a, int64_t rows, int64_t k, double* v) {
 // a -= tau v (v' a), of rows from k and columns from `first` on.
 AC_NOINLINE void reflect(double* a, int64_t rows, int64_t k, int64_t first,
                          int64_t columns, const double* v, double tau) {
-    // Vectors that lie across two lines cannot be read as soon as they are written:
-    // where the stack put them so, qr of 32 x 32 took 15 to 18 us instead of 10.4.
+    // Vectors that cross the border of two lines cannot be read as soon as they are
+    // written: where the stack put them so, qr of 32 x 32 took 15 to 18 us instead of
+    // 10.4.
     alignas(64) double sums[pitch] = {};
     const int64_t n = columns - first;
     if (tau == 0) return;

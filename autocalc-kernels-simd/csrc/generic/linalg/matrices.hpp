@@ -23,7 +23,7 @@ struct Matrices {
         return n;
     }
     [[nodiscard]] char* at(int64_t index) const { return at(index, *array); }
-    // The matrix that stands at `index` where all are broadcast to the batch of
+    // The matrix at `index` where all are broadcast to the batch of
     // `whole`.
     [[nodiscard]] AC_NOINLINE char* at(int64_t index, const ac_array& whole) const {
         char* place = data<char>(array);

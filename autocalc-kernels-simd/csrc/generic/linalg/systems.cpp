@@ -177,8 +177,8 @@ struct Solve {
 };
 
 // det(a) a^-T, where rounding in the inverse leaves it within eps of the largest
-// product of n - 1 singular values, for which pivots stand; other small matrices have a
-// way of their own.
+// product of n - 1 singular values, estimated by the pivots; other small matrices have
+// a way of their own.
 struct Cofactor {
     static constexpr int input = 1;
     static constexpr bool of_none = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_norm, alone or with an addition and an activation behind it, in training and by
+// batch_norm, alone or with an addition and an activation after it, in training and by
 // running statistics, which is one look. In training, of each chunk of a channel the
 // mean c of a sample, or of all that L1 holds, and about it the sums r of x - c and q
-// of (x - c)^2, which lose little however far from zero the channel lies: of n values,
+// of (x - c)^2, which lose little however far from zero the channel is: of n values,
 // of which m are the sample, (c - mean)^2 is at most n / m of the variance, and seldom
 // more than 1 / m. All chunks together, in double precision (Chan, Golub, LeVeque:
 // Algorithms for computing the sample variance, 1983):

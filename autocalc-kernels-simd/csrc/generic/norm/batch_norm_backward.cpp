@@ -40,7 +40,8 @@ struct Backward {
     Lines<T> lines;
 };
 
-// What of g passes at i; `far` is x - mean, `scale` and `bias` the channel's.
+// The gradient of the activation at i; `far` is x - mean, `scale` and `bias` the
+// channel's.
 template <PostOp what, class T, class Lanes>
 AC_INLINE vec<T> passed_at(const Backward<T>& job, int64_t i, const Lanes& some,
                            vec<T> far, vec<T> scale, vec<T> bias) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Walks over the channels of an [N, C, ...]. In a contiguous one, positions of one
-// channel lie in planes of their own, and fill the lanes. Where the channels of a
-// position lie side by side, as in [N, C] and in all that is channels-last, `lanes` of
-// them are worked on together (a bundle), and some bundles in turn, so that memory is
-// read in its order.
+// Loops over the channels of an [N, C, ...]. In a contiguous one, positions of one
+// channel are planes of their own, and fill the lanes. Where the channels of a position
+// are adjacent, as in [N, C] and in all that is channels-last, `lanes` of them are
+// worked on together (a bundle), and some bundles in turn, so that memory is read in
+// its order.
 //
 // Channels are cut into chunks by the shape alone. What is summed is kept for each
 // chunk and combined in their order, so that bits do not depend on threads.
@@ -40,7 +40,7 @@ struct Turn {
     static constexpr int value = i;
 };
 
-// Channels of a unit at most, where they lie in planes.
+// Channels of a unit at most, where they are planes.
 constexpr int64_t most_channels = 16;
 // Of bundles, the bytes of a unit in one position at most, so that its sums stay in the
 // L1 cache, and positions that are read bundle after bundle: few, so that memory is
@@ -153,7 +153,7 @@ struct Chunk {
         for (; r < rows.count; ++r, i += step) f(Turn<0>{}, i, some);
     }
 
-    // Asks for the line that lies here in the next image: planes of one channel lie far
+    // Asks for the line at this place in the next image: planes of one channel are far
     // apart, and the hardware looks ahead within a page only. Forward 1.1 to 1.2 times
     // as fast, backward 1.02 to 1.1 times. Of a bundle, in the next rows.
     template <int to_write>
@@ -245,7 +245,7 @@ struct Cutting {
                 bundle ? width(unit) : x.size,
                 bundle ? ceil_div(width(unit), vec<T>::lanes) : width(unit)};
     }
-    // Whether a unit is read again from a cache, or no neighbour lies on its pages.
+    // Whether a unit is read again from a cache, or no neighbour is on its pages.
     [[nodiscard]] AC_INLINE bool unit_stays() const {
         return !bundle || x.images * bundles_bytes <= most_unit_bytes;
     }

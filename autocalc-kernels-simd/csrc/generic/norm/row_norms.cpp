@@ -2,7 +2,7 @@
 //
 // rms_norm and layer_norm over the last axis, of an array or of the sum of two. A row
 // is read from memory once: sums and results find it in the L1 cache. The variance is
-// of the centered row, in a pass of its own. Where the row lies far from zero, one more
+// of the centered row, in a pass of its own. Where the row is far from zero, one more
 // sums the deviations from the mean, which corrects it: nothing is lost. A row whose
 // squares leave the range of its format is taken again, times a power of two.
 #include "common/families.hpp"
@@ -161,7 +161,7 @@ struct LayerNorm {
         const T variance = sum_of_row<T, CenteredSquare>(x, width, mean) / T(width);
         return {mean, T(0), variance, variance + plus, inverse_root(variance + plus)};
     }
-    // What a mean is off by is too little to show beside deviations of its size.
+    // The error of a mean is too small to show next to deviations of its size.
     [[nodiscard]] AC_INLINE bool is_usual(const Statistics<T>& by) const {
         return in_range(by.square) && by.mean * by.mean <= T(16) * by.variance;
     }

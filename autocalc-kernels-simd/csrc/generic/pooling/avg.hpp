@@ -39,7 +39,7 @@ struct Boxed {
     }
 };
 
-// Windows of columns that lie evenly, in a line with zeros around it.
+// Evenly spaced windows of columns, in a line with zeros around it.
 struct Even {
     int64_t kernel, stride, padding;  // kernel 0: they do not
 

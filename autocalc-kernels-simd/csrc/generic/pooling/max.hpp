@@ -3,7 +3,7 @@
 // The largest element of boxes of planes or images, and its place in its plane: what
 // max_pool and adaptive_max_pool share. Of equals the first counts, by its place; NaN
 // is larger than anything and equal to NaN. A box of nothing has -infinity at the place
-// behind the last, which loses against any other.
+// after the last, which loses against any other.
 #pragma once
 
 #include "indexing/indices.hpp"
@@ -17,7 +17,7 @@ struct Taps {
     int64_t first, step, count;
 };
 
-// Windows of max_pool over `n` elements: those that lie within.
+// Windows of max_pool over `n` elements: those that are within.
 struct WindowTaps {
     int64_t n, kernel, stride, padding, dilation;
 
@@ -50,14 +50,14 @@ struct Maxima {
     PoolPlanes from, to;
 };
 
-// Elements, and where they lie in their plane.
+// Elements, and their places in their plane.
 template <class T>
 struct Placed {
     vec<T> value;
     ints<T> place;
 };
 
-// Whether `b` is the larger one; `later` says that it lies behind `a` in its plane.
+// Whether `b` is the larger one; `later` says that it is after `a` in its plane.
 template <class T, bool later>
 AC_INLINE mask<T> exceeds(const Placed<T>& a, const Placed<T>& b) {
     const mask<T> a_nan = is_nan(a.value), b_nan = is_nan(b.value);

@@ -9,7 +9,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// A state word lies in the low half of a 64-bit lane; what the high half holds does not
+// A state word is in the low half of a 64-bit lane; what the high half holds does not
 // matter, since the multiplication ignores it.
 constexpr int64_t philox_lanes = vec<int64_t>::lanes;
 constexpr int64_t philox_words_per_step = 4 * philox_lanes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Random numbers as functions of (seed, offset): element i of a result takes the words
-// that stand at its place of the Philox stream, whichever thread makes it.
+// at its place of the Philox stream, whichever thread makes it.
 #include "common/families.hpp"
 #include "elementwise/elementwise.hpp"
 #include "elementwise/trigonometry.hpp"
@@ -128,7 +128,7 @@ AC_INLINE f64 normal_vector(const double* radii, const double* turns) {
     return sqrt(set1<double>(-2) * log(u)) * trig_reduced<false>(angle, 1);
 }
 
-// Floats: the words of an element lie side by side, the first in the low half of 64
+// Floats: the words of an element are adjacent, the first in the low half of 64
 // bits.
 AC_INLINE f32 normal_vector(const uint32_t* words) {
     constexpr int64_t lanes = vec<int64_t>::lanes;

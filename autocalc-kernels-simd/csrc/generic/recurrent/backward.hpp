@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A recurrent layer backward. Each thread walks its rows from the last step to the
-// first and writes the gradients of all sums, [T, B, blocks * H]; then come the
+// A recurrent layer backward. Each thread goes through its rows from the last step to
+// the first and writes the gradients of all sums, [T, B, blocks * H]; then come the
 // gradients of weights and input, each one product over all steps and rows.
 #pragma once
 

@@ -47,7 +47,7 @@ struct Forward {
     [[nodiscard]] AC_INLINE int64_t row_elements() const {
         return sums() + line() + (Cell::has_cell ? width : 0);
     }
-    // Of the inputs that lie ready: none where each step takes its own.
+    // Of the inputs that are ready: none where each step takes its own.
     [[nodiscard]] AC_INLINE int64_t inputs_ahead() const {
         return ahead > 1 ? ahead * layer.features : 0;
     }
@@ -176,7 +176,7 @@ void begin_rows(const ForwardWorkspace<T, Cell>& w, int64_t b0, int64_t rows) {
 }
 
 // The sums of `rows` lines, `step` apart, of inputs, states, or [x | h]; those of
-// states alone are added where the inputs' sums stand.
+// states alone are added to the inputs' sums.
 template <bool inputs, bool states, class T, class Cell>
 void multiply_sums(const Forward<T, Cell>& job, int64_t rows, const T* line,
                    int64_t step, T* sums) {
@@ -232,7 +232,7 @@ T* multiply_packed_step(const ForwardWorkspace<T, Cell>& w, int64_t i, int64_t b
     return sums;
 }
 
-// Some blocks of sums, with one of the weights as it lies in memory.
+// Some blocks of sums, with one of the weights as it is in memory.
 template <class T, class Cell>
 bool multiply_blocks(const ForwardWorkspace<T, Cell>& w, const SumBlocks& run,
                      const Sequence<T>& weights, const T* left, int64_t rows, T beta) {

@@ -76,8 +76,8 @@ double gru_work(const ac_call* call) {
 
 template <class T>
 struct GruReturn {
-    // In the order n of the input's sums, r, z, n of the state's: the state's three
-    // stand together, in the order of the weights.
+    // In the order n of the input's sums, r, z, n of the state's: the state's three are
+    // adjacent, in the order of the weights.
     static constexpr int gates = 3, blocks = 4, of_h = 1, rooms = 6;
     static constexpr bool has_cell = false, carries = true;
     static constexpr GradientBlocks of_x[] = {{1, 0, 2}, {0, 2, 1}};

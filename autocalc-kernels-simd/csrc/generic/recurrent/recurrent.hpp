@@ -134,7 +134,7 @@ AC_INLINE void multiply_step(const PackedGemm<T>& p) {
     for (int64_t i = 0; i < panels.count; ++i) multiply_panel(p, panels.at(i));
 }
 
-// Whether this many outputs lie in memory as they are written: whole.
+// Whether this many outputs are contiguous, as they are written.
 AC_INLINE bool all_contiguous(const ac_call* call, int outputs) {
     for (int i = 0; i < outputs; ++i) {
         const ac_array* out = operand(call, i);

@@ -2,7 +2,7 @@
 //
 // Work along one axis: softmax and its like.
 //
-// A line is the elements of one axis. Lines that lie side by side in memory are worked
+// A line is the elements of one axis. Lines that are adjacent in memory are worked
 // on together, one to each lane (a bundle); a single contiguous line fills the lanes
 // with its own elements, and what the lanes hold is combined at the end. Both are a
 // sequence of vectors, so an algorithm is written once. Lines that are neither are

@@ -4,7 +4,7 @@
 //
 // The sum is kept over e^base: log(sum e^a) = base + log(sum e^(a - base)), so that a
 // step adds one exponential. The base rises where the elements are far above it; what
-// the sum before then loses is small beside what comes after.
+// the sum before then loses is small compared with what comes after.
 #pragma once
 
 #include "elementwise/exponential_math.hpp"
@@ -47,7 +47,7 @@ struct LogSum {
     }
 };
 
-// Down lines that lie side by side.
+// Down lines that are adjacent.
 template <class T, class Part>
 AC_INLINE void log_sum_bundle(const Part& part, T* out, const T* a, int64_t n,
                               int64_t step) {

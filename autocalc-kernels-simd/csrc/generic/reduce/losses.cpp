@@ -242,7 +242,7 @@ void cross_entropy_kernel(const ac_call* call, ac_context* context, ac_status* s
     }
 }
 
-// ---- nll_loss: minus what stands at the labels, and its slope there
+// ---- nll_loss: minus the element at each label, and its slope there
 template <class T>
 void nll_loss_floats(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array *loss = operand(call, 0), *slopes = operand(call, 1);

@@ -7,7 +7,7 @@
 // so that the error grows with log2(n). Long reductions are cut into tiles, whose
 // partial results are combined in pairs too, whichever thread made them.
 //
-// Two walks: along rows, where neighbours in memory are added (a horizontal sum at the
+// Two orders: along rows, where neighbours in memory are added (a horizontal sum at the
 // end), and down columns, where neighbours belong to different outputs.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace {
 // ---- the plan
 //
 // PackedCache dimensions stay in the output's order, so that compact results are the
-// output's row-major order; neighbours that walk on evenly are merged.
+// output's row-major order; neighbours that advance evenly are merged.
 struct ReducePlan {
     int kept;
     int64_t kept_size[AC_MAX_DIMS];

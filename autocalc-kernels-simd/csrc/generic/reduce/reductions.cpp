@@ -223,7 +223,7 @@ AC_FLOAT_KERNEL(mean_kernel, (reduce_floats<float, SumOp, true>),
 AC_FLOAT_KERNEL(logsumexp_kernel, logsumexp_floats<float>, logsumexp_floats<double>)
 #undef AC_FLOAT_KERNEL
 
-// ---- argmax: the largest value first, then where it stands
+// ---- argmax: the largest value first, then its place
 template <class T>
 AC_INLINE int64_t find_first(const T* p, int64_t n, T wanted) {
     constexpr int64_t lanes = vec<T>::lanes;

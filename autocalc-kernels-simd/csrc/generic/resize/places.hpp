@@ -16,7 +16,7 @@ enum class Padding { zeros, border, reflection };
 constexpr int64_t block_places = 64;
 constexpr int max_axes = 3;
 
-// Added to this number, all that is behind the point is rounded away; halves go to the
+// Added to this number, all digits after the point are rounded away; halves go to the
 // even neighbour. (The library's functions are calls, which leave no loop in vectors.)
 template <class T>
 constexpr T without_fraction = T(6755399441055744);  // 1.5 * 2^52
@@ -165,7 +165,7 @@ constexpr int power(int base, int exponent) {
     return product;
 }
 
-// The sizes of an image, and what lies beyond them.
+// The sizes of an image, and the values beyond them.
 struct Edges {
     int64_t size[max_axes];
     Padding padding;
@@ -181,7 +181,7 @@ struct Taps {
     Lines<T, mode> lines[axes];
     bool outside;  // whether one of the block's places reads outside
 
-    // From the `count` places that stand at `grid`, x first; the rest are at 0.
+    // From the `count` places at `grid`, x first; the rest are at 0.
     void find(const T* grid, int64_t count, const Edges& edges) {
         for (int a = 0; a < axes; ++a) {
             T c[block_places] = {};

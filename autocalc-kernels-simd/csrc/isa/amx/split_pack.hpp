@@ -81,7 +81,7 @@ struct SplitOperand {
 };
 
 // Half a strip of a chunk as memory has it: twice sixteen lines of 16 elements, where
-// the operand does not end before. `ahead` of them lie those of the next chunk, which
+// the operand does not end before. `ahead` of them are those of the next chunk, which
 // may be pages apart.
 struct HalfStrip {
     const float* from;
@@ -159,7 +159,7 @@ AC_NOINLINE void pack_chunk(const SplitOperand& operand, int64_t strip, int64_t 
                           ahead, {width, width},     {k[0], k[1]}};
         if (operand.step_k != 1)
             half = {from, operand.step_k, second, ahead, {k[0], k[1]}, {width, width}};
-        // Steps of a row of a, or columns of a step of b, lie together as in a tile.
+        // Steps of a row of a, or columns of a step of b, are adjacent as in a tile.
         if (operand.left == (operand.step_k == 1)) {
             pack_half<false, levels>(half, out);
         } else {
@@ -169,7 +169,7 @@ AC_NOINLINE void pack_chunk(const SplitOperand& operand, int64_t strip, int64_t 
 }
 
 // Strips strip0 .. strip1 - 1, each with `chunks` chunks from `chunk0` on, to
-// out + i * step. Memory is read in the order in which it lies.
+// out + i * step. Memory is read in the order of addresses.
 AC_NOINLINE void pack_strips(const SplitOperand& operand, int64_t strip0,
                              int64_t strip1, int64_t chunk0, int64_t chunks,
                              int32_t* out, int64_t step) {

@@ -55,7 +55,7 @@ AC_INLINE void settle_memory() {
     asm volatile("" ::: "memory");  // NOLINT(portability-no-assembler): no instruction
 }
 
-// What a block's sums are made of. The chunks behind the last ones are those that will
+// What a block's sums are made of. The chunks after the last ones are those that will
 // be wanted next.
 struct Chunks {
     int64_t count;

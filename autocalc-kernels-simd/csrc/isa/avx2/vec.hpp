@@ -188,7 +188,7 @@ AC_INLINE void store_first(int64_t* p, i64 a, int64_t n) {
     _mm256_maskstore_epi64(reinterpret_cast<long long*>(p), first<double>(n).m, a.v);
 }
 
-// Elements 0, 2, 4 ... of a and of b behind it.
+// Elements 0, 2, 4 ... of a followed by b.
 AC_INLINE f64 even(f64 a, f64 b) {
     const __m256d pairs = _mm256_unpacklo_pd(a.v, b.v);  // a0 b0 a2 b2
     return {_mm256_permute4x64_pd(pairs, 0xd8)};         // a0 a2 b0 b2

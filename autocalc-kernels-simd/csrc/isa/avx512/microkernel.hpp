@@ -8,7 +8,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// A tile is `rows` by `vectors` registers of sums; beside them a step along k needs
+// A tile is `rows` by `vectors` registers of sums; in addition a step along k needs
 // `vectors` registers of B and one of A, 32 in all. 6 x 4 loads least for its 24
 // multiply-adds (10 loads, which is 97 % of the peak with B in L2); fewer vectors leave
 // room for more rows.

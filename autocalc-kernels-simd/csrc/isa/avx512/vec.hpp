@@ -134,7 +134,7 @@ AC_INLINE void store_first(int64_t* p, i64 a, int64_t n) {
     _mm512_mask_storeu_epi64(p, first<double>(n).m, a.v);
 }
 
-// Elements 0, 2, 4 ... of a and of b behind it.
+// Elements 0, 2, 4 ... of a followed by b.
 AC_INLINE f32 even(f32 a, f32 b) {
     const __m512i at =
         _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -201,7 +201,7 @@ AC_INLINE f64 sqrt(f64 a) { return {_mm512_sqrt_pd(a.v)}; }
 // bits, one step for root and half of the reciprocal, and the remainder (P. Markstein,
 // IBM J. Res. Dev. 34, 1990) round as correctly, tried for all floats, in 12 us. Where
 // the remainder could be subnormal, and for 0, infinity and NaN, there is the
-// instruction. Beside many multiply-adds the instruction costs less, since the divider
+// instruction. Next to many multiply-adds the instruction costs less, since the divider
 // works at the same time: by these steps acos takes 1.2 times as long, asinh 1.1.
 AC_INLINE f32 sqrt_by_fma(f32 a) {
     const __m512i least = _mm512_set1_epi32(0x0d800000);  // 2^-100

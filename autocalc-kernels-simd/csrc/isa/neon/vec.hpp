@@ -251,7 +251,7 @@ AC_INLINE void store_first(double* p, f64 a, int64_t n) {
     }
 }
 
-// Elements 0, 2, 4 ... of a and of b behind it.
+// Elements 0, 2, 4 ... of a followed by b.
 AC_INLINE f32 even(f32 a, f32 b) { return {vuzp1q_f32(a.v, b.v)}; }
 AC_INLINE f64 even(f64 a, f64 b) { return {vuzp1q_f64(a.v, b.v)}; }
 

@@ -201,7 +201,7 @@ AC_INLINE void store_first(int64_t* p, i64 a, int64_t n) {
     store_first(reinterpret_cast<double*>(p), f64{_mm_castsi128_pd(a.v)}, n);
 }
 
-// Elements 0, 2, 4 ... of a and of b behind it.
+// Elements 0, 2, 4 ... of a followed by b.
 AC_INLINE f32 even(f32 a, f32 b) {
     return {_mm_shuffle_ps(a.v, b.v, 0x88)};  // a0 a2 b0 b2
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A kernel package whose kernels hang, crash and leave things behind.
+"""A kernel package whose kernels hang, crash and leak.
 
 Each set has one kernel, which is right on everything but arrays of three elements.
 """

@@ -92,7 +92,7 @@ def _trial(call: Instruction, part: Instruction) -> bool:
 
 
 def _room(view: View, roots: dict[int, Array]) -> Array:
-    """Return an array for a view; views of one slot lie in one."""
+    """Return an array for a view; views of one slot share one."""
     if view.slot not in roots or roots[view.slot].nbytes < view.stop:
         roots[view.slot] = np.zeros(view.stop, np.uint8)
     return view_at(roots[view.slot], view.offset, view)

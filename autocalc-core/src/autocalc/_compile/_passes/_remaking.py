@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a value can be made anew: which calls, from what, at which cost."""
+"""How a value can be made again: which calls, from what, at which cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autocalc._program._work import work_of
 #: Calls in a row that one value may take.
 DEPTH = 6
 
-#: Times that a value may be made anew.
+#: Times that a value may be made again.
 TIMES = 3
 
 #: Operations that a core does while it moves a byte.
@@ -29,7 +29,7 @@ class Remake:
     Attributes
     ----------
     slot
-        What is made anew; from place `at` on the new one is read.
+        What is made again; from place `at` on the new one is read.
     at
         The place before which the calls run.
     calls
@@ -41,7 +41,7 @@ class Remake:
     cost
         Bytes moved, and operations as bytes.
     gain
-        Bytes that no longer live between the uses before and behind.
+        Bytes that no longer live between the uses before and after.
     """
 
     slot: int
@@ -69,7 +69,7 @@ def is_product(instruction: Instruction) -> bool:
 
 
 class Values:
-    """The values of a program: who makes each, and when it lives.
+    """The values of a program: which instruction makes each, and when it lives.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Values:
     lives
         Of its temporaries.
     origin
-        Of slots that hold a value made anew: the slot that held it first.
+        Of slots that hold a value made again: the slot that held it first.
     """
 
     def __init__(

@@ -54,7 +54,7 @@ def _join(flow: Flow, at: int) -> bool:
 
 
 def _sums(instruction: Instruction) -> Iterator[tuple[View, View, View]]:
-    """Yield (total, part, sum) both ways, where all three lie in the same way."""
+    """Yield (total, part, sum) both ways, where all three have the same layout."""
     out, a, b = map(one, (*instruction.outputs, *instruction.inputs))
     if alike(a, b) and alike(a, out) and a.slot != b.slot:
         yield from ((a, b, out), (b, a, out))
@@ -111,7 +111,7 @@ def _one(flow: Flow, at: int, total: View, out: View) -> bool:
 
 
 def _unite(flow: Flow, total: View, out: View) -> None:
-    """Let a total lie where its sum does."""
+    """Give a total the memory of its sum."""
     flow.rename(total.slot, lambda view: shifted(view, out))
 
 
@@ -157,7 +157,7 @@ def _plain(flow: Flow, at: int) -> None:
 
 
 def _zeros(flow: Flow, at: int, view: View) -> int | None:
-    """Return who filled a slot with zeros that are there when `at` begins."""
+    """Return the instruction whose zeros fill a slot when `at` begins."""
     before = [i for i in flow.uses(view.slot) if i < at]
     place = max(before, default=-1)
     if place < 0 or flow[place].name != "fill" or view.slot in _read(flow[place]):

@@ -14,7 +14,7 @@ from autocalc._program._flow import Flow, one
 from autocalc._program._form import Instruction, Program
 from autocalc._program._views import Operand, View, view_at
 
-#: Bytes of constants that a program keeps at most beside its arena.
+#: Bytes of constants that a program keeps at most in addition to its arena.
 MAX_BYTES = 1 << 26
 
 
@@ -44,8 +44,8 @@ def run(program: Program) -> Program:
 def _background(flow: Flow, at: int, instruction: Instruction) -> set[int]:
     """Return the slot whose background a call fills, before others fill parts of it.
 
-    If these write the same parts each time, and before anybody reads, what lies between
-    the parts can stay from one run to the next.
+    If these write the same parts each time, before anything reads it, the memory
+    between the parts can be kept from run to run.
     """
     if instruction.name != "fill":
         return set()
@@ -60,7 +60,7 @@ def _background(flow: Flow, at: int, instruction: Instruction) -> set[int]:
 
 
 def _call(instruction: Instruction, roots: dict[int, Array]) -> None:
-    """Run an instruction whose operands lie in `roots`."""
+    """Run an instruction whose operands are in `roots`."""
 
     def bound(x: Operand) -> Any:
         if x is None:

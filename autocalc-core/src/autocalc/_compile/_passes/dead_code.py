@@ -11,7 +11,7 @@ from autocalc._program._form import Instruction, Program
 def run(program: Program) -> Program:
     """Leave out instructions that only write temporaries which are not read later.
 
-    One walk from the end: a slot is wanted if it is seen after the run, or read by an
+    One loop from the end: a slot is wanted if it is seen after the run, or read by an
     instruction that stays.  What the host does always stays.
     """
     wanted = program.kept()

@@ -6,7 +6,7 @@
     k(g, ..), l(h, ..), update(p q, g h)    becomes  k(g, ..), update(p, g),
                                                      l(h, ..), update(q, h)
 
-A gradient is then read while it lies in a cache, and where nobody sees it after the
+A gradient is then read while it is in a cache, and where nothing reads it after the
 step its memory is free for what follows.  A call updates at least `PART` bytes, so that
 calls stay few; a step that has fewer stays as it is, and so does one whose gradients
 stay and are fewer than `KEPT` bytes, which the last cache holds anyway.
@@ -86,7 +86,7 @@ class _Part(NamedTuple):
 
 
 class _Spreading:
-    """Instructions before an update, and where its parts can stand among them."""
+    """Instructions before an update, and the places for its parts among them."""
 
     def __init__(
         self, before: Sequence[Instruction], update: Instruction, cells: set[int]
@@ -174,7 +174,7 @@ class _Spreading:
         return self._place(_written(self._before[at]), None, at)
 
     def _place(self, written: set[int], grad: int | None, end: int) -> int:
-        """Return the place behind all that must run before slots are written.
+        """Return the place after all that must run before slots are written.
 
         `grad` is a slot that is read.
         """

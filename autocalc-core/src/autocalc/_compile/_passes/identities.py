@@ -2,7 +2,8 @@
 """Identities: arithmetic that gives back its operand becomes a copy, bit for bit.
 
 x * 1, x / 1 and x - 0 are x for every x, -0.0 and infinities among them.  x + 0 is x
-for integers alone: -0.0 + 0 is 0.  What can do without the copy is told by `copies`.
+for integers alone: -0.0 + 0 is 0.  The pass `copies` finds where the copy is not
+needed.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Prologue: what is computed of parameters alone runs only when these have changed.
 
 In a program that does not write its parameters (inference) the weights of a convolution
-with the batch norm behind it folded in, transposed copies, embeddings of all positions
+with the batch norm after it folded in, transposed copies, embeddings of all positions
 and the like are the same from replay to replay.
 """
 

@@ -7,12 +7,12 @@
 
 so that u need not live in between (rematerialization; Chen and others, "Training deep
 nets with sublinear memory cost", 2016).  Where the most bytes live, what saves most of
-them for the least work is made anew, until the limit is kept.  The same kernels run on
+them for the least work is made again, until the limit is kept.  The same kernels run on
 the same operands, so results have the same bits: what reads memory that was written
 since is not repeated.  Random kernels are functions of a seed and an offset, whose
 cells no one else writes: again they draw the same numbers.
 
-Without a limit nothing changes.  Products are made anew only where nothing else helps.
+Without a limit nothing changes.  Products are made again only where nothing else helps.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from autocalc._program._views import View
 
 
 def run(program: Program) -> Program:
-    """Make values anew until the arena is no larger than the limit."""
+    """Make values again until the arena is no larger than the limit."""
     limit = program.limit
     if limit is None:
         return program
@@ -75,7 +75,7 @@ class _Search:
                 return
 
     def _step(self, *, products: bool) -> bool:
-        """Make one value anew that lives at the peak; return whether one helped."""
+        """Make one value again that lives at the peak; return whether one helped."""
         values = Values(self.program, self._lives, self._origin)
         remakes = list(self._remakes(values, products))
         for remake in sorted(remakes, key=lambda r: r.cost / r.gain):
@@ -88,7 +88,7 @@ class _Search:
         return False
 
     def _remakes(self, values: Values, products: bool) -> Iterator[Remake]:
-        """Yield what could be made anew behind the peak and lives there unused."""
+        """Yield values, unused at the peak, that could be made again after it."""
         at = self._bytes.index(self.peak)
         for slot, life in self._lives.items():
             unused = life.first < at < life.last and slot in self.program.temporaries

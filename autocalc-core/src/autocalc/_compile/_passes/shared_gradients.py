@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Shared memory of gradients: they lie in the arena, where activations lay before.
+"""Shared memory of gradients: they take the place of earlier activations.
 
 A gradient stays when the program ends, but until it is made its memory is free for
-temporaries: a step that makes its gradients anew needs no more than eager code, which
+temporaries: a step that makes new gradients needs no more than eager code, which
 has none of them while it goes forward.  The arena then is memory that a leaf's gradient
 is a view of; where somebody holds such a gradient until the next run, that run takes
 another arena.

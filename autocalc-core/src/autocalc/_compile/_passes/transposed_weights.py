@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Transposed weights: those that stay lie in the order in which a product reads them.
+"""Transposed weights: a weight that stays is stored as its product reads it.
 
 ::
 
@@ -8,7 +8,7 @@
 where w' holds the numbers of w column by column.
 
 A linear layer keeps a row for each result, and a product of few rows of x gathers its
-columns anew at each call.  Where a program does not write a weight (inference), its
+columns at each call.  Where a program does not write a weight (inference), its
 transposed copy belongs to the prologue, which makes it again when the weight has
 changed.  Whoever has the kernel says for which calls that is faster
 (`KernelImpl.transposed_weight`); sums may be taken in another order there.
@@ -71,7 +71,7 @@ def _fixed(program: Program) -> set[int]:
 
 
 def _weight(product: Instruction) -> View | None:
-    """Return the weight of a product, if it lies along the axis of the sums."""
+    """Return the weight of a product, if its rows run along the axis of the sums."""
     axis = AXES.get(product.name)
     weight = None if axis is None else product.inputs[1]
     if axis is None or not isinstance(weight, View) or len(weight.shape) != 2:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Versions: memory that is written anew is another slot, so that slots are values.
+"""Versions: memory that is overwritten becomes another slot, so that slots are values.
 
 ::
 
     f(t, ..), g(t, t)               becomes  f(t, ..), g(u, t)
 
 In this form (static single assignment; Cytron and others, 1991) other passes see what
-an operator in place did not change.  The plan lets `u` lie where `t` lay.
+an operator in place did not change.  The plan gives `u` the memory of `t`.
 """
 
 from __future__ import annotations

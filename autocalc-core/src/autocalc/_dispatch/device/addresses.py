@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where arrays lie in memory."""
+"""Addresses of arrays in memory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from autocalc._kernels.spec import Array, Shape
 
 
 def address(array: Array) -> int:
-    """Return where the first element of `array` lies."""
+    """Return the address of the first element of `array`."""
     if array.__class__ is DeviceArray:
         return int(array.address)
     return int(array.__array_interface__["data"][0])
 
 
 def span(array: Array) -> int:
-    """Return the bytes from the first to behind the last element."""
+    """Return the bytes from the start of the first to the end of the last element."""
     if not array.size:
         return 0
     steps = zip(array.shape, array.strides, strict=True)

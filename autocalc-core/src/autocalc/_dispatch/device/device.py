@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Arrays that lie on a device: what a tensor holds where it is not on the CPU.
+"""Arrays on a device: what a tensor holds where it is not on the CPU.
 
 A `DeviceArray` is an array of the device's library with a dtype of its own, a
-`DeviceDType`: the dtype tells where an array lies.  Whatever is kept or made by dtype
+`DeviceDType`: the dtype says where an array is.  Whatever is kept or made by dtype
 (decisions, results, constants) is so of the device by itself, and nothing on the way
 of CPU tensors asks for one.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class DeviceDType:
-    """The type of elements that lie on a device; there is one object for each."""
+    """The type of elements on a device; there is one object for each."""
 
     __slots__ = ("itemsize", "kind", "library", "name", "numpy", "place")
 
@@ -129,7 +129,7 @@ class DeviceArray:
         return self._view(self.raw.view(there.numpy), there)
 
     def strided(self, shape: Shape, strides: Shape, offset: int = 0) -> DeviceArray:
-        """Return a view `offset` bytes behind the first element, strides in bytes."""
+        """Return a view `offset` bytes after the first element, strides in bytes."""
         library = self.dtype.library
         return self._view(library.strided(self.raw, shape, strides, offset))
 
@@ -175,7 +175,7 @@ class DeviceArray:
 
 
 class Flags(NamedTuple):
-    """How an array lies.  Arrays on devices are not marked as read-only."""
+    """The layout of an array.  Arrays on devices are not marked as read-only."""
 
     c_contiguous: bool
     writeable: bool = True
@@ -232,7 +232,7 @@ def places() -> list[str]:
 
 
 def accelerator() -> DeviceLibrary | None:
-    """Return the library of the first device beside the CPU, or None."""
+    """Return the library of the first device other than the CPU, or None."""
     others = places()[1:]
     return library_of(others[0]) if others else None
 
@@ -262,26 +262,26 @@ def _empty_anywhere(shape: Shape, dtype: Any) -> Array:
 
 
 def host_dtype(dtype: Any) -> Any:
-    """Return NumPy's dtype of elements, wherever they lie."""
+    """Return NumPy's dtype of elements, wherever they are."""
     return dtype.numpy if dtype.__class__ is DeviceDType else dtype
 
 
-def beside(a: Any, dtype: DType) -> Any:
-    """Return the dtype of elements that lie where `a` lies."""
+def dtype_near(a: Any, dtype: DType) -> Any:
+    """Return the dtype of elements on the device of `a`."""
     here = a.dtype
     return here.of(dtype) if here.__class__ is DeviceDType else dtype
 
 
 def place_of(where: str, *operands: Any) -> DeviceDType | None:
-    """Return a dtype of the device on which a call's operands lie; None for the CPU.
+    """Return a dtype of the device that holds a call's operands; None for the CPU.
 
     Operands are arrays, metas, lists of them, or None.  Numbers without dimensions may
-    lie on the CPU beside others.
+    be on the CPU while others are not.
 
     Raises
     ------
     ArgumentError
-        If operands lie on several devices.
+        If operands are on several devices.
     """
     flat = [x for operand in operands for x in _each(operand)]
     there = [x.dtype for x in flat if x.dtype.__class__ is DeviceDType]
@@ -292,7 +292,7 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
         names.add("cpu")
     if len(names) > 1:
         message = (
-            f"{where}: the operands lie on {' and '.join(sorted(names))}; they must be "
+            f"{where}: the operands are on {' and '.join(sorted(names))}; they must be "
             f"on one device. Move them with .to(...)."
         )
         raise ArgumentError(message)

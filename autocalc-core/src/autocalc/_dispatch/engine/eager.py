@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls in C beside the Python functions that define them, in the manner of PEP 399.
+"""Calls in C for the Python functions that define them, in the manner of PEP 399.
 
 Each factory of operators hands the finished Python function, the *definition*, and what
 it knows to core's engine (`_engine.py`)::
@@ -63,7 +63,7 @@ def elementwise(
 
     They are ``"tensors"``, tensors ``"in place"``, ``"arrays"``, or two arrays, the
     second of which is added ``"into"`` the first.  Nodes are those of `op`, with what
-    it `saves`.  A number may stand in the place of the first and of the last operand
+    it `saves`.  A number may be given for the first and for the last operand
     (`numbers`).  The kernel's attribute is `word`; the result has `dtype`, or that of
     the operand `like`.
     """

@@ -79,23 +79,23 @@ class Explanation:
     def _passed_over(self, mine: Candidate) -> list[str]:
         """Return which sets would have come before the chosen one, and did not."""
         before = self.candidates[: self.candidates.index(mine)]
-        told = [
+        reasons = [
             f"{c.name} ({c.rank}) refuses it: {c.refusal}"
             for c in before
             if c.refusal is not None and c.refusal != _LACKS
         ]
         if mine.origin != "by rank":
-            return told
-        # Of what cannot be used here only relatives of those who can are of interest.
+            return reasons
+        # Of the refused sets, only relatives of usable ones are of interest.
         families = {c.name.split("-")[0] for c in self.candidates if c.refusal is None}
-        told += [
+        reasons += [
             f"{r.subject} ({r.rank}) is not used: {r.reason}"
             for r in self.refused_sets
             if r.rank is not None
             and r.rank > mine.rank
             and r.subject.split("-")[0] in families
         ]
-        return told
+        return reasons
 
     @property
     def advice(self) -> str:
@@ -186,7 +186,7 @@ def _layout_plan(
 def _layout(
     spec: KernelSpec, key: DispatchKey, layout_plan: LayoutPlan | None
 ) -> dict[str, str]:
-    """Return where images lie differently from what is usual, and what is copied."""
+    """Return which images have an unusual layout, and what is copied."""
     if layout_plan is None:
         return {}
     if _runs_as_primitives(spec, key):

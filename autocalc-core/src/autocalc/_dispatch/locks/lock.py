@@ -284,7 +284,7 @@ def _parsed(path: Path, text: str) -> Lock:
         raise ConfigError(message) from error
     message = (
         f"use_lock: {path} is of format {form}; this AutoCalc reads format {FORMAT}. "
-        f"Use the AutoCalc that wrote it, or make the lock anew."
+        f"Use the AutoCalc that wrote it, or make a new lock."
     )
     raise ConfigError(message)
 
@@ -393,7 +393,7 @@ class use_lock(Ordered):
             name = "the lock" if isinstance(what, Lock) else f"{what}"
             message = (
                 f"use_lock: {name} does not hold here: {'; '.join(found)}. Install "
-                f"what it names, or make a lock anew."
+                f"what it names, or make a new lock."
             )
             raise ConfigError(message)
         self.lock = source

@@ -35,7 +35,7 @@ def _reported(family: str) -> frozenset[str]:
     return frozenset(detected_info().features).intersection(set().union(*of_family))
 
 
-#: What every CPU of a family has, also one that archspec has not met: its generic
+#: What every CPU of a family has, even one unknown to archspec, whose generic
 #: entries, such as ``armv8.2a``, list no features.
 _ALWAYS = {"aarch64": frozenset({"fp", "asimd"})}
 
@@ -105,7 +105,7 @@ def affine_cores() -> int:
 
 
 def limited_by() -> str:
-    """Return what bounds `usable_cores`, as words behind "the 2 cores"."""
+    """Return what bounds `usable_cores`, as words to follow "the 2 cores"."""
     affine, quota = affine_cores(), cpu_quota()
     if quota < affine:
         return f"that its cgroup's quota of {quota:g} allows"

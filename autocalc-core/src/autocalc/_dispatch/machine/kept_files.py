@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Small JSON files in the cache: read with suspicion, written in one step.
 
-What lies there decides which kernels run.  A file counts only if it is one, of a
-moderate size, and nobody but its owner, who is this user or the administrator, can
-write to it.
+These files decide which kernels run.  A file counts only if it is one, of a
+moderate size, and only its owner (this user or the administrator) can write to it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any
 #: No record is larger; most have some kilobytes.
 MOST_BYTES = 16 << 20
 
-#: Who else may write: a group, and everybody.
+#: Bits by which others may write: the group, and everybody.
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 #: Only its owner may write to a file that is made here, whatever the umask says.
 _MODE = 0o644

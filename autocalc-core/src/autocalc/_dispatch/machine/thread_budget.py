@@ -76,7 +76,7 @@ def chosen_budget() -> int | None:
     """Return `set_num_threads`' last value; None while the machine's is in force.
 
     It tells in no time whether the budget is still the same: the usable cores are
-    asked of the system anew each time, which takes 0.1 ms.
+    asked of the system each time, which takes 0.1 ms.
     """
     return _budget
 

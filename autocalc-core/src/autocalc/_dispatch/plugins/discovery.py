@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finding kernel packages, each behind a guard.
+"""Discovery of kernel packages, each isolated from the others.
 
 Whatever a package does wrong becomes a `Refusal` with a reason and a traceback, and
 one warning; `import autocalc` and everything else go on.

@@ -2,7 +2,7 @@
 """Calls that no kernel package took, so that the reference had to run them.
 
 They are noted while ``AUTOCALC_STRICT`` is set: as ``1`` the first one is an error, as
-``list`` the program goes on and what fell is told when it ends.
+``list`` the program goes on, and a list of them is printed when it ends.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class Fall:
         for one in self.reasons:
             name, _, reason = one.partition(": ")
             sets.setdefault(reason.rstrip("."), []).append(name)
-        told = "; ".join(f"{', '.join(names)}: {why}" for why, names in sets.items())
-        return f"{self.kernel}({', '.join(self.dtypes)}): {told}"
+        listed = "; ".join(f"{', '.join(names)}: {why}" for why, names in sets.items())
+        return f"{self.kernel}({', '.join(self.dtypes)}): {listed}"
 
 
 #: In the order in which they were met; a dict, as each is noted once.
 _falls: dict[Fall, None] = {}
 
-#: Holds something once the list is to be told at the end.
+#: Holds an item once the list will be printed at the end.
 _announced: list[bool] = []
 
 
@@ -59,7 +59,7 @@ def falls() -> tuple[Fall, ...]:
     """Return the kinds of calls that fell to the reference, with the sets' reasons.
 
     They are noted while ``AUTOCALC_STRICT`` is set, to ``list`` or to ``1``.  A call
-    that was meant for the reference, by `use` for example, has not fallen.
+    that was meant for the reference, by `use` for example, is no fallback.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def falls() -> tuple[Fall, ...]:
 def note(key: DispatchKey, reasons: Sequence[str], tell: bool) -> tuple[Fall, ...]:
     """Note a call that fell; return those that were noted before it.
 
-    With `tell` all of them are told when the process ends.
+    With `tell` all of them are printed when the process ends.
     """
     dtypes = tuple("None" if dtype is None else str(dtype) for dtype in key.dtypes)
     fall = Fall(key.kernel, dtypes, tuple(reasons))
@@ -90,7 +90,7 @@ def forget() -> None:
     _falls.clear()
 
 
-def told() -> str:
+def listed() -> str:
     """Return the list for a reader; "" if there is nothing to tell."""
     if not _falls:
         return ""
@@ -99,6 +99,6 @@ def told() -> str:
 
 
 def _tell() -> None:
-    text = told()
+    text = listed()
     if text:
         print(text, file=sys.stderr)  # noqa: T201  what the user asked for

@@ -5,8 +5,8 @@
 
     add(out, a, b) of shape (2,) * 12, all contiguous    runs as    add of shape (4096,)
 
-A kernel that was made of the C form leaves such a call to what stands in its `beyond`.
-Neighbouring dimensions along which all operands walk on evenly are joined, and the
+A kernel that was made of the C form leaves such a call to its `beyond`.
+Neighbouring dimensions along which all operands advance evenly are joined, and the
 kernel runs.  Where too many are left, or the kernel tells dimensions apart in another
 way, the reference runs: it has NumPy's limit alone.
 """
@@ -137,7 +137,7 @@ class _Walk(NamedTuple):
 
 
 def _walk(arrays: Sequence[Array], dims: Iterable[int]) -> _Walk:
-    """Join those of these dimensions along which all arrays walk on evenly."""
+    """Join those of these dimensions along which all arrays advance evenly."""
     walk = _Walk([], [])
     for d in dims:
         size = arrays[0].shape[d]
@@ -164,7 +164,7 @@ def _in_rows(shape: Shape, step: int) -> Shape:
 
 
 def _seen(a: Array, shape: Shape, strides: Sequence[int]) -> Array:
-    """Return the elements of an array that are walked in this way."""
+    """Return a view of an array with this shape and these strides."""
     if a.flags.c_contiguous and tuple(strides) == _in_rows(shape, a.itemsize):
         return a.reshape(shape)  # in a tenth of the time
     return np.lib.stride_tricks.as_strided(a, shape, strides)

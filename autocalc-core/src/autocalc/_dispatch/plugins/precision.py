@@ -58,7 +58,7 @@ def allows(needed: Precision) -> bool:
 
 
 def choose_matmul_precision(precision: Precision) -> None:
-    """Keep what the user has asked for, and tell those who follow."""
+    """Keep what the user has asked for, and notify the subscribers."""
     global _precision, _gpus_alone
     with _lock:
         before, _precision, _gpus_alone = _precision, precision, False

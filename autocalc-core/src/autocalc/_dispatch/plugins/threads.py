@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Choosing the thread budget: the engine and each loaded kernel set are told."""
+"""The thread budget, and its announcement to the engine and all loaded kernel sets."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from autocalc._dispatch.plugins.records import Record
 
 #: Seconds for the self-test, once the child has started, and for it to start.
 LIMIT, START = 10.0, 60.0
-#: Seconds after which the user is told what takes so long.
+#: Seconds after which the user sees what takes so long.
 NOTICE = 0.5
 #: Seconds between two looks at the child.
 PAUSE = 0.02

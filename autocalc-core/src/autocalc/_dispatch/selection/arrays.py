@@ -21,7 +21,7 @@ from autocalc._dispatch.device.device import (
     ARRAYS,
     DeviceArray,
     DeviceDType,
-    beside,
+    dtype_near,
     transfer,
 )
 from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
@@ -238,7 +238,7 @@ class Arrays:
 
     @staticmethod
     def frozen(a: Array) -> Array:
-        """Return `a`, which nobody may write any more, for who keeps it."""
+        """Return `a` marked as read-only, with its owner, so that it can be kept."""
         owner = a
         while isinstance(owner, np.ndarray):
             owner.flags.writeable = False
@@ -248,24 +248,24 @@ class Arrays:
     @staticmethod
     def arange(n: int, like: Array) -> Array:
         """Return the integers 0 to n - 1, where `like` is; nobody may write them."""
-        return _integers_below(n, beside(like, INT64))
+        return _integers_below(n, dtype_near(like, INT64))
 
     def cast(self, a: Array, dtype: DType) -> Array:
         """Return a copy of `a` with another dtype, in the same layout and place."""
-        dtype = beside(a, dtype)
+        dtype = dtype_near(a, dtype)
         empty = current().selection.empty
         if a.ndim != 4:
             return self.copy(a, into=empty(a.shape, dtype))
         return self.copy(a, into=empty_as(empty, a.shape, dtype, a))
 
     def move(self, a: Array, dtype: DType) -> Array:
-        """Return a copy of `a` where `dtype` says that elements lie."""
+        """Return a copy of `a` on the device of `dtype`."""
         return self.copy(a, into=current().selection.empty(a.shape, dtype))
 
     @staticmethod
-    def beside(like: Array, a: Array) -> Array:
-        """Return an array of the CPU where `like` lies: itself, or a copy."""
-        there = beside(like, a.dtype)
+    def near(like: Array, a: Array) -> Array:
+        """Return an array of the CPU on the device of `like`: itself, or a copy."""
+        there = dtype_near(like, a.dtype)
         return a if there is a.dtype else there.copied(a)
 
     def contiguous(self, a: Array) -> Array:
@@ -284,7 +284,7 @@ class Arrays:
         """Return the sum of `parts` at their indices; and whether it is new.
 
         Parts that fill all of it without a gap are copied, not added to zeros; where
-        they lie in one memory as they should, that is the result.
+        they are already in place in one memory, that is the result.
         """
         values = [value for _, value in parts]
         places = slice_ranges(shape, [index for index, _ in parts])
@@ -303,7 +303,7 @@ class Arrays:
 
     @staticmethod
     def empty_like(a: Array, shape: Shape) -> Array:
-        """Return a new array whose dimensions lie in memory in the order of `a`'s."""
+        """Return a new array whose dimensions have the order in memory of `a`'s."""
         if a.flags.c_contiguous or a.ndim != len(shape):
             return current().selection.empty(shape, a.dtype)
         order = sorted(range(a.ndim), key=a.strides.__getitem__, reverse=True)
@@ -367,9 +367,9 @@ class Arrays:
     def strided(
         a: Array, shape: Shape, strides: Sequence[int], offset: int = 0
     ) -> Array:
-        """Return a view `offset` elements behind the first of `a`, strides in bytes.
+        """Return a view `offset` elements after the first of `a`, strides in bytes.
 
-        It must lie within the memory of `a`.
+        It must stay within the memory of `a`.
         """
         check_ndim(len(shape))
         if a.__class__ is DeviceArray:
@@ -532,7 +532,7 @@ def reshaped_view(a: Array, shape: Shape) -> Array | None:
 
 
 def _runs_fit(a: Array, shape: Shape) -> bool:
-    """Return whether each new dimension lies in one run of evenly spaced elements."""
+    """Return whether each new dimension is within one run of evenly spaced elements."""
     old = [(n, s) for n, s in zip(a.shape, a.strides, strict=True) if n != 1]
     left = step = 1
     for size in reversed(shape):

@@ -35,7 +35,7 @@ from autocalc.errors import ArgumentError
 Metas = tuple[Any, ...]
 
 #: Kernel, metas of the wanted outputs, attributes that the caller left out, and how
-#: operands lie where results are not to be in row-major order.
+#: operands are laid out where results should not be in row-major order.
 Plan = tuple[Entry, Metas, tuple[Any, ...], LayoutPlan | None]
 
 
@@ -165,7 +165,7 @@ class KernelCall:
     def _layout_plan(
         self, selection: Selection, operands: Any, metas: Metas, key: DispatchKey
     ) -> LayoutPlan | None:
-        """Return how operands and results of a plain call lie, if not in rows."""
+        """Return the layout of operands and results, if it is not row-major."""
         if not self._keeps_layout:
             return None
         preferred = selection.prefers_channels_last(self.spec, key)
@@ -180,7 +180,7 @@ class KernelCall:
         shape: Shape | None,
         dtype: DType | None,
     ) -> Any:
-        """Run a call whose outputs are not all new and told by the inputs."""
+        """Run a call with given outputs, or with such that need a dtype or a shape."""
         operands = args[: self._n_operands]
         attributes = self._attributes(args[self._n_operands :])
         if self.spec.writes:
@@ -240,7 +240,7 @@ class KernelCall:
     ) -> tuple[Entry, tuple[Any, ...]]:
         """Return the kernel that runs a call into `into`, and all its attributes.
 
-        For who runs one call many times: ``kernel(*outputs, *inputs, *attributes)``, as
+        Used to run one call many times: ``kernel(*outputs, *inputs, *attributes)``, as
         long as the selection and its `tables` are the same, and what its key names.
         """
         operands = args[: self._n_operands]
@@ -264,12 +264,12 @@ class KernelCall:
         free = self._free(None, shape, dtype)
         metas = self._metas(operands, attributes, free)
         wanted = want | self._mandatory
-        # What is written in place stands among the outputs already.
+        # What is written in place is among the outputs already.
         inputs = operands[len(self.spec.writes) :]
         return self._dispatch_key(inputs, attributes, metas, wanted, accumulate)
 
     def layout_plan(self, *args: Any) -> LayoutPlan | None:
-        """Return how operands and results lie, without running the call."""
+        """Return the layout of operands and results, without running the call."""
         operands = args[: self._n_operands]
         metas = self._metas(operands, self._attributes(args[self._n_operands :]), None)
         return self._layout_plan(current().selection, operands, metas, self.key(*args))

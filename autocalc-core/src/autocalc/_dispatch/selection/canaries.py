@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays that stand in for a kernel's outputs and tell of a write beside them."""
+"""Arrays in place of a kernel's outputs that detect a write outside of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Fenced:
         self.array[...] = a
 
     def is_intact(self) -> bool:
-        """Return whether what lies around and between the elements is as it was."""
+        """Return whether the bytes around and between the elements are unchanged."""
         a, line = self.array, self._line.copy()
         shape, strides = (*a.shape, a.itemsize), (*a.strides, 1)
         elements: Array = np.ndarray(shape, np.uint8, line, self._start, strides)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Channels-last: how results of four dimensions lie in memory.
+"""Channels-last: the layout of results of four dimensions in memory.
 
-An array of shape [N, C, H, W] lies channels-last where its memory is that of a
+An array of shape [N, C, H, W] is channels-last where its memory is that of a
 contiguous [N, H, W, C]: a pixel's channels are neighbours.  Shapes and indices never
-tell.  A kernel whose spec allows it gives results in the layout of what it reads:
-channels-last as soon as one of its activations lies so, and the others of them are
+show it.  A kernel whose spec allows it gives results in the layout of what it reads:
+channels-last as soon as one of its activations is, and the others of them are
 copied into that layout here, at one place, before the kernel sees them.
 """
 
@@ -27,23 +27,23 @@ Empty = Callable[[Shape, DType], Array]
 
 
 def fits_channels_last(a: Array) -> bool:
-    """Return whether `a` lies channels-last, whether in row-major order as well."""
+    """Return whether `a` is channels-last, whether in row-major order as well."""
     return a.ndim == 4 and bool(a.transpose(PIXELS).flags.c_contiguous)
 
 
 def is_channels_last(a: Array) -> bool:
-    """Return whether `a` lies channels-last, and not in row-major order as well."""
+    """Return whether `a` is channels-last, and not in row-major order as well."""
     return not a.flags.c_contiguous and fits_channels_last(a)
 
 
 def empty_channels_last(empty: Empty, shape: Shape, dtype: DType) -> Array:
-    """Return a new array of `shape` [N, C, H, W] that lies channels-last."""
+    """Return a new array of `shape` [N, C, H, W] that is channels-last."""
     n, c, h, w = shape
     return empty((n, h, w, c), dtype).transpose(PLANES)
 
 
 def copied_channels_last(k: Any, a: Array) -> Array:
-    """Return a copy of `a` that lies channels-last."""
+    """Return a copy of `a` that is channels-last."""
     copied: Array = k.copy(a, into=empty_channels_last(k.empty, a.shape, a.dtype))
     return copied
 
@@ -57,21 +57,21 @@ def empty_as(empty: Empty, shape: Shape, dtype: DType, *operands: Array) -> Arra
 
 
 class LayoutPlan(NamedTuple):
-    """What a call does so that its results lie channels-last.
+    """What a call does so that its results are channels-last.
 
     Attributes
     ----------
     copied
         Places of the operands that are copied into the layout first.
     outputs
-        For each output, whether it lies so.
+        For each output, whether it is channels-last.
     """
 
     copied: tuple[int, ...]
     outputs: tuple[bool, ...]
 
     def operands(self, k: Any, args: Sequence[Any]) -> tuple[Any, ...]:
-        """Return `args` with those copied that lie differently."""
+        """Return `args` with those copied that have another layout."""
         moved = list(args)
         for i in self.copied:
             moved[i] = copied_channels_last(k, args[i])
@@ -127,7 +127,7 @@ def keeps_layout(spec: KernelSpec) -> bool:
 def plan_layout(
     spec: KernelSpec, operands: Sequence[Any], metas: Sequence[Any], preferred: bool
 ) -> LayoutPlan | None:
-    """Return how a call's operands and results lie; None for row-major results.
+    """Return the layout of a call's operands and results; None for row-major results.
 
     `preferred`: the kernel is faster channels-last, whatever it is given.
     """

@@ -429,7 +429,7 @@ class Selection:
         if isinstance(offer, str):
             message = (
                 f"{spec.name}: the lock in force says that {name} runs this call, and "
-                f"it refuses: {offer}. Run without the lock, or make it anew."
+                f"it refuses: {offer}. Run without the lock, or make a new one."
             )
             raise KernelError(message)
         return Choice(name, offer[1], [])

@@ -102,7 +102,7 @@ def _named(names: tuple[Operand, ...], given: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def _replaced(operands: tuple[Any, ...], stand_ins: dict[Any, Array]) -> list[Any]:
-    """Return operands, each that is an output by its stand-in."""
+    """Return operands, with each output replaced by its stand-in."""
 
     def replaced(x: Any) -> Any:
         if isinstance(x, (list, tuple)):

@@ -50,8 +50,8 @@ class Measured:
     dtypes, shapes
         Of every operand in signature order, outputs first; None where absent.
     layouts
-        Of every input: ``"rows"`` or ``"columns"``, along which its elements lie
-        together, else ``"other"``.
+        Of every input: ``"rows"`` or ``"columns"``, along which its elements are
+        adjacent, else ``"other"``.
     attributes
         The call's attributes without floating-point numbers.
     seconds
@@ -113,7 +113,7 @@ def description(key: DispatchKey) -> tuple[tuple[str | None, ...], Layouts, Any]
 
 
 def _layout(shape: Shape, strides: Shape, itemsize: int) -> str:
-    """Return along which of the last two dimensions elements lie together."""
+    """Return along which of the last two dimensions elements are adjacent."""
     steps = [s if n > 1 else itemsize for n, s in zip(shape, strides, strict=True)]
     if not steps or steps[-1] == itemsize:
         return "rows"
@@ -196,7 +196,7 @@ def _read(path: Path) -> Record:
 
 def _unusable(path: Path, reason: str) -> Record:
     logger("kernels").warning(
-        "the tuning record %s is not used: %s. Run `autocalc tune` to make it anew.",
+        "the tuning record %s is not used: %s. Run `autocalc tune` to make a new one.",
         path,
         reason,
     )
@@ -261,7 +261,7 @@ def write(measured: Iterable[Measured]) -> Path:
 
 
 def forget() -> None:
-    """Read the record anew when it is needed next."""
+    """Read the record again when it is needed next."""
     _in_force.cache_clear()
     _read.cache_clear()
 

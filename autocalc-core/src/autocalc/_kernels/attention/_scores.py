@@ -19,7 +19,7 @@ from autocalc.errors import ShapeError
 
 
 def shift(causal: str, queries: int, keys: int) -> int:
-    """Return how many keys the first query sees beside its own."""
+    """Return how many keys the first query sees in addition to its own."""
     return keys - queries if causal == "lower_right" else 0
 
 

@@ -34,11 +34,11 @@ def check_conv_transpose(
 
 
 def check_input(where: str, x: Shape, name: str) -> None:
-    """Raise unless `x` has channels and at least one dimension behind them."""
+    """Raise unless `x` has channels and at least one dimension after them."""
     if len(x) < 3:
         message = (
             f"{where}: `{name}` has shape {x}; it must be (N, C, ...) with one "
-            f"dimension behind them or more."
+            f"dimension or more after C."
         )
         raise ShapeError(message)
 

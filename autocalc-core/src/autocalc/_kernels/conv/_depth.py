@@ -6,7 +6,7 @@ The windows of a volume [N, C, D, H, W] are taken apart along its depth: output 
 
     image (n, d), channel (c, i) = x[n, c, d * stride - padding + i * dilation]
 
-The weight [O, C / groups, kD, kH, kW] is that of the images as it lies in memory, with
+The weight [O, C / groups, kD, kH, kW] is that of the images without a copy, with
 C / groups * kD channels.  Kernels of images, Winograd's among them, then do the rest:
 for 64 channels of 16 x 56 x 56 and 3 x 3 x 3 taps the two copies take some 5 % of it.
 """
@@ -21,7 +21,7 @@ from autocalc._kernels.windows import Ints, Windows, padded_in
 
 
 class Depth(NamedTuple):
-    """How windows lie along the depth of volumes."""
+    """The windows along the depth of volumes."""
 
     windows: Windows
     #: Planes of the volumes, and of the windows.
@@ -39,14 +39,14 @@ class Depth(NamedTuple):
         return self.windows.padding[0]
 
     def places(self) -> list[Any]:
-        """Return for each tap the planes that it reads, behind the batch."""
+        """Return for each tap the planes that it reads, after the batch's index."""
         return [(slice(None), *place) for place in self.windows.places((self.outputs,))]
 
 
 def depth_and_flat(
     planes: int, outputs: int, kernel: int, geometry: tuple[Ints, ...]
 ) -> tuple[Depth, tuple[Ints, ...]]:
-    """Return how windows lie along the depth, and their geometry in the images."""
+    """Return the windows along the depth, and their geometry in the images."""
     stride, padding, dilation = (values[:1] for values in geometry)
     windows = Windows((kernel,), stride, padding, dilation)
     return Depth(windows, planes, outputs), tuple(values[1:] for values in geometry)

@@ -36,7 +36,7 @@ from autocalc._kernels.work import size
 conv_activation = composite(
     "conv_activation",
     f"out ; x weight bias? other? ; {GEOMETRY} {ATTRIBUTES}",
-    "out = f(conv(x, weight, bias) + other), f the activation; other lies like out.",
+    "out = f(conv(x, weight, bias) + other), f the activation; other has out's layout.",
     key="shapes",
     layout="prefers channels-last",
 )

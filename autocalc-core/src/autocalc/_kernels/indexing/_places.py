@@ -61,7 +61,7 @@ def replace(shape: Shape, axis: int, size: int) -> Shape:
 
 
 def checked(xp: Any, kernel: str, operand: str, index: Array, size: int) -> Array:
-    """Return `index` if all of it lies in 0 to `size` - 1.
+    """Return `index` if all of it is in 0 to `size` - 1.
 
     Raises
     ------

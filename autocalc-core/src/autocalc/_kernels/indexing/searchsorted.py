@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where values would stand in sorted ones."""
+"""The places of values among sorted ones."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def singular(xp: Any) -> Callable[[Array], str | None]:
             return "is singular, and holds infinity or NaN"
         sizes = xp.linalg.svd(matrix, compute_uv=False)
         return (
-            f"is singular: its singular values lie between {sizes[-1]:.3g} and "
+            f"is singular: its singular values are between {sizes[-1]:.3g} and "
             f"{sizes[0]:.3g}, so it has no inverse. Add a small multiple of the "
             f"identity, or use the singular value decomposition"
         )
@@ -177,7 +177,7 @@ def _unfinished(find: Callable[[Array], Any]) -> Callable[[Array], str | None]:
 
 
 def values_and_vectors(place: int) -> Any:
-    """Allow vectors an error that grows as the values lie closer together."""
+    """Allow vectors an error that grows as the values get closer together."""
 
     @budget("8 n eps max|value|, of vectors divided by the gap between values")
     def result(

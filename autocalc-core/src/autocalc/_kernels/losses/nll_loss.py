@@ -27,7 +27,7 @@ nll_loss = composite(
     "nll_loss",
     "loss slopes? ; log_p target ; reduction:none,mean,sum ignore_index:int",
     "-log_p[i, target[i]], the mean of those whose label counts; slopes [N] are its "
-    "derivatives by what stands there, 0 where the label does not count.",
+    "derivatives by these elements, 0 where the label does not count.",
     defaults=("mean", -100),
 )
 

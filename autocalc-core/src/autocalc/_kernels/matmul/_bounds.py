@@ -99,7 +99,7 @@ FEWER_PARTS = {"bf16x2": 1.2 * 2.0**-15, "bf16": 1.35 * 2.0**-7}
 
 
 def lost_of_parts(parts: str) -> Callable[[Array, Array], Array]:
-    """Return the bound of what ``a @ b`` loses beside its rounding errors."""
+    """Return the bound of the error of ``a @ b`` without its rounding errors."""
 
     def lost(a: Array, b: Array) -> Array:
         whole = np.matmul(magnitude(a), magnitude(b))
@@ -114,7 +114,7 @@ def product_of_parts(parts: str) -> Bound:
 
 
 def said_of_parts(parts: str) -> str:
-    """Return what stands before SPLIT in the text of a budget."""
+    """Return the part of a budget's text that precedes SPLIT."""
     share = {"bf16x2": "1.2 * 2**-15", "bf16": "1.35 * 2**-7"}[parts]
     return f"((K + 2) * eps + {share}) * (|A| |B|){SPLIT}"
 

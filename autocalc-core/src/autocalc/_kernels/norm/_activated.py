@@ -29,7 +29,7 @@ from autocalc._kernels.budgets import magnitude
 from autocalc._kernels.precision import sigmoid_of
 from autocalc._kernels.spec import Array
 
-#: Of a signature, behind `eps`.
+#: Of a signature, after `eps`.
 ATTRIBUTES = (
     "activation:none,relu,hardtanh,leaky_relu,hardswish,silu alpha:float beta:float"
 )
@@ -153,7 +153,7 @@ def passed_in_primitives(
     alpha: float,
     beta: float,
 ) -> Array:
-    """Return what passes of `g`, told by the result or by what came before it."""
+    """Return the gradient of the activation, from its output or its input."""
     if activation == "relu":
         zero = k.constant(0, g)
         return k.where(k.compare(told_by, zero, "le"), zero, g)

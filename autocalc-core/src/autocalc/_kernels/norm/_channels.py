@@ -84,7 +84,7 @@ def channels(where: str, x: Meta, **operands: Meta | None) -> Shape:
 
 
 def over(shape: Shape) -> tuple[int, ...]:
-    """Return the axes of (N, C, ...) that lie within one channel."""
+    """Return the axes of (N, C, ...) that are within one channel."""
     return (0, *range(2, len(shape)))
 
 

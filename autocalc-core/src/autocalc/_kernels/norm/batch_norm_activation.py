@@ -5,8 +5,8 @@
 
     out = f(batch_norm(x) + other)        other: the shortcut, or absent
 
-What passes of a gradient is told by `out`, which is kept by whoever reads it next; of
-hardswish and silu by what comes before them, which is computed again from x.
+The gradient of the activation follows from `out`, which its next reader keeps anyway;
+that of hardswish and silu from their input, which is computed again from x.
 """
 
 from __future__ import annotations
@@ -164,8 +164,8 @@ batch_norm_activation_backward = composite(
     "batch_norm_activation_backward",
     "dx? dweight? dbias? dother? ; g x out? other? mean var weight? bias? ; "
     f"eps:float {ATTRIBUTES} accumulate:int",
-    "dother = g times the slope of the activation, told by out or, of hardswish and "
-    "silu, by x, weight, bias and other; dx, dweight and dbias are those of "
+    "dother = g times the slope of the activation, from out or, of hardswish and "
+    "silu, from x, weight, bias and other; dx, dweight and dbias are those of "
     "batch_norm_backward from it.",
     key="shapes",
     layout="like",

@@ -16,9 +16,9 @@ from autocalc.errors import ShapeError
 
 
 def largest(xp: Any, taps: Array, places: Array, outside: int) -> tuple[Array, Array]:
-    """Return the largest over axis 2, and where it lies; NaN is the largest of all.
+    """Return the largest over axis 2, and its place; NaN is the largest of all.
 
-    Of equals it is the first, but never one that lies outside.
+    Of equals it is the first, but never one that is outside.
     """
     best = xp.argmax(taps, axis=2)[:, :, None]
     index = xp.take_along_axis(xp.broadcast_to(places, taps.shape), best, 2)
@@ -32,7 +32,7 @@ def spans(n: int, size: int) -> list[slice]:
 
 
 class Call(NamedTuple):
-    """One pooling: the input's shape and how windows lie."""
+    """One pooling: the input's shape and the windows' geometry."""
 
     x: Shape
     kernel: Ints
@@ -98,11 +98,11 @@ def adaptive_label(shape: Shape, sizes: Ints) -> str:
 
 
 def expect_planes(where: str, name: str, meta: Meta, dims: int) -> None:
-    """Raise unless an operand is (N, C, ...) with `dims` dimensions behind."""
+    """Raise unless an operand is (N, C, ...) with `dims` dimensions after C."""
     if dims < 1 or len(meta.shape) != dims + 2:
         message = (
             f"{where}: `{name}` has shape {meta.shape}; it must be (N, C, ...) with "
-            f"{max(dims, 1)} dimensions behind."
+            f"{max(dims, 1)} dimensions after C."
         )
         raise ShapeError(message)
 

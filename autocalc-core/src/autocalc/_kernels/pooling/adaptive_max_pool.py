@@ -33,7 +33,7 @@ adaptive_max_pool = composite(
     "adaptive_max_pool",
     "out indices? ; x ; sizes:ints",
     "The largest element of each box of x [N, C, ...], as many boxes as "
-    "`sizes` says, and where it lies in its plane, counted row by row.",
+    "`sizes` says, and its place in its plane, counted row by row.",
     key="shapes",
     layout="like",
 )

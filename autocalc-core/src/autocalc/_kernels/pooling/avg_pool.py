@@ -2,7 +2,7 @@
 """The means of windows, forward and backward.
 
 A window reads as one of a convolution does.  With `ceil` a last one may reach over the
-end; what lies outside counts only where `count_include_pad` says that padding does.
+end; elements outside count only where `count_include_pad` says that padding does.
 """
 
 from __future__ import annotations

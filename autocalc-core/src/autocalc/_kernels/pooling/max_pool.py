@@ -2,7 +2,7 @@
 """The largest elements of windows, and the way back to them.
 
 A window reads as one of a convolution does.  With `ceil` a last one may reach over the
-end; what lies outside is never the largest.
+end; an element outside is never the largest.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _WINDOWS = "kernel:ints stride:ints padding:ints"
 max_pool = composite(
     "max_pool",
     f"out indices? ; x ; {_WINDOWS} dilation:ints ceil:bool",
-    "The largest element of each window of x [N, C, ...], and where it lies in "
+    "The largest element of each window of x [N, C, ...], and its place in "
     "its plane, counted row by row: the first of equals; NaN is the largest.",
     key="shapes",
     layout="like",

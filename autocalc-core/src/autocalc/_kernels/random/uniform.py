@@ -2,7 +2,7 @@
 """Uniform random numbers.
 
 Word ``offset + i`` of the Philox stream belongs to element `i` where one word is
-enough; where an element needs more, they lie side by side.
+enough; where an element needs more, they are adjacent.
 """
 
 from __future__ import annotations

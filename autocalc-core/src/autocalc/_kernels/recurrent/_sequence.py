@@ -63,7 +63,7 @@ def sigmoid(off: Array, value: Array, eps: float) -> Array:
     """Bound the error of a sigmoid of this value, its argument off by `off`.
 
     It may be taken from a tanh, whose rounding is eps: gates multiply and add, so what
-    counts is their error beside 1.
+    counts is their error relative to 1.
     """
     return off * (value * (1 - value) + off) + (ACTIVATION * value + 1) * eps
 

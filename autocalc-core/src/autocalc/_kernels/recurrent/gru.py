@@ -2,7 +2,7 @@
 """A layer of gated recurrent units over a whole sequence.
 
 Cho and others: Learning phrase representations using RNN encoder-decoder (2014), with
-the reset gate behind the product, as cuDNN and PyTorch have it.  At each step, with h
+the reset gate after the product, as cuDNN and PyTorch have it.  At each step, with h
 that of the step before and xr, xz, xn, hr, hz, hn the blocks of w_ih x + b_ih and of
 w_hh h + b_hh::
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The gradients of a layer of long short-term memory; `lstm` has the formulas.
 
-Backward walks the steps from the last to the first with the gradients of h and c::
+The backward pass goes from the last step to the first with the gradients of h and c::
 
     dc += dh * o * (1 - tanh(c')^2)
     d(i, f, g, o) = (dc * g * i (1 - i), dc * c * f (1 - f), dc * i * (1 - g^2),
@@ -216,7 +216,7 @@ def _(
     )
 
 
-#: Of two operands: what their product loses beside its rounding errors.
+#: Of two operands: the error of their product without its rounding errors.
 Lost: TypeAlias = Callable[[Array, Array], Array | float]
 
 

@@ -5,7 +5,7 @@ Elman: Finding structure in time (1990).  At each step, with h that of the step 
 
     h' = activation(w_ih x + b_ih + w_hh h + b_hh)
 
-Backward walks the steps from the last to the first: d = dh * slope, dh = d w_hh.
+Backward, from the last step to the first: d = dh * slope, dh = d w_hh.
 """
 
 from __future__ import annotations

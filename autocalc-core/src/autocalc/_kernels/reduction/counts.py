@@ -18,7 +18,7 @@ from autocalc._kernels.spec import Array, Meta, Sample
 bincount = standalone(
     "bincount",
     "counts ends ; a ; size:int",
-    "How often each of 0 ... size - 1 stands in a, and the smallest and the largest "
+    "How often each of 0 ... size - 1 occurs in a, and the smallest and the largest "
     "element, (0, -1) of none; other elements are not counted.",
     dtypes=(INT64,),
 )

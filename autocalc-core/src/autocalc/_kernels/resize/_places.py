@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
 
 def limit_of(n: int, padding: str) -> float:
-    """Return how far a place may lie outside: beyond, nothing else is read."""
+    """Return how far outside a place may be: farther out, the same is read."""
     return FAR if padding == "reflection" else n + 4.0
 
 

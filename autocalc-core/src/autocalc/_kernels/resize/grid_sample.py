@@ -71,7 +71,7 @@ def _spread(k: Any, a: Array, x: Array) -> Array:
 
 
 def _flat(a: Array) -> Array:
-    """Return images, or what stands at places, with one dimension for all places."""
+    """Return images, or values at places, with one dimension for all places."""
     return a.reshape(*a.shape[:2], math.prod(a.shape[2:]))
 
 
@@ -129,7 +129,7 @@ class _Doubt(NamedTuple):
 def _doubt(
     grid: Array, planes: Shape, mode: str, padding: str, align: bool, eps: float
 ) -> _Doubt:
-    """Return the doubt about places; where those that jump do lies in the middle."""
+    """Return the doubt about places; `nearest` jumps in the middle between places."""
     middle = 0.5 if mode == "nearest" else 0.0
     total: Any = 0.0
     jumps: Any = False
@@ -223,7 +223,7 @@ grid_sample_backward = composite(
     "grid_sample_backward",
     f"dx? dgrid? ; g x grid ; {_ATTRIBUTES}",
     "The gradients of grid_sample: g added into zeros where images were read, and by "
-    "the slopes of the result; where a place lies at an end, that of the padding.",
+    "the slopes of the result; where a place is at an end, that of the padding.",
     key="shapes",
 )
 

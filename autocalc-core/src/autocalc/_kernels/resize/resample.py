@@ -62,7 +62,7 @@ def _(
 
 
 class _Places(NamedTuple):
-    """Between which elements each output lies, and how far towards the second."""
+    """The two elements around each output, and how far it is towards the second."""
 
     low: Array
     high: Array
@@ -141,7 +141,7 @@ def _lines_in(
 ) -> tuple[Array, Array, Array, Array]:
     """Return the indices low and high, and 1 - t and t, rounded once to `like`'s dtype.
 
-    The last two as they broadcast to an array with `behind` dimensions behind theirs.
+    The last two as they broadcast to an array with `behind` dimensions after theirs.
     What small sizes need is kept: to find it takes longer than to resample.
     """
     key = k.dtype(like), behind, n, size, scale, mode, align_corners
@@ -196,7 +196,7 @@ def _(
     n = x.shape[axis]
     places = _places(numpy_xp, n, size, scale, mode, align_corners)
     near = np.take(x, places.low, axis) + np.take(x, places.high, axis)
-    # A place that is off by a rounding lies between the next two, perhaps.
+    # A place that is off by a rounding may be between the next two.
     far = np.max(x, axis=axis, keepdims=True, initial=0)
     off = 4 * (n + 1) * 2.0**-52 * far
     return [4 * eps * near + off + ulp(expected[0], eps)]

@@ -65,7 +65,7 @@ def axis_of(where: str, dim: int, ndim: int) -> int:
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
         message = (
-            f"{where}: `dim`={dim} is out of range for {ndim} dimensions; it must lie "
+            f"{where}: `dim`={dim} is out of range for {ndim} dimensions; it must be "
             f"in {-limit} to {limit - 1}."
         )
         raise DimensionError(message)

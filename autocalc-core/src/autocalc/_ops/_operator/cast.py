@@ -27,7 +27,7 @@ def astype(x: Tensor, dtype: DType) -> Tensor:
 
 
 def move(x: Tensor, dtype: Any) -> Tensor:
-    """Return a copy of `x` where `dtype` says that elements lie: recorded.
+    """Return a copy of `x` on the device of `dtype`: recorded.
 
     `dtype` is of the same elements: NumPy's of the CPU, or that of a device.
     """

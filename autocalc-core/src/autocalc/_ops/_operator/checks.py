@@ -39,7 +39,7 @@ def check_sizes(where: str, **sizes: Any) -> None:
 def check_probability(where: str, p: Any) -> None:
     """Raise unless `p` is a number from 0 to 1."""
     if not isinstance(p, (int, float)) or not 0.0 <= p <= 1.0:
-        message = f"{where}: `p` is {p!r}; a probability lies from 0 to 1."
+        message = f"{where}: `p` is {p!r}; a probability is from 0 to 1."
         raise ArgumentError(message)
 
 
@@ -79,7 +79,7 @@ def check_shape(where: str, name: str, x: Any, needed: str) -> None:
 
     ``"(N, C, L) or (C, L)"`` is two or three dimensions, ``"[..., n, k]"`` two or more,
     ``"square matrices [..., n, n]"`` two or more, of which the last are equal; ``"a
-    vector"`` and ``"a matrix"`` are forms, too.  Other words only stand in the text.
+    vector"`` and ``"a matrix"`` are forms, too.  Other words are only text.
     """
     if not _fits(check_tensor(where, x)._array.shape, needed):
         message = f"{where}: `{name}` has shape {x.shape}; it must be {needed}."

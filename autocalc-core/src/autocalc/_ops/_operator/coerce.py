@@ -106,7 +106,7 @@ _EXACT = 1 << 24
 
 
 def usual_number(x: Any, y: Any) -> Tensor | None:
-    """Return a number beside a floating-point tensor as a 0-d tensor of its dtype.
+    """Return a number next to a floating-point tensor as a 0-d tensor of its dtype.
 
     None for any other pair.  It saves the search for a common dtype, two thirds of what
     ``x + 2.0`` takes.
@@ -122,7 +122,7 @@ def usual_number(x: Any, y: Any) -> Tensor | None:
 
 
 def is_beside_half(x: Any, y: Any) -> bool:
-    """Return whether a number stands beside a tensor of half precision that rounds it.
+    """Return whether one operand is a number that the other, of half precision, rounds.
 
     Such a pair is computed in float32.
     """
@@ -136,7 +136,7 @@ def is_beside_half(x: Any, y: Any) -> bool:
 def array_beside(a: Any, y: Any) -> Any:
     """Return the array of `y`, which is a tensor or a number, to compute with `a`.
 
-    A number has the dtype of `a`.  None where it would change that (a float beside
+    A number has the dtype of `a`.  None where it would change that (a float with
     integers), and for all that is neither.
     """
     kind = y.__class__

@@ -248,10 +248,9 @@ def binary(  # noqa: C901
     `doc` says what one pair of elements becomes: "Return `doc`, element by element;
     shapes broadcast."  `mixed` sees operands of two dtypes, or a number, before they
     are promoted: it raises, returns the result, or None.  Without `numbers` both must
-    be tensors; without `usual`, `mixed` sees a number beside a floating-point tensor,
-    too.  `number_first`, `number_last`: a number before or behind such a tensor needs
-    no look of `mixed`.
-    `place` and `names` are those of `unary`.
+    be tensors; without `usual`, `mixed` sees a number with a floating-point tensor,
+    too.  `number_first`, `number_last`: a number before or after such a tensor needs no
+    look of `mixed`. `place` and `names` are those of `unary`.
     """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]

@@ -46,7 +46,7 @@ def rounded_once(function: Any = None, *, promotes: bool = False) -> Any:
     function
         What is decorated.
     promotes
-        Whether it promotes its operands: of half precision beside float32 they are
+        Whether it promotes its operands: of half precision with float32 they are
         converted, too.  Other functions refuse such a pair.
     """
     if function is None:

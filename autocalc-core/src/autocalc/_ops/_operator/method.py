@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The methods of `Tensor`, declared beside the operators that they are.
+"""The methods of `Tensor`, declared next to their operators.
 
 ::
 

@@ -27,7 +27,7 @@ def factor_first(where: str, word: str, factor: Any, last: Any, given: Any) -> A
     if not (isinstance(factor, Number) or zero_d):
         message = (
             f"{where}: got a {type(factor).__name__} in front of the last tensor, "
-            f"where only the number `{word}` may stand; give it by name."
+            f"where only the number `{word}` is allowed; give it by name."
         )
         raise DTypeError(message)
     if given != 1:

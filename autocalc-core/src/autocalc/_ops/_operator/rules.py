@@ -17,7 +17,7 @@ _SELECTING = frozenset({"max", "min", "relu", "hardtanh", "max_pool", "scatter_a
                         "scatter_amin", "adaptive_max_pool",
                         "batch_norm_running"})  # fmt: skip
 
-#: Every operator that was made, for those who look at all rules: `ac.profiler`.
+#: Every operator that was made, for readers of all rules: `ac.profiler`.
 OPS: list[Op] = []
 
 

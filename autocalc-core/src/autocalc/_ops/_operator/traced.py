@@ -42,7 +42,7 @@ OFTEN = 32
 #: With more keys than this a selection begins again.
 MAX_KEYS = 4096
 
-#: Arguments that are told apart by their class and value.
+#: Arguments that are distinguished by their class and value.
 _VALUES = frozenset({bool, int, str, NoneType, EllipsisType, DType})
 
 

@@ -50,8 +50,8 @@ _new = Tensor.__new__
 def view_of(x: Any, array: Any, op: Any, attributes: Any) -> Tensor:
     """Return `array`, which the view operator `op` has made of `x`, as a view of it.
 
-    Recorded if `x` has a history.  The base learns of it in any case: who writes a
-    recorded value into one of its views must reach them all.
+    Recorded if `x` has a history.  The base records the view in any case: a recorded
+    value that is written into one of its views must reach them all.
     """
     view: Any = _new(Tensor)
     view._array = array
@@ -103,7 +103,7 @@ def steps(view_chain: ViewChain) -> list[tuple[Any, Any, Any]]:
 
 
 def leave_base(x: Any) -> None:
-    """Let `x` stand alone: no view of another tensor, and without views."""
+    """Make `x` independent: no view of another tensor, and without views."""
     x._view = None
 
 

@@ -28,7 +28,7 @@ def threshold(
     threshold
         The limit.
     value
-        What stands where `input` is at the limit or below.
+        The result where `input` is at the limit or below.
     inplace
         Write the result into the memory of `input`.
 

@@ -122,7 +122,7 @@ def diag_embed(
     input
         The tensor.
     offset
-        The diagonal: 0 is the main one, positive ones lie above it.
+        The diagonal: 0 is the main one, positive ones are above it.
     dim1
         The dimension of the rows.
     dim2
@@ -161,7 +161,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     input
         The tensor.
     diagonal
-        The diagonal: 0 is the main one, positive ones lie above it.
+        The diagonal: 0 is the main one, positive ones are above it.
     out
         A tensor that takes the result, converted to its dtype.
 
@@ -216,7 +216,7 @@ def trace(input: Tensor) -> Tensor:
 
 
 def _below(rows: int, columns: int, offset: int) -> Any:
-    """Return where a matrix lies on or below a diagonal, an array."""
+    """Return the mask of a matrix on and below a diagonal, an array."""
     like = arrays.empty((), dtypes.int64.numpy)
     down, right = arrays.arange(rows, like), arrays.arange(columns, like)
     limit = arrays.add(down.reshape(rows, 1), constant(offset, like.dtype))
@@ -238,7 +238,7 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     input
         The tensor.
     diagonal
-        The diagonal: 0 is the main one, positive ones lie above it.
+        The diagonal: 0 is the main one, positive ones are above it.
     out
         A tensor that takes the result, converted to its dtype.
 
@@ -262,7 +262,7 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     input
         The tensor.
     diagonal
-        The diagonal: 0 is the main one, positive ones lie above it.
+        The diagonal: 0 is the main one, positive ones are above it.
     out
         A tensor that takes the result, converted to its dtype.
 
@@ -287,9 +287,9 @@ def _triangle(where: str, input: Tensor, diagonal: int) -> Tensor:
     rows, columns = a.shape[-2:]
     below = _kept_below if rows * columns <= _KEPT else _below
     if where == "tril":
-        part = make(arrays.beside(a, below(rows, columns, offset)), None)
+        part = make(arrays.near(a, below(rows, columns, offset)), None)
         return comparison.where_op(part, x, zero)
-    part = make(arrays.beside(a, below(rows, columns, offset - 1)), None)
+    part = make(arrays.near(a, below(rows, columns, offset - 1)), None)
     return comparison.where_op(part, zero, x)
 
 
@@ -310,11 +310,11 @@ def tril_indices(
     col
         Columns.
     offset
-        The diagonal: 0 is the main one, positive ones lie above it.
+        The diagonal: 0 is the main one, positive ones are above it.
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
 
     Examples
     --------
@@ -346,11 +346,11 @@ def triu_indices(
     col
         Columns.
     offset
-        The diagonal: 0 is the main one, positive ones lie above it.
+        The diagonal: 0 is the main one, positive ones are above it.
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
 
     Examples
     --------
@@ -385,7 +385,7 @@ def _indices_of(where: str, row: Any, col: Any, offset: Any, lower: bool) -> Ten
 
 
 def _places(rows: int, columns: int, offset: int, lower: bool) -> Any:
-    """Return the indices, [2, n], of what lies below a diagonal, or not below it."""
+    """Return the indices, [2, n], of elements below a diagonal, or not below it."""
     mask = make(_below(rows, columns, offset), None)
     found: Any = masking.nonzero(mask if lower else logical.logical_not(mask))
     return arrays.copy(found._array.T)
@@ -412,7 +412,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     input
         The tensor.
     offset
-        The diagonal: 0 is the main one, positive ones lie above it.
+        The diagonal: 0 is the main one, positive ones are above it.
 
     Examples
     --------

@@ -196,7 +196,7 @@ def stack(
     tensors
         The tensors, a list or a tuple.
     dim
-        Where the new dimension stands.
+        The place of the new dimension.
     out
         A tensor that takes the result, converted to its dtype.
     axis

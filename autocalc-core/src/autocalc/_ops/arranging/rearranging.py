@@ -38,7 +38,7 @@ from autocalc.errors import ArgumentError, DimensionError, ShapeError
 def repeat(input: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
     """Return copies of `input` side by side: repeats[i] along dimension i.
 
-    There may be more repeats than dimensions; new dimensions stand in front.
+    There may be more repeats than dimensions; new dimensions are in front.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def repeat_interleave(
     output_size: int | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """Return each element repeated, one behind the other.
+    """Return each element repeated, one after the other.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def repeat_interleave(
     Raises
     ------
     ShapeError
-        If `repeats` has not as many elements as `dim`.
+        If `repeats` does not have as many elements as `dim`.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def _repetitions(counts: Tensor, size: int | None) -> Tensor:
             f"{length}."
         )
         raise ArgumentError(message)
-    # A step up wherever the next one begins; some begin behind the last.
+    # A step up wherever the next one begins; some begin after the last.
     steps = arrays.zeros((length + 1,), a.dtype)
     if n > 1:
         ones = arrays.full((n - 1,), 1, a.dtype)
@@ -302,7 +302,7 @@ def flip(input: Tensor, dims: Dims) -> Tensor:
     for axis in axes:
         n = x._array.shape[axis]
         back = _kept_places(n) if n <= _KEPT else _places_back(n)
-        places = make(arrays.beside(x._array, back), None)
+        places = make(arrays.near(x._array, back), None)
         x = indexing_ops.index_select_op(x, places, axis)
     return x
 
@@ -388,7 +388,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 
 @traced
 def _reversed_for_turn(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
-    """Return what `rot90` turns: rows are reversed where they lie side by side."""
+    """Return what `rot90` turns: rows are reversed where they are side by side."""
     x, plane = check_tensor("rot90", input), integers("rot90", "dims", dims)
     ndim = x._array.ndim
     axes = [axis_of("rot90", d, ndim) for d in plane]

@@ -97,7 +97,7 @@ def view_copy(input: Tensor, size: Sequence[int]) -> Tensor:
     Raises
     ------
     ShapeError
-        If `size` has not as many elements.
+        If `size` does not have as many elements.
 
     Examples
     --------

@@ -137,7 +137,7 @@ def slice_scatter(
     dim
         The dimension; a negative one counts from the end.
     start, end
-        The first slice and the one behind the last, as in Python's slices.
+        The first slice and the one after the last, as in Python's slices.
     step
         From one slice to the next, 1 or more.
     axis
@@ -180,7 +180,7 @@ def slice_copy(
     dim
         The dimension; a negative one counts from the end.
     start, end
-        The first slice and the one behind the last, as in Python's slices.
+        The first slice and the one after the last, as in Python's slices.
     step
         From one slice to the next, 1 or more.
     axis
@@ -236,7 +236,7 @@ def as_strided_scatter(
     size
         The shape of `src`.
     stride
-        How many elements lie from one index to the next, in each dimension.
+        The number of elements from one index to the next, in each dimension.
     storage_offset
         The number of the first element; 0 by default.
 

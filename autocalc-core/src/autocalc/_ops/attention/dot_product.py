@@ -35,8 +35,8 @@ attention_op = nary("attention", saves=SAVES)
 
 @attention_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """The kernel kept lse, which has no history: a recorded walk takes primitives."""
-    into = None if k.records else _beside(k, n, *n.saved[2:5])
+    """The kernel kept lse, which has no history: a recorded pass uses primitives."""
+    into = None if k.records else _gradients_together(k, n, *n.saved[2:5])
     return *_gradients(k, n, g, n.saved, into), None, None, None
 
 
@@ -51,7 +51,7 @@ def _gradients(k: Any, n: Any, g: Any, saved: Any, into: Any) -> Any:
     return k.attention_backward(*operands, *n.attributes, want=want, into=into)
 
 
-def _beside(
+def _gradients_together(
     k: Any, n: Any, q: Array, keys: Array, v: Array
 ) -> tuple[Array, ...] | None:
     """Return arrays for the gradients, in one memory where the operands fill one.
@@ -123,7 +123,7 @@ def _results(k: Any, n: Any, operands: Any, turned: Any) -> tuple[Any, Any]:
 
     A leaf keeps an array made for it; of a view it would make a copy.
     """
-    into = _beside(k, n, *turned)
+    into = _gradients_together(k, n, *turned)
     if into is not None:
         return into, (None, None, None)
     whole = [

@@ -57,7 +57,7 @@ def batched(where: str, input: Any, dims: int) -> tuple[Tensor, bool]:
     Raises
     ------
     ShapeError
-        If it is neither (N, C, ...) nor (C, ...) with `dims` dimensions behind.
+        If it is neither (N, C, ...) nor (C, ...) followed by `dims` dimensions.
     """
     x = check_tensor(where, input)
     ndim = x._array.ndim

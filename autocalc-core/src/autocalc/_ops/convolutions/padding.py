@@ -43,9 +43,9 @@ def pad(
         How many elements (before, after) the last dimension, then before and after the
         one in front of it, and so on; negative numbers take elements away.
     mode
-        ``"constant"`` adds `value`; ``"reflect"`` what lies on the other side of the
+        ``"constant"`` adds `value`; ``"reflect"`` the values on the other side of the
         border, without the border itself; ``"replicate"`` the border; ``"circular"``
-        what lies at the other end.
+        the values at the other end.
     value
         Of ``"constant"``; 0 by default.
 
@@ -107,7 +107,7 @@ Shape = tuple[int, ...]
 
 @lru_cache(1024)
 def _plan(shape: Shape, amounts: Shape) -> tuple[Shape, tuple[slice, ...]] | None:
-    """Return the padded shape and where the input stands in it.
+    """Return the padded shape and the place of the input in it.
 
     None if nothing is added, something is taken away, or `amounts` do not fit.
     """
@@ -123,7 +123,7 @@ def _plan(shape: Shape, amounts: Shape) -> tuple[Shape, tuple[slice, ...]] | Non
 def _framed(
     x: Tensor, sizes: Shape, place: tuple[slice, ...], value: float | None
 ) -> Tensor:
-    """Return a tensor of `value` in which `x` stands at `place`."""
+    """Return a tensor of `value` with `x` at `place`."""
     a = x._array
     if value is None:
         out = arrays.zeros(sizes, a.dtype)
@@ -173,7 +173,7 @@ def _wrapped(i: int, n: int) -> int:
     return i % n
 
 
-#: Mode: (where element i of n lies if it lies outside, how far outside i may be).
+#: Mode: (the source of element i of n outside, how far outside i may be).
 _BORDERS: dict[str, tuple[Callable[[int, int], int], Callable[[int], int]]] = {
     "reflect": (_reflected, lambda n: n - 1),
     "replicate": (_replicated, lambda n: 2**62 if n else 0),

@@ -35,7 +35,7 @@ def asarray(
     dtype
         The dtype of the result; of a buffer of bytes, by default the default dtype.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     copy
         True copies always; False is an error where a copy is needed.
     requires_grad

@@ -84,7 +84,7 @@ def count_of(where: str, n: Any) -> int:
 
 
 def placed(array: Any, device: str | Device | None) -> Any:
-    """Return an array on a device: a copy if it lies elsewhere."""
+    """Return an array on a device: a copy if it is elsewhere."""
     if device is None:
         return array
     kind = dtype_at(device, array.dtype)
@@ -160,7 +160,7 @@ def zeros(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -219,7 +219,7 @@ def ones(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -256,7 +256,7 @@ def full(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -299,7 +299,7 @@ def empty(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -347,7 +347,7 @@ def eye(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 

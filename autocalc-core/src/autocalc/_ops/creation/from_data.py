@@ -178,7 +178,7 @@ def tensor(
     requires_grad
         Whether `backward` shall give this leaf a gradient.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def as_tensor(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def scalar_tensor(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 

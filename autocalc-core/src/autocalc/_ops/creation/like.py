@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch.device.device import beside
+from autocalc._dispatch.device.device import dtype_near
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops._operator.coerce import not_a_tensor
 from autocalc._ops._operator.layouts import laid_out
@@ -24,7 +24,7 @@ def kind_of(where: str, input: Any, dtype: Any, device: str | Device | None) -> 
     except AttributeError:
         raise not_a_tensor(where, input) from None
     if dtype is not None:
-        kind = beside(input._array, dtypes.as_dtype(dtype).numpy)
+        kind = dtype_near(input._array, dtypes.as_dtype(dtype).numpy)
     return kind if device is None else dtype_at(device, kind)
 
 
@@ -35,7 +35,7 @@ def finished_like(
     memory_format: MemoryFormat | None,
     requires_grad: Any,
 ) -> Tensor:
-    """Return a new array as a tensor that lies as asked for, or as `input` does."""
+    """Return a new array as a tensor in the given layout, or in that of `input`."""
     if memory_format is not None or array.ndim == 4:
         made = laid_out(where, make(array, None), memory_format, input)
         array = made._array
@@ -60,7 +60,7 @@ def zeros_like(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default where `input` does.
+        The device of the result; by default that of `input`.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -100,7 +100,7 @@ def ones_like(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default where `input` does.
+        The device of the result; by default that of `input`.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -140,7 +140,7 @@ def empty_like(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default where `input` does.
+        The device of the result; by default that of `input`.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -183,7 +183,7 @@ def full_like(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default where `input` does.
+        The device of the result; by default that of `input`.
     requires_grad
         Whether the result takes part in gradients.
     memory_format

@@ -90,12 +90,12 @@ def set_float32_matmul_precision(precision: str) -> None:
 
     ``a * b = a1 * b1 + a1 * b2 + a2 * b1``
 
-    whose error is at most ``1.2 * 2**-15 * (|A| @ |B|)`` beside that of adding up in
-    float32; "medium" takes ``a1 * b1`` alone, with 1.35 * 2**-7.  Sums of 256 products
-    of normal numbers are off by 2**-21 and 2**-12 of that (root mean square), by 2**-26
-    with "highest".  It is for matrix products, `linear` and their gradients, and the
-    gradients of `LSTM`'s weights and input.  Kernels are chosen, and compiled functions
-    recorded, for each precision apart: to go back gives the bits of before.
+    whose error is at most ``1.2 * 2**-15 * (|A| @ |B|)`` in addition to that of adding
+    up in float32; "medium" takes ``a1 * b1`` alone, with 1.35 * 2**-7.  Sums of 256
+    products of normal numbers are off by 2**-21 and 2**-12 of that (root mean square),
+    by 2**-26 with "highest".  It is for matrix products, `linear` and their gradients,
+    and the gradients of `LSTM`'s weights and input.  Kernels are chosen, and compiled
+    functions recorded, for each precision apart: to go back gives the bits of before.
 
     Parameters
     ----------

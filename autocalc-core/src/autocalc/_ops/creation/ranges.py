@@ -52,7 +52,7 @@ def arange(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -234,7 +234,7 @@ def linspace(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -278,7 +278,7 @@ def logspace(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 

@@ -47,7 +47,7 @@ def bartlett_window(
     dtype
         The dtype of the result, of floats.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -93,7 +93,7 @@ def hann_window(
     dtype
         The dtype of the result, of floats.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -140,7 +140,7 @@ def hamming_window(
     dtype
         The dtype of the result, of floats.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -182,7 +182,7 @@ def blackman_window(
     dtype
         The dtype of the result, of floats.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -228,7 +228,7 @@ def kaiser_window(
     dtype
         The dtype of the result, of floats.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 

@@ -132,7 +132,7 @@ def sub(
     other
         The second operand, a tensor or a number; shapes broadcast.
     tensor
-        `other`, where a number stands in its place: the deprecated form
+        `other`, where a number is given in its place: the deprecated form
         ``sub(input, alpha, other)``.
     alpha
         A factor of `other`.
@@ -348,8 +348,8 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def _slope_of_power(k: Any, a: Any, b: Any) -> Any:
     """Return b * a^(b-1), and 0 where b is 0 also at a = 0, where it is 0 * inf.
 
-    Recorded, a base at which it is not finite is kept out of it: what lies behind a
-    `where` gets the cotangent 0, and the slope of a^-1 at 0 times 0 is NaN.
+    Recorded, a base at which it is not finite is kept out of it: an input of a `where`
+    gets the cotangent 0, and the slope of a^-1 at 0 times 0 is NaN.
     """
     one, zero = k.constant(1, a), k.constant(0, a)
     constant, less = k.compare(b, zero, "eq"), k.sub(b, one)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from autocalc._dispatch.device.device import beside
+from autocalc._dispatch.device.device import dtype_near
 from autocalc._dispatch.engine.eager import elementwise
 from autocalc._dispatch.selection.call import KernelCall
 from autocalc._dispatch.selection.layout import empty_as
@@ -78,7 +78,7 @@ def _comparison(
             shape = a.shape
             if shape != b.shape:
                 shape = broadcast_shapes("compare", shape, b.shape)
-            truth_value = beside(a, boolean)
+            truth_value = dtype_near(a, boolean)
             if len(shape) == 4:
                 z = empty_as(selection.empty, shape, truth_value, a, b)
             else:

@@ -87,7 +87,7 @@ def addcmul(
     tensor2
         The second factor.
     tensor3
-        The second factor, where a number stands in front: the deprecated form
+        The second factor, where a number is in front: the deprecated form
         ``addcmul(input, value, tensor1, tensor2)``.
     value
         A factor of the product.
@@ -140,7 +140,7 @@ def addcdiv(
     tensor2
         The divisor.
     tensor3
-        The divisor, where a number stands in front: the deprecated form
+        The divisor, where a number is in front: the deprecated form
         ``addcdiv(input, value, tensor1, tensor2)``.
     value
         A factor of the quotient.

@@ -74,7 +74,7 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
     input
         The tensor.
     decimals
-        Digits behind the point; negative ones round to tens and so on.
+        Digits after the point; negative ones round to tens and so on.
     out
         A tensor that takes the result, converted to its dtype.
 

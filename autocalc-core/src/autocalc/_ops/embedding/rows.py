@@ -66,7 +66,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _frequencies(k: Any, indices: Any, rows: int, g: Any) -> Any:
-    """Return how often each number stands among all, as factors of its row of g."""
+    """Return how often each number occurs, as factors of its row of g."""
     size = math.prod(k.shape(indices))
     flat = k.reshape(indices, (size,))
     one = k.full((size,), 1, k.dtype(g))
@@ -164,7 +164,7 @@ def row_number(where: str, padding_idx: Any, rows: int) -> int | None:
     if not isinstance(padding_idx, int) or not -rows <= padding_idx < rows:
         message = (
             f"{where}: `padding_idx` is {padding_idx!r} for a table of {rows} rows; it "
-            f"must lie in {-rows} to {rows - 1}."
+            f"must be in {-rows} to {rows - 1}."
         )
         raise ArgumentError(message)
     return padding_idx % rows
@@ -183,7 +183,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     Returns
     -------
     Tensor
-        Of int64; of the shape of `tensor`, and num_classes behind it.
+        Of int64; of the shape of `tensor`, followed by num_classes.
 
     Raises
     ------

@@ -125,7 +125,7 @@ def grid_sample(
         [N, C, H, W] or [N, C, D, H, W], float32 or float64.
     grid
         Places from -1 to 1, [N, H_out, W_out, 2], x before y, or [N, D_out, H_out,
-        W_out, 3]; beyond them lies the padding.
+        W_out, 3]; beyond them is the padding.
     mode
         ``"bilinear"``: means of the 4 pixels around a place (of 8 in a volume);
         ``"nearest"``; ``"bicubic"``: of 16 pixels, images only.

@@ -39,7 +39,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.resample(g, axis, n.shapes[0][axis], *rest)
 
 
-#: Mode: the dimensions behind (N, C) that it takes.
+#: Mode: the dimensions after (N, C) that it takes.
 _DIMS = {
     "nearest": (1, 2, 3),
     "nearest-exact": (1, 2, 3),
@@ -76,7 +76,7 @@ def interpolate(
     scale_factor
         By how much to enlarge, in place of `size`; the new size is rounded down.
     mode
-        ``"nearest"``, which rounds down, or ``"nearest-exact"``, whose pixels lie at
+        ``"nearest"``, which rounds down, or ``"nearest-exact"``, whose pixels are at
         their centres; ``"linear"``, ``"bilinear"`` or ``"trilinear"`` by the number of
         dimensions; ``"bicubic"``: sums of 4 x 4 pixels of images; ``"area"``: means of
         the pixels that a new one covers.
@@ -351,7 +351,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     Parameters
     ----------
     input
-        (N, C, ...), with one dimension or more behind the channels.
+        (N, C, ...), with one dimension or more after the channels.
     groups
         Must divide C.
 

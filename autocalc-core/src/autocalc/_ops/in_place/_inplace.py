@@ -483,7 +483,7 @@ def geometric_(x: Tensor, p: float, *, generator: Generator | None = None) -> Te
     """
     where = "geometric_"
     if not 0 < number(where, "p", p) < 1:
-        message = f"{where}: `p` is {p}; it must lie between 0 and 1."
+        message = f"{where}: `p` is {p}; it must be between 0 and 1."
         raise ArgumentError(message)
     like = ones_like(check_tensor(where, x).detach(), dtype=dtypes.float64)
     u = rand_like(like, generator=generator)

@@ -2,7 +2,7 @@
 """Writes at indices and where masks hold: into the tensor's own memory where they can.
 
 Without a graph that needs the old values, a kernel writes the named elements alone.
-What lies otherwise (strides, a history) becomes the result of the function.
+A tensor with other strides, or with a history, becomes the result of the function.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def _reduced(
 def _reduced_alone(
     x: Tensor, index: Tensor, src: Tensor, axis: int, reduce: str, own: bool
 ) -> Tensor:
-    """Return what is to stand at each place that is named, as often as it is named."""
+    """Return the new value of each named place, as often as it is named."""
     first = make(_first_of_equals(index._array, axis), None)
     there = indexing.gather_op(x, index, axis)
     found = scatter_reduction._reduced(reduce, own, there, first, src, axis)

@@ -239,7 +239,7 @@ def put(
     Raises
     ------
     ArgumentError
-        If `source` has not as many elements as `index`.
+        If `source` does not have as many elements as `index`.
 
     Examples
     --------

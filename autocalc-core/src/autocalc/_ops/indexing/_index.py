@@ -74,7 +74,7 @@ def plain_index(index: Any) -> tuple[Any, ...] | None:
 
     Bounds of slices are integers, steps above 0.
 
-    NumPy finds what is out of range; who catches its IndexError asks `split_index`.
+    NumPy finds what is out of range; on its IndexError the caller asks `split_index`.
     """
     kind = index.__class__
     if kind is int:
@@ -225,7 +225,7 @@ def _check_range(x: Tensor, index: list[Any]) -> None:
     used = [part for part in index if part is not None and part is not Ellipsis]
     slices = [part for part in used if part.__class__ is slice]
     if len(slices) == len(index) <= x.ndim:
-        return  # their bounds may lie anywhere
+        return  # their bounds may be anywhere
     if len(used) > x.ndim or index.count(Ellipsis) > 1:
         message = (
             f"index: {len(used)} indices for a tensor of shape {x.shape}, which has "
@@ -277,7 +277,7 @@ def _compare_bounds(x: Tensor, index: list[Any]) -> None:
 
 
 class Picked(NamedTuple):
-    """Positions in the dimensions `axes` merged to one, and the shape they stand in."""
+    """Positions in the dimensions `axes` merged to one, and the shape they form."""
 
     axes: tuple[int, ...]
     positions: Tensor
@@ -354,7 +354,7 @@ def unraveled(flat: Tensor, shape: tuple[int, ...]) -> list[Tensor]:
 
 
 def merged(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, int, tuple[int, ...]]:
-    """Return `x` with `axes` merged to one, where that stands, and the order of axes.
+    """Return `x` with `axes` merged to one, its place, and the order of axes.
 
     Dimensions that are not neighbours go to the front, as PyTorch has it.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch.device.device import beside
+from autocalc._dispatch.device.device import dtype_near
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.call import KernelCall
 from autocalc._dispatch.selection.state import current, recordings, refuse_reading
@@ -31,7 +31,7 @@ def first_places(mask: Any, count: int) -> Any:
     under the mask's dtype, which takes half of the time of a general call.
     """
     selection = current().selection
-    places = selection.empty((count,), beside(mask, INT64))
+    places = selection.empty((count,), dtype_near(mask, INT64))
     kernel = selection.tables[_INDEX].get(mask.dtype)
     if kernel is None:
         kernel = _general.decided(mask, into=places)[0]

@@ -230,7 +230,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
 
     Integers, slices, None and Ellipsis give a view.  Integer and boolean tensors (and
     lists) pick elements, which are copied; they mix as in PyTorch: neighbouring ones
-    stand where the first of them stood, others in front.  A list that holds lists,
+    take the place of the first of them, others go in front.  A list that holds lists,
     tensors, slices, None or Ellipsis is read as a tuple of them.
 
     Raises
@@ -324,7 +324,7 @@ def take_along_dim(
     Raises
     ------
     ShapeError
-        If both have not as many dimensions.
+        If both do not have as many dimensions.
 
     Examples
     --------

@@ -33,7 +33,7 @@ cross_entropy_op = nary("cross_entropy", saves="grad:logits logits target weight
 def _(k: Any, n: Any, g: Any) -> Any:
     """The forward pass kept d loss / d logits; only the cotangent's factor is missing.
 
-    That array has no history, so a recorded walk goes through the decomposition.
+    That array has no history, so a recorded pass uses the decomposition.
     """
     slope, logits, target, weight = n.saved
     if k.records:
@@ -97,8 +97,7 @@ def _of_labels(
     label_smoothing = number("cross_entropy", "label_smoothing", label_smoothing)
     if not 0.0 <= label_smoothing <= 1.0:
         message = (
-            f"cross_entropy: `label_smoothing`={label_smoothing}; it must lie in 0 "
-            f"to 1."
+            f"cross_entropy: `label_smoothing`={label_smoothing}; it must be in 0 to 1."
         )
         raise ArgumentError(message)
     if weight is not None and check_tensor("cross_entropy", weight).requires_grad:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """CTC: the probability of a text over all its alignments with a longer sequence.
 
-Between the labels of a text, and around them, blanks may stand: a text of S labels has
-2 S + 1 places.  alpha(t, s) is the logarithm of the probability of all ways to have
+Between the labels of a text, and around them, there may be blanks: a text of S labels
+has 2 S + 1 places.  alpha(t, s) is the logarithm of the probability of all ways to have
 reached place s after t + 1 steps.  Graves and others: Connectionist temporal
 classification (ICML 2006).
 """
@@ -196,7 +196,7 @@ def _lengths(where: str, name: str, given: Any, count: int, most: int) -> list[i
         message = f"{where}: `{name}` holds {len(lengths)} lengths; give {count}."
         raise ShapeError(message)
     if not all(0 <= n <= most for n in lengths):
-        message = f"{where}: `{name}` is {lengths}; lengths must lie in 0 to {most}."
+        message = f"{where}: `{name}` is {lengths}; lengths must be in 0 to {most}."
         raise ArgumentError(message)
     return lengths
 
@@ -232,7 +232,7 @@ def _texts(where: str, targets: Any, given: Any, count: int, blank: int) -> _Tex
 
 
 def _in_rows(labels: Tensor, lengths: list[int]) -> Tensor:
-    """Return texts that stand one after the other as rows [N, S]."""
+    """Return concatenated texts as rows [N, S]."""
     longest = max(lengths, default=0)
     if not longest:
         return full((len(lengths), 0), 0, dtype=dtypes.int64)

@@ -190,7 +190,7 @@ def cdist(
         The order of the norm.
     compute_mode
         Whether p = 2 is computed by a product of matrices, as the root of ``a.a + b.b -
-        2 a.b``, which is faster and loses digits where rows lie close together:
+        2 a.b``, which is faster and loses digits where rows are close together:
         ``"use_mm_for_euclid_dist_if_necessary"``, the default, for more than 25 rows;
         ``"use_mm_for_euclid_dist"`` always; ``"donot_use_mm_for_euclid_dist"`` never.
         Gradients are products, too; few rows that lead to one take differences.

@@ -326,7 +326,7 @@ def _summed_axes(
         if not 0 <= dims <= most:
             message = (
                 f"tensordot: `dims`={dims} for shapes {a.shape} and {b.shape}; it must "
-                f"lie in 0 to {most}."
+                f"be in 0 to {most}."
             )
             raise ArgumentError(message)
         return list(range(a.ndim - dims, a.ndim)), list(range(dims))

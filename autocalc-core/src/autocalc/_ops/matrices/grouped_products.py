@@ -38,7 +38,7 @@ def grouped_mm(
     mat_b
         (K, N), or (G, K, N).
     offs
-        (G,), int32: where the groups end.  What lies behind the last end gives 0.
+        (G,), int32: where the groups end.  Rows after the last end give 0.
         None where both are 3-d.
     bias
         None: add it to the result.
@@ -151,7 +151,7 @@ def _spans(where: str, offs: Tensor, length: int) -> list[tuple[int, int]]:
     spans = [(a, b - a) for a, b in zip(begins, ends, strict=False)]
     if any(n < 0 for _, n in spans) or (ends and ends[-1] > length):
         message = (
-            f"{where}: `offs` is {ends}; the ends must not decrease, and lie from 0 to "
+            f"{where}: `offs` is {ends}; the ends must not decrease, and be from 0 to "
             f"{length}."
         )
         raise ArgumentError(message)

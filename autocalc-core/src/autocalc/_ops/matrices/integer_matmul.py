@@ -20,7 +20,7 @@ _MOST = 2**20
 def integer_product(gemm: Operator, a: Tensor, b: Tensor) -> Tensor:
     """Return [..., M, K] times [..., K, N], both of one integer dtype.
 
-    Digits i and j contribute at 2^(16 (i + j)); what lies beyond the dtype falls away,
+    Digits i and j contribute at 2^(16 (i + j)); bits beyond the dtype are dropped,
     so int64 takes 10 float products and int32 3.
     """
     inner, dtype = a.shape[-1], a.dtype

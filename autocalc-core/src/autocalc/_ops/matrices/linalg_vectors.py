@@ -109,7 +109,7 @@ def diagonal_of(
     A
         The tensor.
     offset
-        Which diagonal: 0 is the main one, positive ones lie above it.
+        Which diagonal: 0 is the main one, positive ones are above it.
     dim1, dim2
         The dimensions of rows and of columns.
 

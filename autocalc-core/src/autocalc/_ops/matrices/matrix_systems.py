@@ -195,7 +195,7 @@ def tensorsolve(
     if a.numel() != n * n or prod(shape) != n:
         message = (
             f"{where}: `A` has shape {a.shape} and `B` {b.shape}; the sizes of `A` "
-            f"behind the first {b.ndim} must multiply to {n}, and so must those."
+            f"after the first {b.ndim} must multiply to {n}, and so must those."
         )
         raise ShapeError(message)
     found = linear_systems.solve(view.reshape(a, (n, n)), view.reshape(b, (n,)))

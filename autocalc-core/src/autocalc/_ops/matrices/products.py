@@ -159,7 +159,7 @@ def _vector_product(k: Any, a: Any, b: Any, axis: int) -> Any:
     """Return a_1 b_2 - a_2 b_1 and so on, in kernels."""
 
     def turned(x: Any, by: int) -> Any:
-        places = arrays.beside(x._array if k.records else x, _places_from(by))
+        places = arrays.near(x._array if k.records else x, _places_from(by))
         return k.index_select(x, make(places, None) if k.records else places, axis)
 
     left, right = k.mul(turned(a, 1), turned(b, 2)), k.mul(turned(a, 2), turned(b, 1))

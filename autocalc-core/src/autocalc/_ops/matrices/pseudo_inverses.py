@@ -233,7 +233,7 @@ def matrix_rank(
 
 
 def _count_above(values: Tensor, size: Tensor, share: Tensor) -> Tensor:
-    """Return how many of the singular values lie above the limits."""
+    """Return how many of the singular values are above the limits."""
     if values.shape[-1] == 0:
         return zeros(values.shape[:-1], dtype=dtypes.int64)
     most = extrema.amax(values, -1, True)
@@ -276,7 +276,7 @@ def lstsq(
         Up to which share of the largest singular value others count as 0; by default
         max(m, n) times the smallest step of the dtype at 1.
     driver
-        "gelsy", by default, "gels", "gelsd" or "gelss": what is returned beside X.
+        "gelsy", by default, "gels", "gelsd" or "gelss": what is returned with X.
 
     Returns
     -------

@@ -419,7 +419,7 @@ def renorm(
     p
         The order of the norm, positive.
     dim
-        The dimension along which the slices lie.
+        The dimension of which each index is a slice.
     maxnorm
         The largest norm, not negative.
     out

@@ -35,7 +35,7 @@ from autocalc.errors import ArgumentError, ShapeError
 
 Statistics = tuple[Tensor | None, Tensor | None]
 
-# The results are (out, mean, var); the statistics are for those who keep running ones.
+# The results are (out, mean, var); the statistics are for callers with running ones.
 batch_norm_op = multi("batch_norm", saves="mean var x weight:x")
 
 
@@ -171,8 +171,8 @@ def batch_norm(
     Raises
     ------
     ShapeError
-        If there are no channels, another tensor has not one number for each, or there
-        is one value in a channel only.
+        If there are no channels, another tensor does not have one number for each, or
+        there is one value in a channel only.
     ArgumentError
         If running statistics are needed and not there.
 
@@ -207,7 +207,7 @@ def batch_norm_relu(
     """Return max(batch_norm(input) + residual, 0), each way in one kernel.
 
     The same as ``relu(batch_norm(...) + residual)``, with less memory and fewer passes
-    over it: what lies between is never stored, and the gradient passes where the result
+    over it: intermediates are never stored, and the gradient passes where the result
     is not 0.  He, Zhang, Ren, Sun: Deep residual learning for image recognition (2015),
     figure 2.
 

@@ -59,7 +59,8 @@ def instance_norm(
     Raises
     ------
     ShapeError
-        If there are no positions, or a tensor has not one number for each channel.
+        If there are no positions, or a tensor does not have one number for each
+        channel.
 
     Examples
     --------
@@ -122,7 +123,8 @@ def group_norm(
     Raises
     ------
     ShapeError
-        If channels do not fall into groups, or a tensor has not one number for each.
+        If channels do not fall into groups, or a tensor does not have one number for
+        each.
 
     Examples
     --------

@@ -29,7 +29,7 @@ def local_response_norm(
     Parameters
     ----------
     input
-        (N, C, ...), with one dimension or more behind the channels.
+        (N, C, ...), with one dimension or more after the channels.
     size
         How many channels, 1 or more.
     alpha, beta, k

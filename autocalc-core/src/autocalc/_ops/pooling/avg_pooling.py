@@ -113,7 +113,7 @@ def avg_pool2d(
     padding
         Zeros around the input; at most half a window.
     ceil_mode
-        Whether a last window may reach over the end; what lies there does not count.
+        Whether a last window may reach over the end; values there do not count.
     count_include_pad
         Whether zeros of the padding count in a mean.
     divisor_override
@@ -162,7 +162,7 @@ def avg_pool3d(
     padding
         Zeros around the input; at most half a window.
     ceil_mode
-        Whether a last window may reach over the end; what lies there does not count.
+        Whether a last window may reach over the end; values there do not count.
     count_include_pad
         Whether zeros of the padding count in a mean.
     divisor_override
@@ -217,8 +217,8 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     input
         (N, C, H, W) or (C, H, W), float32 or float64.
     output_size
-        One number, or height and width; None keeps that of the input.  Boxes lie as in
-        `adaptive_max_pool2d`.
+        One number, or height and width; None keeps that of the input.  Boxes are those
+        of `adaptive_max_pool2d`.
 
     Raises
     ------
@@ -246,8 +246,8 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     input
         (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     output_size
-        One number, or depth, height and width; None keeps that of the input.  Boxes lie
-        as in `adaptive_max_pool2d`.
+        One number, or depth, height and width; None keeps that of the input.  Boxes are
+        those of `adaptive_max_pool2d`.
 
     Raises
     ------

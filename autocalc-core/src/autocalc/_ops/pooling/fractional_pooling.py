@@ -58,7 +58,7 @@ def fractional_max_pool2d(
     output_ratio
         In its place, what shares of the input's height and width, between 0 and 1.
     return_indices
-        Also return where the elements lie in their planes, counted row by row.
+        Also return the places of the elements in their planes, counted row by row.
     _random_samples
         The draws, (N, C, 2): first those of the columns, then those of the rows.  By
         default they are drawn from the process's generator.
@@ -111,7 +111,7 @@ def fractional_max_pool3d(
     output_ratio
         In its place, what shares of the input's sizes, between 0 and 1.
     return_indices
-        Also return where the elements lie in their volumes, counted row by row.
+        Also return the places of the elements in their volumes, counted row by row.
     _random_samples
         The draws, (N, C, 3): those of depth, height and width.  By default they are
         drawn from the process's generator.
@@ -231,7 +231,7 @@ def _draws(where: str, x: Tensor, dims: int, samples: Tensor | None) -> list[Ten
 def _places(
     x: Tensor, kernel: tuple[int, ...], sizes: tuple[int, ...], draws: list[Tensor]
 ) -> Tensor:
-    """Return where the largest elements lie, (N, C, *sizes)."""
+    """Return the places of the largest elements, (N, C, *sizes)."""
     dims, planes = len(kernel), x.shape[:2]
     inside: Any = 0
     for d, (n, k, m) in enumerate(zip(x.shape[2:], kernel, sizes, strict=True)):

@@ -53,7 +53,7 @@ adaptive_max_pool_op.vjp(_largest_rule)
 
 
 def places(forward: Any, x: Tensor, *attributes: Any) -> Tensor:
-    """Return where the largest elements lie that `forward` finds."""
+    """Return the places of the largest elements that `forward` finds."""
     kernel = getattr(arrays, forward.op.name)
     return make(kernel(x._array, *attributes, want=0b10)[1], None)
 
@@ -134,7 +134,7 @@ def max_pool2d(
     ceil_mode
         Whether a last window may reach over the end.
     return_indices
-        Also return where the elements lie in their planes, counted row by row.
+        Also return the places of the elements in their planes, counted row by row.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def max_pool3d(
     ceil_mode
         Whether a last window may reach over the end.
     return_indices
-        Also return where the elements lie in their volumes, counted row by row.
+        Also return the places of the elements in their volumes, counted row by row.
 
     Raises
     ------
@@ -241,7 +241,7 @@ def adaptive_max_pool2d(
         One number, or height and width; None keeps that of the input.  Box i of s takes
         the rows from floor(i H / s) up to ceil((i + 1) H / s), and so the columns.
     return_indices
-        Also return where the elements lie in their planes, counted row by row.
+        Also return the places of the elements in their planes, counted row by row.
 
     Raises
     ------
@@ -271,10 +271,10 @@ def adaptive_max_pool3d(
     input
         (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     output_size
-        One number, or depth, height and width; None keeps that of the input.  Boxes lie
-        as in `adaptive_max_pool2d`.
+        One number, or depth, height and width; None keeps that of the input.  Boxes are
+        those of `adaptive_max_pool2d`.
     return_indices
-        Also return where the elements lie in their volumes, counted row by row.
+        Also return the places of the elements in their volumes, counted row by row.
 
     Raises
     ------

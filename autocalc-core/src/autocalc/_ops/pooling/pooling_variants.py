@@ -228,7 +228,7 @@ def max_unpool2d(
     DTypeError
         If `indices` is not int64.
     KernelDataError
-        If a place lies outside.
+        If a place is outside.
 
     Examples
     --------

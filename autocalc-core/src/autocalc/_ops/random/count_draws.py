@@ -87,8 +87,8 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     DTypeError
         If an operand is no tensor of floats, or their dtypes differ.
     ArgumentError
-        If a number of trials is negative, infinite or NaN, or a probability lies
-        outside [0, 1].
+        If a number of trials is negative, infinite or NaN, or a probability is outside
+        [0, 1].
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from autocalc._dispatch.device.device import beside
+from autocalc._dispatch.device.device import dtype_near
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.state import recordings
 from autocalc._kernels.rules import broadcast_shapes
@@ -45,13 +45,13 @@ def _floats(where: str, name: str, x: Any) -> Any:
 
 
 def _check_probabilities(where: str, p: Any, high: float) -> None:
-    """Raise unless all numbers lie between 0 and `high`; NaN never does."""
-    if p.size and not _lie_between(p, 0.0, high):
+    """Raise unless all numbers are between 0 and `high`; NaN never is."""
+    if p.size and not _are_between(p, 0.0, high):
         _check_between(where, *ends(make(p, None)), high)
 
 
-def _lie_between(a: Any, least: float, most: float, above: int = 0) -> bool:
-    """Return whether all numbers do, and `above` of each row are not the least.
+def _are_between(a: Any, least: float, most: float, above: int = 0) -> bool:
+    """Return whether all numbers are, and `above` of each row are not the least.
 
     False where it is not known: of other devices, and while `compile` records.
     """
@@ -64,7 +64,7 @@ def _check_between(where: str, least: float, most: float, high: float) -> None:
     if not (least >= 0 and most <= high):
         limit = "finite" if high > 1 else "at most 1"
         message = (
-            f"{where}: the probabilities lie between {least:g} and {most:g}; they must "
+            f"{where}: the probabilities are between {least:g} and {most:g}; they must "
             f"be 0 at least and {limit}."
         )
         raise ArgumentError(message)
@@ -114,7 +114,7 @@ def bernoulli(
 def _hits_of(chance: float, like: Tensor, generator: Any) -> Tensor:
     """Return 1 with this probability, else 0, in shape and dtype of `like`."""
     kind = like.dtype if like.is_floating_point() else dtypes.float32
-    there = beside(like._array, kind.numpy)
+    there = dtype_near(like._array, kind.numpy)
     draws = arrays.empty(like.shape, there)
     random_into("uniform", draws, 0.0, 1.0, generator)
     hit = arrays.compare(draws, constant(chance, there), "lt")
@@ -192,7 +192,7 @@ def multinomial(
 def _check_weights(weights: Tensor, count: int, replacement: bool) -> None:
     needed = 1 if replacement else count
     a = weights._array
-    if not a.size or _lie_between(a, 0.0, _FINITE, needed):
+    if not a.size or _are_between(a, 0.0, _FINITE, needed):
         return
     smallest, largest, fewest = [one.item() for one in _extremes(weights, replacement)]
     _check_between("multinomial", smallest, largest, _FINITE)
@@ -253,7 +253,7 @@ def _uniform(shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
 def _once(weights: Tensor, count: int, generator: Any) -> Tensor:
     """Draw without replacement: the first arrivals of exponential clocks."""
     rows = _rows_of(weights)
-    # 1 - u lies in (0, 1]; the clock of weight 0 never rings.
+    # 1 - u is in (0, 1]; the clock of weight 0 never rings.
     u = arrays.sub(
         arrays.constant(1, rows), _uniform(rows.shape, rows.dtype, generator)
     )
@@ -301,7 +301,7 @@ def normal(
     dtype
         The dtype of the result, where they are numbers.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
     generator

@@ -102,7 +102,7 @@ def rand(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -145,7 +145,7 @@ def randn(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -184,7 +184,7 @@ def rand_like(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -228,7 +228,7 @@ def randn_like(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -283,7 +283,7 @@ def randint(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -343,7 +343,7 @@ def randint_like(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
     memory_format
@@ -396,7 +396,7 @@ def randperm(
     dtype
         The dtype of the result.
     device
-        Where the result lies; by default on the CPU.
+        The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
 

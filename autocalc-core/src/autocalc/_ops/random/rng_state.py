@@ -99,7 +99,7 @@ def fork_rng(
     _devices_kw: str = "devices",
     device_type: str = "cuda",
 ) -> Iterator[None]:
-    """Let a block draw random numbers as if it had not: the state comes back behind it.
+    """Let a block draw random numbers, and restore the state after it.
 
     Also where the block ends with an error.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def product_of_the_others(k: Any, a: Any, axes: Any) -> Any:
-    """Return for each element the product of those before it and of those behind it.
+    """Return for each element the product of all elements before and after it.
 
     Running products have every derivative, at zeros, too.
     """

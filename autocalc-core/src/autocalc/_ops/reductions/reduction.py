@@ -25,7 +25,7 @@ from autocalc.errors import DTypeError, ShapeError
 
 
 def spread(k: Any, g: Any, shape: Any, axes: Any, keepdim: bool) -> Any:
-    """Return `g`, or what stands beside it, with the reduced dimensions as 1."""
+    """Return `g`, or an array of its shape, with the reduced dimensions as 1."""
     if keepdim:
         return g
     return k.reshape(g, tuple(1 if i in axes else n for i, n in enumerate(shape)))

@@ -94,7 +94,7 @@ def var(
     Raises
     ------
     ArgumentError
-        If `unbiased` is given twice, or beside `correction`.
+        If `unbiased` is given twice, or together with `correction`.
 
     Examples
     --------

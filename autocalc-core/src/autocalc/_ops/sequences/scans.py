@@ -84,7 +84,7 @@ cumprod_op = nary("cumprod", saves="a")
 def _(k: Any, n: Any, g: Any) -> Any:
     """Dx_i = sum over j >= i of g_j y_j / x_i.
 
-    At the first zero, where that is 0 / 0, y is taken with a 1 in its place; behind it
+    At the first zero, where that is 0 / 0, y is taken with a 1 in its place; after it
     every product is 0 and so is the derivative with respect to later zeros.
     """
     (a,) = n.saved
@@ -377,7 +377,7 @@ def diff(
     prepend
         What is put in front.
     append
-        What is put behind.
+        Values to put after it.
     out
         A tensor that takes the result, converted to its dtype.
     axis

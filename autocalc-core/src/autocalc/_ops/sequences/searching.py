@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch.device.device import beside
+from autocalc._dispatch.device.device import dtype_near
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._kernels.rules import BOOL
 from autocalc._ops._operator.arguments import axis_of, check_tensor
@@ -125,7 +125,7 @@ def _in_order(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def _begins(ordered: Any) -> Any:
     """Return where a new value, or row of values, begins in what is sorted: arrays."""
-    first = arrays.full((min(len(ordered), 1),), True, beside(ordered, BOOL))
+    first = arrays.full((min(len(ordered), 1),), True, dtype_near(ordered, BOOL))
     new = arrays.compare(ordered[1:], ordered[:-1], "ne")
     if new.ndim > 1:
         new = reduction.any(make(new, None), 1)._array
@@ -242,7 +242,7 @@ def searchsorted(
     sorter: Tensor | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return where each value would stand in a sorted sequence.
+    """Return the place of each value in a sorted sequence.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def searchsorted(
         A number, or values [..., m] with the same leading dimensions; of any shape for
         a vector.
     right, side
-        Behind equal elements (``side="right"``) in place of in front of them.
+        After equal elements (``side="right"``) instead of before them.
     out_int32
         int32 in place of int64.
     sorter
@@ -309,7 +309,7 @@ def bucketize(
     right: bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return between which of the rising `boundaries` each value lies.
+    """Return between which of the rising `boundaries` each value is.
 
     ``boundaries[i - 1] < x <= boundaries[i]``, or, with `right`, ``<=`` and ``<``.
 

@@ -201,7 +201,7 @@ def topk(
     if not 0 <= k <= size:
         message = (
             f"topk: `k`={k} of {size} elements along dimension {axis} of shape "
-            f"{x.shape}; it must lie in 0 to {size}."
+            f"{x.shape}; it must be in 0 to {size}."
         )
         raise ArgumentError(message)
     if x.ndim == 0:
@@ -265,7 +265,7 @@ def kthvalue(
     if not 1 <= as_int("kthvalue", "k", k) <= size:
         message = (
             f"kthvalue: `k`={k} for {size} elements along dimension {dim} of shape "
-            f"{x.shape}; it must lie in 1 to {size}."
+            f"{x.shape}; it must be in 1 to {size}."
         )
         raise ArgumentError(message)
     if x.ndim == 0:
@@ -401,7 +401,7 @@ def _median_of_all(where: str, x: Tensor, places: Callable[[Any, int], Any]) -> 
 
 
 def _median_places(a: Any, axis: int) -> Any:
-    """Find the middle of the order; or, behind all numbers, the first NaN."""
+    """Find the middle of the order; or, after all numbers, the first NaN."""
     n = a.shape[axis]
     order = arrays.argsort(a, axis, False)
     if a.dtype.kind not in FLOAT_KINDS:

@@ -55,7 +55,7 @@ def histogram(
     """Return how many elements each bin holds, and the edges of the bins.
 
     Bin i holds x where edge[i] <= x < edge[i + 1], the last one its right edge, too.
-    What lies outside, and with `range` or edges given NaN, is left out.  Neither result
+    What is outside, and with `range` or edges given NaN, is left out.  Neither result
     has a gradient.
 
     Parameters
@@ -118,7 +118,7 @@ def histogramdd(
 ) -> HistogramDD:
     """Return how many points each bin of a grid holds, and the edges of the grid.
 
-    A point counts where each of its coordinates lies in the bin of its dimension; see
+    A point counts where each of its coordinates is in the bin of its dimension; see
     `histogram`.  Neither result has a gradient.
 
     Parameters
@@ -188,7 +188,7 @@ def histogramdd(
 def _counted(
     points: Tensor, edges: list[Tensor], amounts: Tensor, density: bool
 ) -> Tensor:
-    """Return the sums of the amounts of the points that lie in each bin."""
+    """Return the sums of the amounts of the points in each bin."""
     sizes = [edge.shape[0] - 1 for edge in edges]
     place = zeros(points.shape[0], dtype=dtypes.int64, device=place_of_tensor(points))
     inside = ones(points.shape[0], dtype=dtypes.bool_, device=place_of_tensor(points))
@@ -309,7 +309,7 @@ def _apart(where: str, low: float, high: float) -> tuple[float, float]:
     """Return two ends that differ."""
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         message = (
-            f"{where}: the bins would lie between {low:g} and {high:g}; both must be "
+            f"{where}: the bins would be between {low:g} and {high:g}; both must be "
             f"finite, and the first not above the second. Give a `range`, or leave out "
             f"what is not finite."
         )

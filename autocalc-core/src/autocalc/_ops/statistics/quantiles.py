@@ -46,14 +46,14 @@ def quantile(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return what a share `q` of the elements along `dim` lies below.
+    """Return the value below which a share `q` of the elements along `dim` is.
 
     Parameters
     ----------
     input
         Of float32 or float64; a slice that holds NaN has the quantile NaN.
     q
-        From 0 to 1: a number, or a vector, whose results stand in a first dimension.
+        From 0 to 1: a number, or a vector, whose results form a first dimension.
     dim
         By default all dimensions.
     interpolation
@@ -189,7 +189,7 @@ def _unfit(where: str, x: Tensor, dtype: str, shape: tuple[int, ...]) -> DTypeEr
 
 
 def _outside(where: str, q: Any) -> ArgumentError:
-    return ArgumentError(f"{where}: `q` is {q}; every one must lie in 0 to 1.")
+    return ArgumentError(f"{where}: `q` is {q}; every one must be in 0 to 1.")
 
 
 def _ends(x: Tensor) -> scans.Scanned:
@@ -197,7 +197,7 @@ def _ends(x: Tensor) -> scans.Scanned:
 
 
 def _at_rank(ordered: Tensor, rank: Tensor, between: str) -> Tensor:
-    """Return what stands at a rank, which may lie between two elements."""
+    """Return the value at a rank, which may be between two elements."""
     whole_rank = clamping.clamp_op(rank, rank.new_zeros(()), None)
     low = cast(rounding.floor(whole_rank), dtypes.int64)
     part = arithmetic.sub_op(whole_rank, rounding.floor(whole_rank))

@@ -68,7 +68,7 @@ def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
     if sizes is None:
         message = (
             f"expand: a tensor of shape {input.shape} cannot be expanded to "
-            f"{tuple(shape)}: only dimensions of size 1 grow, new ones stand in front."
+            f"{tuple(shape)}: only dimensions of size 1 grow, new ones go in front."
         )
         raise ShapeError(message)
     return view_of(input, arrays.expand(a, sizes), _EXPAND, (sizes,))
@@ -199,7 +199,7 @@ def atleast_2d(*tensors: Any) -> Any:
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """Return tensors with three dimensions at least; matrices get one behind.
+    """Return tensors with three dimensions at least; matrices get one at the end.
 
     Parameters
     ----------

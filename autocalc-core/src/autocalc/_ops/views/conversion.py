@@ -154,7 +154,7 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
 @method("contiguous")
 @accelerate("contiguous")
 def _contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
-    """Return x itself where its memory lies so, else a copy that does.
+    """Return x itself where its memory has this format, else a copy in it.
 
     Examples
     --------

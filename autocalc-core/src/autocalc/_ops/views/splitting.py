@@ -118,7 +118,7 @@ def narrow(
     begin = first + n if first < 0 else first
     if not 0 <= begin <= n or not 0 <= count <= n - begin:
         message = (
-            f"narrow: {count} slices from {first} on do not lie in dimension {axis} of "
+            f"narrow: {count} slices from {first} on exceed dimension {axis} of "
             f"size {n} in shape {input.shape}."
         )
         raise DimensionError(message)

@@ -35,7 +35,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     find = _kept_positions if prod(shape) <= _KEPT else _positions
     places = find(shape, layout, (size, stride, offset))
     total = k.zeros((prod(shape),), k.dtype(g))
-    places = arrays.beside(total._array if k.records else total, places)
+    places = arrays.near(total._array if k.records else total, places)
     index = make(places, None) if k.records else places
     rows = k.reshape(k.contiguous(g), (prod(size),))
     return k.reshape(k.index_add(total, index, rows, 0), shape)
@@ -46,7 +46,7 @@ def _seen(a: Any, size: Any, stride: Any, offset: int) -> Any:
 
 
 def _laid_out(a: Any, layout: tuple[int, ...]) -> Any:
-    """Return `a` itself, or a copy where it does not lie in memory as `layout` says."""
+    """Return `a` itself, or a copy where its strides are not those of `layout`."""
     wanted = [step * a.itemsize for step in layout]
     if all(
         n == 1 or here == step
@@ -80,7 +80,7 @@ def _kept_positions(shape: Any, layout: Any, seen: Places) -> Any:
 
 
 def _span(shape: Sequence[int], stride: Sequence[int]) -> int:
-    """Return how many elements of memory lie from the first to the last one."""
+    """Return the number of elements of memory from the first to the last one."""
     if 0 in shape:
         return 0
     return 1 + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
@@ -105,7 +105,7 @@ def as_strided(
     size, stride
         Sizes, and steps in elements, of each dimension; none is negative.
     storage_offset
-        Where the first element lies; by default ``input.storage_offset()``.
+        The place of the first element; by default ``input.storage_offset()``.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def as_strided(
     ArgumentError
         If the view would leave the memory.
     GradError
-        If gradients are recorded and it holds elements that `input` has not, or that
+        If gradients are recorded and it holds elements that are not in `input`, or that
         stand for several elements of it.
 
     Examples
@@ -175,7 +175,7 @@ def _beyond(x: Tensor, size: Any, stride: Any, offset: int) -> Tensor:
     """Return a view of memory outside of `x`, which has no gradient."""
     base = base_of(x)
     if current().grad and (x._edge is not None or base._edge is not None):
-        raise _no_gradient(x, "has elements that the tensor has not")
+        raise _no_gradient(x, "has elements that are not in the tensor")
     return as_strided_op(base, size, stride, offset, base.stride())
 
 
@@ -192,7 +192,7 @@ def _wrong(shape: Any, layout: Any, seen: Places) -> str:
         return "is of a tensor whose elements share their memory"
     places = make(_positions(shape, layout, seen), None)
     if places.numel() and int(places.min().item()) < 0:
-        return "has elements that the tensor has not"
+        return "has elements that are not in the tensor"
     return ""
 
 

@@ -164,7 +164,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     Raises
     ------
     DimensionError
-        If `start_dim` lies behind `end_dim`.
+        If `start_dim` is after `end_dim`.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         end = axis_of("flatten", end_dim, ndim)
     if start > end:
         message = (
-            f"flatten: start_dim={start_dim} lies behind end_dim={end_dim} in a tensor "
+            f"flatten: start_dim={start_dim} is after end_dim={end_dim} in a tensor "
             f"of {input.ndim} dimensions."
         )
         raise DimensionError(message)
@@ -246,7 +246,7 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: Any = None) -> Ten
     input
         The tensor.
     dim
-        Where the new dimension stands.
+        The place of the new dimension.
     axis
         `dim` by NumPy's name.
 
@@ -412,7 +412,7 @@ def movedim(
     input
         The tensor.
     source
-        Where dimensions stand, one or several.
+        The places of dimensions, one or several.
     destination
         Where they go.
 
@@ -484,7 +484,7 @@ def clone(
     Raises
     ------
     ShapeError
-        For `channels_last` of what has not four dimensions.
+        For `channels_last` of a tensor that does not have four dimensions.
 
     Examples
     --------
@@ -512,12 +512,12 @@ def clone(
 
 
 def channels_last(x: Tensor) -> Tensor:
-    """Return a copy of `x` [N, C, H, W] that lies channels-last."""
+    """Return a copy of `x` [N, C, H, W] that is channels-last."""
     return detach_from_base(permute_op(clone_op(permute_op(x, PIXELS)), PLANES))
 
 
 def store_in_rows(x: Tensor) -> bool:
-    """Move what lies channels-last to memory in row-major order, if only `x` sees it.
+    """Move a channels-last tensor to memory in row-major order, if only `x` sees it.
 
     Whoever saved the array for a gradient keeps the old one, of the same values.
     """
@@ -571,7 +571,7 @@ def _view_method(
     if dtype is not None or (len(sizes) == 1 and sizes[0].__class__ in _KINDS):
         kind = sizes[0] if dtype is None else dtype
         if size is not None or (sizes and dtype is not None):
-            message = f"view: `dtype`={kind} stands alone; change the shape later."
+            message = f"view: `dtype`={kind} excludes a shape; change the shape later."
             raise ArgumentError(message)
         return view_as_dtype(self, kind)
     plain = sizes and sizes[0].__class__ is int and size is None

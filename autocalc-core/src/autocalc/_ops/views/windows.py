@@ -27,7 +27,7 @@ def windows_op(a: Any, axis: Any, size: Any, step: Any) -> Any:
 
 @windows_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Add each window's gradient where the window lies."""
+    """Add each window's gradient to the window's elements."""
     axis, size, step = n.attributes
     shape, count = n.shapes[0], k.shape(g)[axis]
     dims = range(len(shape))
@@ -39,7 +39,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def _places(k: Any, g: Any, count: int, size: int, step: int) -> Any:
-    """Return where the elements of all windows lie: i * step + j."""
+    """Return the places of the elements of all windows: i * step + j."""
     numbers = k.arange(count, g)
     starts = k.reshape(k.mul(numbers, k.constant(step, numbers)), (count, 1))
     return k.reshape(k.add(starts, k.arange(size, g)), (count * size,))
@@ -88,7 +88,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     if not 0 <= width <= n or stride < 1:
         message = (
             f"unfold: `size`={width}, `step`={stride} for dimension {axis} of size "
-            f"{n}; `size` must lie in 0 to {n} and `step` be 1 at least."
+            f"{n}; `size` must be in 0 to {n} and `step` be 1 at least."
         )
         raise ArgumentError(message)
     if x.ndim == 0:

@@ -278,7 +278,7 @@ class DistributedDataParallel(Module):
         """Tell the others that this rank has data; return whose buffers count."""
         if recorder() is not None:
             message = (
-                f"{_WHERE}.join: the ranks tell each other before each step who has "
+                f"{_WHERE}.join: the ranks tell each other before each step which has "
                 f"data, which no replay of a compiled step does. Do not compile it."
             )
             raise CompileError(message)

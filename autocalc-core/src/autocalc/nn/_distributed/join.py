@@ -13,7 +13,7 @@ from autocalc.errors import DistributedError
 
 
 class Turn(NamedTuple):
-    """Who takes part in a step: the ranks with data, and whether they average.
+    """The members of a step: the ranks with data, and whether they average.
 
     Ranks have their numbers in the group.
     """

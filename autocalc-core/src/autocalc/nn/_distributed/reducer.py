@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The mean of all ranks' gradients, computed in buckets while backward still runs.
 
-A bucket holds the gradients of some parameters one behind the other.  When the last of
+A bucket holds the gradients of some parameters one after the other.  When the last of
 them is complete its sum over all ranks is started, in the same order on all ranks; it
 moves on whenever another gradient is complete, and backward ends with the last bucket.
 Method: Li et al., "PyTorch Distributed", VLDB 2020, section 3.2.
@@ -46,7 +46,7 @@ class Bucket:
     Attributes
     ----------
     flat
-        All of them, one behind the other.
+        All of them, one after the other.
     names, params, views
         The parameters, and the part of `flat` that is each one's gradient.
     waiting
@@ -158,7 +158,7 @@ class Reducer:
     # ---- a backward pass ---------------------------------------------------------
 
     def begin(self, walk: Walk, node: Node) -> None:
-        """Look, as a walk comes to the model's output, what it will reach."""
+        """Look up what a pass will reach, as it comes to the model's output."""
         if walk is self._walk or not self.armed or walk.deliver is None:
             return  # `autograd.grad` hands out nothing
         self._walk = walk
@@ -199,7 +199,7 @@ class Reducer:
         if edge in self._ready:
             message = (
                 f"{_WHERE}: {self._name(edge)} has got a second gradient in one "
-                f"backward, behind the one that was sent. Use parameters inside of the "
+                f"backward, after the one that was sent. Use parameters inside of the "
                 f"module's forward only."
             )
             raise DistributedError(message)

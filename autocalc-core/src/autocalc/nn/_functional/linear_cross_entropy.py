@@ -3,7 +3,7 @@
 
 With many classes the logits are the largest thing in a training step.  Rows are
 independent: a chunk's logits are dropped when its loss is known, and computed again
-when the backward walk comes to it.
+when the backward pass comes to it.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def multi_head_attention_forward(
     in_proj_weight, in_proj_bias
         (3 E, E) and (3 E,).
     bias_k, bias_v
-        (1, 1, E): a key and value behind those of each sequence; None for none.
+        (1, 1, E): a key and value after those of each sequence; None for none.
     add_zero_attn
         Whether a key and value of zeros is added.
     dropout_p
@@ -75,7 +75,7 @@ def multi_head_attention_forward(
     key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal
         As in the call of `nn.MultiheadAttention`.
     use_separate_proj_weight
-        Whether the next three stand in place of `in_proj_weight`.
+        Whether the next three take the place of `in_proj_weight`.
     q_proj_weight, k_proj_weight, v_proj_weight
         (E, E), (E, K) and (E, V).
     static_k, static_v

@@ -34,12 +34,12 @@ class ASMoutput(NamedTuple):
 class AdaptiveLogSoftmaxWithLoss(Module):
     """The log-probabilities of very many classes, the rare ones in clusters.
 
-    Classes are numbered by how common they are.  Those before the first cutoff stand
-    in the head, with one entry for each cluster of the others, so that
+    Classes are numbered by how common they are.  Those before the first cutoff are in
+    the head, with one entry for each cluster of the others, so that
 
     ``log p(class) = log p(cluster) + log p(class in its cluster)``
 
-    and a cluster is computed only for the rows whose target lies in it.  Grave and
+    and a cluster is computed only for the rows whose target is in it.  Grave and
     others: Efficient softmax approximation for GPUs (ICML 2017).
 
     Parameters
@@ -117,7 +117,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         )
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew, from the default generator."""
+        """Draw the parameters again, from the default generator."""
         for layer in self.modules():
             if isinstance(layer, Linear):
                 layer.reset_parameters()
@@ -230,7 +230,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         labels = view.reshape(target, (-1,)).to(dtypes.int64)
         if bool(((labels < 0) | (labels >= self.n_classes)).any()):
             message = (
-                f"{where}: labels must lie in 0 to {self.n_classes - 1}; `target` "
+                f"{where}: labels must be in 0 to {self.n_classes - 1}; `target` "
                 f"holds {labels.min().item()} to {labels.max().item()}."
             )
             raise ArgumentError(message)

@@ -74,7 +74,7 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew, from the default generator."""
+        """Draw the parameters again, from the default generator."""
         bound = self.in1_features**-0.5 if self.in1_features else 0.0
         for param in self.parameters(recurse=False):
             _init.uniform_(param, -bound, bound)

@@ -127,7 +127,7 @@ class Embedding(Module):
         )  # fmt: skip
 
     def reset_parameters(self) -> None:
-        """Draw the table anew; the padding row becomes zero."""
+        """Draw the table again; the padding row becomes zero."""
         _init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
@@ -278,7 +278,7 @@ class EmbeddingBag(Module):
         return layer
 
     def reset_parameters(self) -> None:
-        """Draw the table anew; the padding row becomes zero."""
+        """Draw the table again; the padding row becomes zero."""
         _init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():

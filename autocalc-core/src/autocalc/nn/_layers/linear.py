@@ -90,7 +90,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew, from the default generator."""
+        """Draw the parameters again, from the default generator."""
         # The bound of kaiming_uniform_ with a = sqrt(5) is 1 / sqrt(in_features).
         _init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:

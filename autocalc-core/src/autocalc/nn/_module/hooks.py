@@ -55,7 +55,7 @@ class Hooks:
 
 
 def register(hooks: dict[int, Hook], hook: Hook, prepend: bool) -> RemovableHandle:
-    """Add a hook behind the others, or in front of them."""
+    """Add a hook after the others, or before them."""
     others = dict(hooks)
     handle = RemovableHandle(hooks, hook)  # type: ignore[arg-type]  # only a key
     if prepend:
@@ -106,7 +106,7 @@ class BackwardHook:
     """The backward hooks of one call of a module.
 
     Its inputs come in through one node and its outputs leave through another, so that
-    a walk brings the gradients of all of them together.
+    a backward pass brings the gradients of all of them together.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class BackwardHook:
         self.n_inputs = 0
         self.places: list[int] = []
         self.grad_output: tuple[Any, ...] = ()
-        #: The walk that has come to the output, and whether it is at the input now.
+        #: The pass that has come to the output, and whether it is at the input now.
         self.begun: Callable[[], Any] = _nobody
         self.is_whole = False
 

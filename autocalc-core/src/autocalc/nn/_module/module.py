@@ -170,7 +170,7 @@ class Module(StatefulModule["Module"]):
     # ---- how it prints ----------------------------------------------------------
 
     def extra_repr(self) -> str:
-        """Return what stands between the brackets; modules define their own."""
+        """Return the text between the brackets; modules define their own."""
         return ""
 
     def _get_name(self) -> str:

@@ -17,8 +17,8 @@ from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn._module.parameter import Parameter
 
-#: Where `Tensor` keeps its array.  Until there is one, an empty one stands there for
-#: the dtype, and reading `_array` is an error.
+#: Where `Tensor` keeps its array.  Until there is one, an empty one is there for the
+#: dtype, and reading `_array` is an error.
 _ARRAY: Any = Tensor.__dict__["_array"]
 
 

@@ -15,7 +15,7 @@ from autocalc.errors import ArgumentError, ShapeError
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """Return the elements of all parameters, one behind the other, in one vector.
+    """Return the elements of all parameters, one after the other, in one vector.
 
     Examples
     --------
@@ -36,12 +36,12 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Copy the elements of a vector into parameters, one behind the other.
+    """Copy the elements of a vector into parameters, one after the other.
 
     Raises
     ------
     ShapeError
-        If the vector has not as many elements as the parameters; nothing is changed
+        If the vector does not have as many elements as the parameters; nothing changes
         then.
 
     Examples

@@ -81,7 +81,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     conv
         A convolution, such as a `Conv2d`.
     bn
-        The batch norm behind it, after `eval`, with running statistics.
+        The batch norm after it, in evaluation mode, with running statistics.
     transpose
         Whether it is a transposed convolution, whose outputs are the weight's second
         dimension.
@@ -110,7 +110,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
         message = (
             f"{where}: got {type(conv).__name__} with `transpose`={transpose}; give "
             f"{kind} such as a {'ConvTranspose2d' if transpose else 'Conv2d'}, and the "
-            f"batch norm behind it."
+            f"batch norm after it."
         )
         raise ArgumentError(message)
     _check_pair(where, conv, bn, (conv.out_channels,))
@@ -127,7 +127,7 @@ def fuse_conv_bn_weights(
     bn_b: Tensor | None,
     transpose: bool = False,
 ) -> Parameters:
-    """Return weight and bias of a convolution and the batch norm behind it in one.
+    """Return weight and bias of a convolution and the batch norm after it in one.
 
     weight * s and (bias - mean) * s + beta, where s is gamma / sqrt(var + eps).
 
@@ -178,7 +178,7 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     linear
         A `Linear`.
     bn
-        The batch norm behind it, after `eval`, with running statistics: of as many
+        The batch norm after it, in evaluation mode, with running statistics: of as many
         numbers as the layer has outputs, or of one.
 
     Raises
@@ -213,7 +213,7 @@ def fuse_linear_bn_weights(
     bn_w: Tensor | None,
     bn_b: Tensor | None,
 ) -> Parameters:
-    """Return weight and bias of a linear layer and the batch norm behind it in one.
+    """Return weight and bias of a linear layer and the batch norm after it in one.
 
     weight * s and (bias - mean) * s + beta, where s is gamma / sqrt(var + eps).
 
@@ -256,7 +256,7 @@ def fuse_linear_bn_weights(
 def _check_pair(where: str, layer: Module, bn: Any, sizes: tuple[int, ...]) -> None:
     """Raise unless both are after eval, and the norm fits and has statistics."""
     if not isinstance(bn, _BatchNorm):
-        message = f"{where}: got {type(bn).__name__}; give the batch norm behind it."
+        message = f"{where}: got {type(bn).__name__}; give the batch norm after it."
         raise ArgumentError(message)
     statistics = bn.running_mean is not None and bn.running_var is not None
     if layer.training or bn.training or not statistics or bn.num_features not in sizes:

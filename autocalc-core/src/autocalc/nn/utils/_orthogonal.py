@@ -26,7 +26,7 @@ from autocalc.nn.utils._parametrize import register_parametrization
 
 M = TypeVar("M", bound=Module)
 
-#: Of a matrix of norm 1/2 the terms behind this one are below 1e-16 of the sum.
+#: Of a matrix of norm 1/2 the terms after this one are below 1e-16 of the sum.
 _TERMS = 14
 
 
@@ -132,7 +132,7 @@ class _Orthogonal(Module):
         return narrow(q, -1, 0, k)
 
     def _householder(self, x: Tensor) -> Tensor:
-        """Return the product of the reflections whose vectors stand below 1's."""
+        """Return the product of the reflections whose vectors are below 1's."""
         below = tril(x, -1)
         tau = 2.0 / (1.0 + (below * below).sum(-2))
         n, k = x.shape[-2:]

@@ -44,7 +44,7 @@ class _SpectralNorm:
         weight, u, v = (getattr(module, self.name + end) for end in self.endings)
         return weight, u, v
 
-    #: What is behind the weight's name.
+    #: What follows the weight's name.
     endings = ("_orig", "_u", "_v")
 
     def weight(self, module: Module, *, turn: bool) -> Tensor:

@@ -19,7 +19,7 @@ _TURNED = {
 
 
 def window(node: Node, x: Tensor, kernel: Any) -> tuple[Any, Any, Any, list[int]]:
-    """Return strides, dilations, padding before each dimension, and that behind."""
+    """Return strides, dilations, padding before each dimension, and that after it."""
     dims = len(kernel)
     stride = node.get("strides", [1] * dims)
     dilation = node.get("dilations", [1] * dims)
@@ -55,7 +55,7 @@ def _(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tens
 
 @reads("ConvTranspose", unused=("kernel_shape", "pads"))
 def _(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Run it without padding behind the end, then cut off what is padded."""
+    """Run it without padding after the end, then cut off what is padded."""
     node.only("auto_pad", "NOTSET")
     node.only("output_shape", None)
     dims = x.ndim - 2

@@ -115,7 +115,7 @@ class LRScheduler:
         """Return everything but the optimizer, and functions that were given."""
         left_out = {"optimizer", *self._unsaved}
         state = {k: v for k, v in self.__dict__.items() if k not in left_out}
-        # What PyTorch's schedulers keep beside this, so that they can go on from it.
+        # What PyTorch's schedulers keep in addition, so that they can go on from it.
         count = self.last_epoch + 1
         return {**state, "_last_lr": self.get_last_lr(), "_step_count": count}
 

@@ -56,7 +56,7 @@ class CosineAnnealingLR(LRScheduler):
         if self._is_initial:
             return self.get_last_lr()
         now, before = self._height(self.last_epoch), self._height(self.last_epoch - 1)
-        # At the lowest point nothing is left to multiply: the rate begins anew.
+        # At the lowest point nothing is left to multiply: the rate begins again.
         from_zero = (self.last_epoch - 1) % (2 * self.T_max) == self.T_max
         return [
             self.eta_min
@@ -71,7 +71,7 @@ class CosineAnnealingLR(LRScheduler):
         self.last_epoch = 0
 
     def _height(self, epoch: int) -> float:
-        """Return where the cosine stands between 1 and 0."""
+        """Return the value of the cosine, between 1 and 0."""
         return (1 + math.cos(math.pi * epoch / self.T_max)) / 2
 
 
@@ -135,7 +135,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.step(0)
 
     def step(self, epoch: float | None = None) -> None:
-        """Begin the next epoch, or go to `epoch`, which may lie between two."""
+        """Begin the next epoch, or go to `epoch`, which may be between two."""
         if epoch is None and self.last_epoch >= 0:
             self.T_cur += 1
             if self.T_cur >= self.T_i:

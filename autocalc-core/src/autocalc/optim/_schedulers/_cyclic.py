@@ -23,7 +23,7 @@ _COUNTED = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterati
 class CyclicLR(MovingMomentum):
     """Leads the learning rate from `base_lr` up to `max_lr` and back, in cycles.
 
-    ``step`` is called behind each batch.  Smith: Cyclical learning rates for training
+    ``step`` is called after each batch.  Smith: Cyclical learning rates for training
     neural networks (WACV 2017).
 
     Parameters

@@ -33,7 +33,7 @@ class OneCycleLR(MovingMomentum):
     """Leads the learning rate up to `max_lr` and far down, step by step of a training.
 
     From max_lr / div_factor up to max_lr in the share `pct_start` of the steps, then
-    down to max_lr / (div_factor * final_div_factor).  `step` is called behind each
+    down to max_lr / (div_factor * final_div_factor).  `step` is called after each
     batch.  Smith, Topin: Super-convergence (2018).
 
     Parameters
@@ -144,7 +144,7 @@ class OneCycleLR(MovingMomentum):
         return rates
 
     def _place(self, step: int) -> tuple[dict[str, Any], float]:
-        """Return the phase in which a step lies, and the share of it that is over."""
+        """Return the phase of a step, and the share of it that is over."""
         begun = 0.0
         *others, last = self._schedule_phases
         for phase in others:

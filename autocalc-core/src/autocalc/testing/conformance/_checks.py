@@ -55,7 +55,7 @@ OF_MATRICES = frozenset(
     | {"pinv", "cofactor_derivative"}
 )
 
-#: Where operands lie in memory, by turns: the first for output and first input.
+#: The layouts of operands, by turns: the first for output and first input.
 PLACES = (
     ("offset",),
     ("transposed",),
@@ -356,7 +356,7 @@ def check_environment(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 
 def _expect_default(spec: KernelSpec, sample: Sample) -> None:
-    """Raise where the default state cannot be had: nothing could be told from it."""
+    """Raise where the default state cannot be set: the check would say nothing."""
     floating_point.restore()
     before = floating_point.deviation()
     if before:

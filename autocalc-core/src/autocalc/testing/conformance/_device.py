@@ -69,7 +69,7 @@ class _There:
             self._blocks[id(owner)] = owner, self._library.from_host(line)
         _, there = self._blocks[id(owner)]
         offset = address(operand) - address(owner)
-        start = offset % operand.itemsize  # of operands that lie unaligned
+        start = offset % operand.itemsize  # of unaligned operands
         whole = there[start:]
         whole = whole[: whole.size // operand.itemsize * operand.itemsize]
         return self._library.strided(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Operands in memory that tells on whoever touches what is not theirs.
 
-Each array lies 64-byte aligned (or just not) between guard bytes.  Gaps and guards
+Each array is 64-byte aligned (or just not) and between guard bytes.  Gaps and guards
 hold NaN (0xA5 for integers): a kernel that reads them spoils its result, one that
 writes them is caught by `Memory.check`.
 """
@@ -19,7 +19,7 @@ from autocalc._kernels.spec import Array, DType, Meta, Shape
 GUARD = 128  # bytes on either side: two of the widest vectors
 ALIGNMENT = 64
 
-#: How an operand may lie in memory.
+#: The layouts of an operand in memory.
 LAYOUTS = (
     "contiguous",
     "offset",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of what a kernel leaves behind: after a fork, after many calls, in C."""
+"""Checks of the effects of a kernel: after a fork, after many calls, in C."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def check_fork(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     if reason:
         message = (
             f"{spec.name} on {sample.label!r}: a child that was forked after a call "
-            f"{reason}; threads do not survive a fork and must be made anew"
+            f"{reason}; threads do not survive a fork and must be made again"
         )
         raise AssertionError(message)
 

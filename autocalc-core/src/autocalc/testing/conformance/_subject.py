@@ -40,7 +40,7 @@ class Inapplicable(Exception):
 
 
 class Prepared(NamedTuple):
-    """A call whose operands lie ready."""
+    """A call whose operands are ready."""
 
     spec: KernelSpec
     outs: tuple[Any, ...]
@@ -161,7 +161,7 @@ class Subject:
     ) -> Prepared:
         """Lay out the operands of one call; raises `Refused` if the set refuses it.
 
-        Operand `i` lies in memory as ``layouts[i % len(layouts)]`` says; the outputs
+        Operand `i` has the layout ``layouts[i % len(layouts)]``; the outputs
         as the first does where that is allowed.  The output named `alias` of a pair in
         `spec.alias` is written over that input.
         """

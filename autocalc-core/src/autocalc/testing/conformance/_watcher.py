@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 
-#: Turns so far, and the length of the text behind them: 0 between two calls.
+#: Turns so far, and the length of the text after them: 0 between two calls.
 HEAD = struct.Struct("<QQ")
 SIZE = 1024
 #: Seconds between two looks, and for a process to end by itself.

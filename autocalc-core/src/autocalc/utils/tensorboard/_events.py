@@ -21,7 +21,7 @@ import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
-#: How the bytes behind a field's number are to be read.
+#: How the bytes after a field's number are to be read.
 _VARINT, _DOUBLE, _BYTES, _FLOAT = 0, 1, 2, 5
 
 _STRING = 7  # DT_STRING of TensorProto
@@ -85,12 +85,12 @@ def event(wall_time: float, step: int = 0, content: bytes = b"") -> bytes:
 
 
 def file_version() -> bytes:
-    """Return what stands at the beginning of a file."""
+    """Return the beginning of a file."""
     return _bytes(3, b"brain.Event:2")
 
 
 def session_start() -> bytes:
-    """Return the notice that all steps from this one on are written anew."""
+    """Return the notice that all steps from this one on are written again."""
     return _bytes(7, _integer(1, _START))
 
 

@@ -78,7 +78,7 @@ def _joined(where: str, counts: Any, edges: Any, max_bins: Any) -> tuple[Any, An
 def _without_empty_ends(counts: Any, edges: Any) -> tuple[list[float], list[float]]:
     """Return upper limits and counts; one empty bin stays below, as a left border."""
     (filled,) = np.nonzero(counts)
-    if not filled.size:  # all elements lie outside of the given edges
+    if not filled.size:  # all elements are outside of the given edges
         return [float(edges[-1])], [0.0]
     first, last = int(filled[0]), int(filled[-1])
     limits = edges[first : last + 2].tolist()

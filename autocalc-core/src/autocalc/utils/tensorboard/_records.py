@@ -39,18 +39,18 @@ def crc32c(data: bytes) -> int:
 
 
 def masked_crc(data: bytes) -> int:
-    """Return the checksum that stands in a file."""
+    """Return the checksum as a file stores it."""
     crc = crc32c(data)
     return ((crc >> 15 | crc << 17) + _MASK) & _ALL
 
 
 def framed(data: bytes) -> bytes:
-    """Return a record as it lies in a file."""
+    """Return a record as a file stores it."""
     return b"".join([_header(len(data)), data, struct.pack("<I", masked_crc(data))])
 
 
 @lru_cache(maxsize=256)
 def _header(length: int) -> bytes:
-    """Return what stands before a record; scalars have few lengths."""
+    """Return the bytes before a record; scalars have few lengths."""
     packed = struct.pack("<Q", length)
     return packed + struct.pack("<I", masked_crc(packed))

@@ -35,9 +35,9 @@ class SummaryWriter:
     ----------
     log_dir : str or path, optional
         The folder, made if it is missing; by default ``runs/DATE_TIME_HOST`` with
-        `comment` behind it.  A folder for each run lets TensorBoard compare them.
+        `comment` after it.  A folder for each run lets TensorBoard compare them.
     comment : str
-        Stands behind the default `log_dir`; without effect beside another.
+        Follows the default `log_dir`; without effect with another.
     purge_step : int, optional
         Where a training that was interrupted goes on: events of this step and later
         ones, written before, are shown no more.
@@ -46,7 +46,7 @@ class SummaryWriter:
     flush_secs : float
         Seconds that an event waits at most, as long as others follow it.
     filename_suffix : str
-        Stands behind the file's name.
+        Follows the file's name.
 
     Raises
     ------
@@ -125,7 +125,7 @@ class SummaryWriter:
         Parameters
         ----------
         tag : str
-            The curve's name; what stands before a slash names its group.
+            The curve's name; the text before a slash names its group.
         scalar_value : number, tensor or array of one element
             Kept as a float32.
         global_step : int, optional
@@ -376,6 +376,6 @@ def _text(where: str, name: str, value: Any) -> str:
 
 
 def _default(comment: str) -> Path:
-    """Return ``runs/Nov25_14-20-07_host`` with a comment behind it."""
+    """Return ``runs/Nov25_14-20-07_host`` with a comment after it."""
     now = datetime.now().astimezone().strftime("%b%d_%H-%M-%S")
     return Path("runs") / f"{now}_{socket.gethostname()}{comment}"

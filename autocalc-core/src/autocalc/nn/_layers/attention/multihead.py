@@ -158,7 +158,7 @@ class MultiheadAttention(Module):
             self.register_parameter(word, parameter)
 
     def _reset_parameters(self) -> None:
-        """Draw the parameters anew; biases become zero."""
+        """Draw the parameters again; biases become zero."""
         for word in ("in", "q", "k", "v"):
             weight = getattr(self, f"{word}_proj_weight")
             if weight is not None:

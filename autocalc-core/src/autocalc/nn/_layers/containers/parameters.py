@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parameters, and what else is held beside them, by name or in a list."""
+"""Parameters and other tensors, held by name or in a list."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class ConvBase(Module):
-    """What all have: how windows lie, a weight and perhaps a bias."""
+    """The common part: the windows' geometry, a weight and perhaps a bias."""
 
     _dims: ClassVar[int]
     _transposed: ClassVar[bool] = False
@@ -80,7 +80,7 @@ class ConvBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew, from the default generator."""
+        """Draw the parameters again, from the default generator."""
         # The bound of kaiming_uniform_ with a = sqrt(5) is 1 / sqrt(fan_in).
         _init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
@@ -219,7 +219,7 @@ class Conv2d(_Conv):
     bias
         Whether a number is added to each output channel.
     padding_mode
-        What lies beyond the image: ``"zeros"``, its mirror image (``"reflect"``), its
+        The values beyond the image: ``"zeros"``, its mirror image (``"reflect"``), its
         border (``"replicate"``) or its other side (``"circular"``).
     dtype
         Of the parameters.

@@ -70,7 +70,7 @@ class _ConvTranspose(ConvBase):
             most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
             message = (
                 f"{where}: `output_size` is {asked}; for an input of {input.shape} it "
-                f"must lie from {tuple(least)} to {tuple(most)}."
+                f"must be from {tuple(least)} to {tuple(most)}."
             )
             raise ArgumentError(message)
         return extra

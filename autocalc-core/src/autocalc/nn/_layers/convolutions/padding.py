@@ -184,7 +184,7 @@ class ZeroPad3d(_ZeroPad):
 
 
 class ReflectionPad1d(_Pad):
-    """What lies within, mirrored around the last dimension.
+    """The values within, mirrored around the last dimension.
 
     Examples
     --------
@@ -198,7 +198,7 @@ class ReflectionPad1d(_Pad):
 
 
 class ReflectionPad2d(_Pad):
-    """What lies within, mirrored around the last two dimensions.
+    """The values within, mirrored around the last two dimensions.
 
     Examples
     --------
@@ -214,7 +214,7 @@ class ReflectionPad2d(_Pad):
 
 
 class ReflectionPad3d(_Pad):
-    """What lies within, mirrored around the last three dimensions.
+    """The values within, mirrored around the last three dimensions.
 
     Examples
     --------
@@ -282,7 +282,7 @@ class ReplicationPad3d(_Pad):
 
 
 class CircularPad1d(_Pad):
-    """What lies at the other end, around the last dimension.
+    """The values at the other end, around the last dimension.
 
     Examples
     --------
@@ -296,7 +296,7 @@ class CircularPad1d(_Pad):
 
 
 class CircularPad2d(_Pad):
-    """What lies at the other end, around the last two dimensions.
+    """The values at the other end, around the last two dimensions.
 
     Examples
     --------
@@ -312,7 +312,7 @@ class CircularPad2d(_Pad):
 
 
 class CircularPad3d(_Pad):
-    """What lies at the other end, around the last three dimensions.
+    """The values at the other end, around the last three dimensions.
 
     Examples
     --------

@@ -58,7 +58,7 @@ class _Lazy(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew once their shapes are known."""
+        """Draw the parameters again once their shapes are known."""
         if self._sized:
             super().reset_parameters()  # type: ignore[misc]  # of the layer
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A last linear layer and the cross-entropy behind it as one module."""
+"""A last linear layer and the cross-entropy after it as one module."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
             raise ShapeError(message)
         smoothing = number(where, "label_smoothing", label_smoothing)
         if not 0 <= smoothing <= 1:
-            message = f"{where}: `label_smoothing`={smoothing}; it must lie in 0 to 1."
+            message = f"{where}: `label_smoothing`={smoothing}; it must be in 0 to 1."
             raise ArgumentError(message)
         if ignore_index is not None:
             as_int(where, "ignore_index", ignore_index)

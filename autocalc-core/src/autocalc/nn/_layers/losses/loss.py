@@ -21,7 +21,7 @@ class _Loss(Module):
         ``"mean"``, ``"sum"`` or ``"none"``.
     """
 
-    #: Reductions that a loss has beside the usual three.
+    #: Reductions that a loss has in addition to the usual three.
     _more_reductions: tuple[str, ...] = ()
 
     def __init__(

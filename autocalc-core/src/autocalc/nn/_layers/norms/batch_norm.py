@@ -143,7 +143,7 @@ class _BatchNorm(_ChannelNorm):
     def relu(self, input: Tensor, residual: Tensor | None = None) -> Tensor:
         """Return ``relu(self(input) + residual)``, each way in one kernel.
 
-        What lies between is not stored; see `nn.functional.batch_norm_relu`.  Hooks of
+        Intermediates are not stored; see `nn.functional.batch_norm_relu`.  Hooks of
         this module do not run.
         """
         return self._activated(input, RELU, residual)
@@ -230,7 +230,7 @@ class BatchNorm2d(_BatchNorm):
     dtype
         Of parameters and statistics.
     bias
-        Whether there is a bias beside the weight.
+        Whether there is a bias as well as the weight.
 
     Attributes
     ----------

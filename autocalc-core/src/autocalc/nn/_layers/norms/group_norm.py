@@ -31,7 +31,7 @@ class GroupNorm(Scaled):
     dtype
         Of the parameters.
     bias
-        Whether there is a bias beside the weight.
+        Whether there is a bias as well as the weight.
 
     Attributes
     ----------

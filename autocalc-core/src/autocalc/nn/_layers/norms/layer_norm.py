@@ -51,7 +51,7 @@ class LayerNorm(_Norm):
     elementwise_affine
         Whether there are weight and bias.
     bias
-        Whether there is a bias beside the weight.
+        Whether there is a bias as well as the weight.
     dtype
         Of the parameters.
 

@@ -56,7 +56,7 @@ class _MaxPool(_Pool):
         self.return_indices = return_indices
 
     def forward(self, input: Tensor) -> Any:
-        """Return the largest elements; with `return_indices` where they lie, too."""
+        """Return the largest elements; with `return_indices` their places, too."""
         return self._function(
             input, self.kernel_size, self.stride, self.padding, self.dilation,
             self.ceil_mode, self.return_indices,
@@ -266,7 +266,7 @@ class _AdaptiveMaxPool(_AdaptivePool):
         self.return_indices = return_indices
 
     def forward(self, input: Tensor) -> Any:
-        """Return the largest elements; with `return_indices` where they lie, too."""
+        """Return the largest elements; with `return_indices` their places, too."""
         return self._function(input, self.output_size, self.return_indices)
 
 
@@ -340,7 +340,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     output_size
         One number, or height and width; None keeps that of the input.
     return_indices
-        Also return where the elements lie.
+        Also return the places of the elements.
 
     Examples
     --------
@@ -360,7 +360,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     output_size
         One number, or depth, height and width; None keeps that of the input.
     return_indices
-        Also return where the elements lie.
+        Also return the places of the elements.
 
     Examples
     --------

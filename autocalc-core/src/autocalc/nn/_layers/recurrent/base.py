@@ -203,7 +203,7 @@ class RNNBase(Module):
     def _forward_packed(
         self, input: PackedSequence, hx: Any
     ) -> tuple[PackedSequence, Any]:
-        """Return the same of sequences that lie in the order of their lengths."""
+        """Return the same of sequences in the order of their lengths."""
         x, batch_sizes, order, back = input
         self._check_features(x, x.ndim == 2, "PackedSequence.data", "(N, {0})")
         sizes = batch_sizes.tolist()

@@ -98,7 +98,7 @@ class LSTM(RNNBase):
         With this probability elements between two layers are set to 0 in training.
     bidirectional
         Whether each layer has a second half, which goes from the last step to the
-        first; the outputs of both stand side by side.
+        first; the outputs of both are concatenated.
     proj_size
         Features of h if not 0, less than `hidden_size`.  The steps are then computed
         operator by operator, which is slower than the kernel.

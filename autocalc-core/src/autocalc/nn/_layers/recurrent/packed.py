@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sequences of different lengths in one batch.
 
-Padded, they are ``[T, B, ...]`` with something behind the shorter ones; packed, they
+Padded, they are ``[T, B, ...]`` with padding after the shorter ones; packed, they
 are ``[N, ...]``: the first elements of all sequences, then the second ones of those
 that have a second, and so on, the longest sequence first.
 """
@@ -65,7 +65,7 @@ def pad_sequence(
     batch_first
         Whether the result is (B, T, ...); otherwise it is (T, B, ...).
     padding_value
-        What stands beside the shorter ones.
+        The value next to the shorter ones.
     padding_side
         "right" or "left" of them.
 
@@ -93,14 +93,14 @@ def pad_sequence(
     length = max(x.shape[0] for x in each)
     rows = []
     for x in each:
-        beside = full(
+        padding = full(
             (length - x.shape[0], *x.shape[1:]),
             padding_value,
             dtype=x.dtype,
             device=place_of_tensor(x),
         )
         rows.append(
-            joining.cat([x, beside] if padding_side == "right" else [beside, x], 0)
+            joining.cat([x, padding] if padding_side == "right" else [padding, x], 0)
         )
     return joining.stack(rows, 0 if batch_first else 1)
 
@@ -184,7 +184,7 @@ def pack_padded_sequence(
         )
         raise ArgumentError(message)
     sizes = [sum(n > t for n in counts) for t in range(max(counts, default=0))]
-    # Where each element lies in the padded rows.
+    # The place of each element in the padded rows.
     across, down = (steps, 1) if batch_first else (1, batch)
     places = [
         order[i] * across + t * down for t, n in enumerate(sizes) for i in range(n)
@@ -212,7 +212,7 @@ def pad_packed_sequence(
     batch_first
         Whether the result is (B, T, ...); otherwise it is (T, B, ...).
     padding_value
-        What stands behind the shorter ones.
+        The value after the shorter ones.
     total_length
         T, if not the longest length.
 
@@ -245,7 +245,7 @@ def pad_packed_sequence(
         order = sequence.unsorted_indices.tolist()
     data = sequence.data
     starts = [sum(sizes[:t]) for t in range(len(sizes))]
-    # Each place takes an element, or the padding behind the last one.
+    # Each place takes an element, or the padding after the last one.
     places = [
         starts[t] + i if t < len(sizes) and i < sizes[t] else data.shape[0]
         for t, i in _walk(steps, order, batch_first)

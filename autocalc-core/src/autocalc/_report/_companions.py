@@ -2,7 +2,7 @@
 """What other tools left in the folder of a training: a profile, health of gradients.
 
 The files are read by their form alone.  A line of a JSONL file is a record of a step;
-in it stand tables (lists of rows, as `ac.diagnostics.watch` logs them) or one row.
+it holds tables (lists of rows, as `ac.diagnostics.watch` logs them) or one row.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NAMES = ("name", "parameter", "layer", "module", "tensor")
 _NO_CURVES = frozenset({"step", "epoch", "time", "seconds", "calls", *_NAMES})
 
 
-def beside(folder: Path) -> Iterator[tuple[str, str]]:
+def companion_files(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield the name and the content of each section for which there is a file."""
     for path in sorted(folder.glob("*.jsonl")):
         if path.name != RECORDS:
