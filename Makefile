@@ -68,11 +68,11 @@ interface: install $(MADE)/lint ## Write the types of Tensor's methods, the stub
 	$(BIN)/ruff format --quiet autocalc-core/src/autocalc/_tensor/interface.py
 
 .PHONY: examples
-examples: install ## Write what the examples in docstrings print anew
+examples: install ## Write what the examples in docstrings print again
 	$(BIN)/python tools/docstring_examples.py
 
 .PHONY: golden
-golden: install ## Write the golden lists of names, kernels, keys and error texts anew
+golden: install ## Write the golden lists of names, kernels, keys and error texts again
 	$(BIN)/python tests/golden/lists.py
 
 # -------------------------------------------------------------------- installation
@@ -159,7 +159,7 @@ $(GROUPS): $(MADE)/%: pyproject.toml $(MADE)/venv
 # --------------------------------------------------------------------- other tests
 
 # Left out are tests of other packages, of the repository (benchmarks, notebooks, ...),
-# and of the reference's kernels, which are the same ones beside others.
+# and of the reference's kernels, which are the same ones next to others.
 NOT_CORE := tests/simd tests/blas tests/cuda tests/kernels/test_conformance.py \
     $(filter-out tests/test_docs.py,$(wildcard tests/test_*.py))
 # PURE=1 leaves the engine out, as where there is no compiler.
@@ -295,7 +295,7 @@ endef
 $(TORCH_VENV)/made/torch: $(MADE)/venv
 	$(call beside_venv,$(TORCH_VENV))
 	$(TORCH_VENV)/bin/python -m pip --disable-pip-version-check install --quiet '$(TORCH)' || { \
-	    echo "make: '$(TORCH)' is not to be had. Point pip to a folder or an index with" \
+	    echo "make: '$(TORCH)' is not available. Point pip to a folder or an index with" \
 	        "PyTorch's CPU build (PIP_FIND_LINKS, PIP_EXTRA_INDEX_URL)," \
 	        "or name another build: make test-torch TORCH=torch==2.13.0"; exit 1; }
 	touch $@
@@ -303,7 +303,7 @@ $(TORCH_VENV)/made/torch: $(MADE)/venv
 $(JAX_VENV)/made/jax: $(MADE)/venv
 	$(call beside_venv,$(JAX_VENV))
 	$(JAX_VENV)/bin/python -m pip --disable-pip-version-check install --quiet '$(JAX)' || { \
-	    echo "make: '$(JAX)' is not to be had here." \
+	    echo "make: '$(JAX)' is not available here." \
 	        "Name another version: make compare JAX=jax"; exit 1; }
 	touch $@
 
@@ -321,7 +321,7 @@ test-mpi: install $(MADE)/test $(MPIS:%=.venv-%/made/mpi) ## Run the tests of se
 .venv-%/made/mpi: $(MADE)/venv
 	$(call beside_venv,.venv-$*)
 	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet 'mpi4py>=4.0' $* || { \
-	    echo "make: mpi4py and $* are not to be had. Point pip to an index that has them" \
+	    echo "make: mpi4py and $* are not available. Point pip to an index that has them" \
 	        "(PIP_INDEX_URL), or name what there is: make test-mpi MPIS=mpich"; exit 1; }
 	touch $@
 
@@ -390,7 +390,7 @@ bench: $(MADE)/bench ## Run the benchmarks (COMMITS=v1..v2 ARGS=--quick) and mak
 	$(BIN)/asv publish
 	$(BIN)/python -m benchmarks.site .asv/html
 
-# Without PyTorch or JAX, where they are not to be had, the table has fewer columns.
+# Without PyTorch or JAX, where they are not available, the table has fewer columns.
 .PHONY: compare
 compare: install ## AutoCalc, PyTorch and JAX in turn, one table (ARGS='MLP --rounds 5')
 	@$(MAKE) --no-print-directory $(TORCH_VENV)/made/torch || echo "make: going on without PyTorch"
@@ -400,7 +400,7 @@ compare: install ## AutoCalc, PyTorch and JAX in turn, one table (ARGS='MLP --ro
 # PyTorch and JAX are compared with where they are: in .venv-torch and .venv-jax (`make
 # compare` makes them), or as ARGS='--torch PYTHON --jax PYTHON'.
 .PHONY: bench-kernels
-bench-kernels: install ## Every kernel beside this machine's peaks, PyTorch, NumPy and JAX
+bench-kernels: install ## Every kernel against peaks of this machine, PyTorch, NumPy and JAX
 	$(BIN)/python -m benchmarks.kernels $(ARGS)
 
 .PHONY: bench-ablation

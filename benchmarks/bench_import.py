@@ -3,7 +3,7 @@
 
 
 class Import:
-    """`import autocalc` beside the NumPy that it needs."""
+    """`import autocalc` without the NumPy that it needs."""
 
     def timeraw_numpy(self):
         return "import numpy"

@@ -34,7 +34,7 @@ from benchmarks.zoo.rows import ZOO
 
 MODULE = "benchmarks.side_by_side.cases"
 EAGER, REPLAYED = "autocalc", "autocalc" + COMPILED
-#: Who is compared with which side of AutoCalc.
+#: Peers, and the side of AutoCalc that each is compared with.
 RIVALS = {"torch": EAGER, "jax": REPLAYED}
 NAMES = {EAGER: "eager", REPLAYED: "compiled", "torch": "PyTorch", "jax": "JAX"}
 OUT = ROOT / ".asv" / "compare.md"
@@ -127,13 +127,13 @@ def settings(titles: dict[str, str], threads: int, rounds: int) -> Iterator[str]
 
 
 def means(results: list[Result]) -> Iterator[str]:
-    """Yield the geometric mean beside each rival."""
+    """Yield the geometric mean against each rival."""
     for rival, own in RIVALS.items():
         ratios = [r.faster[rival] for r in results if rival in r.faster]
         if ratios:
             mean = statistics.geometric_mean(ratios)
             yield (
-                f"{NAMES[own]} beside {NAMES[rival]}: {mean:.2f} times as fast "
+                f"{NAMES[own]} against {NAMES[rival]}: {mean:.2f} times as fast "
                 f"(geometric mean of {len(ratios)} cases)"
             )
 

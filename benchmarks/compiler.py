@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compiling what is measured beside the kernels."""
+"""Compiling what is measured in addition to the kernels."""
 
 from __future__ import annotations
 

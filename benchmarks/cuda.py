@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The CUDA package beside cuBLAS called directly, a plain kernel, the CPU, and PyTorch.
+"""The CUDA package against cuBLAS called directly, a plain kernel, the CPU, and PyTorch.
 
 ::
 
@@ -9,7 +9,7 @@
 `products`: 4096 x 4096 x 4096 in float32 and TF32, AutoCalc's `gemm` and cuBLAS by
 turns.  `plain`: products of a transformer's shapes by cuBLAS, by a kernel of tiles in
 shared memory as textbooks have it, and by the CPU's kernels.  `transformer`: a training
-step of 6 layers of 512 features on 8 x 512 tokens, beside PyTorch where it is
+step of 6 layers of 512 features on 8 x 512 tokens, against PyTorch where it is
 installed, and what the step spends its time on.
 
 The GPU's own events tell the time; medians, the peers by turns.
@@ -111,7 +111,7 @@ def direct(out: Any, a: Any, b: Any, *, fast: bool = False) -> Callable[[], None
 
 
 def products(size: int = 4096) -> None:
-    """Print AutoCalc's products beside cuBLAS's own."""
+    """Print AutoCalc's products against cuBLAS's own."""
     a, b = (ac.randn(size, size).to("cuda") for _ in range(2))
     raw = cupy.empty((size, size), cupy.float32)
     for name, fast in (("float32", False), ("TF32", True)):

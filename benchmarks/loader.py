@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a prefetching loader beside training costs: ``python -m benchmarks.loader``.
+"""What a prefetching loader costs a training: ``python -m benchmarks.loader``.
 
-The step of `autocalc train mnist` on random images, once with batches that lie ready,
+The step of `autocalc train mnist` on random images, once with batches that are ready,
 once with a `DataLoader` that gathers, scales and normalises them in a worker thread; in
 turn, in one process. What counts is the median of the rounds' ratios.
 """

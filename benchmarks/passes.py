@@ -41,7 +41,7 @@ class Variant(NamedTuple):
         """Return whether the pass changed the program.
 
         A case of images takes the layout that a trial finds faster, so that one variant
-        may begin with a copy that another has not.
+        may begin with a copy that another does not have.
         """
         counted = [
             [name for name in v.kernels if name != "copy" or self.off == "copies"]

@@ -6,8 +6,8 @@ round, and what counts is the median of the rounds' ratios.
 
 Where a scheduler packs the threads of a process on one processor, a pool that is left
 to it shows half of its rate.  AutoCalc's pool keeps its threads apart by itself;
-OpenMP's, which PyTorch uses, does so when told (`BOUND`); NumPy's OpenBLAS and JAX have
-no such setting.
+OpenMP's, which PyTorch uses, does so when asked (`BOUND`); NumPy's OpenBLAS and JAX
+have no such setting.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 #: Variables of the environment that keep a peer's threads on cores of their own.
 BOUND = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
 #: A thread of OpenBLAS without work looks for more for 2^x cycles: NumPy's for 114 ms,
-#: through the turns of others, who had half a core less.  2^22 is 1.7 ms at 2.5 GHz,
+#: through the turns of others, which had half a core less.  2^22 is 1.7 ms at 2.5 GHz,
 #: longer than any pause within its own turn; 2^14 costs it speed.
 QUIET = {"OPENBLAS_THREAD_TIMEOUT": "22"}
 #: After its turn a peer's threads spin for more work: those of GNU OpenMP some 30 ms.

@@ -3,7 +3,7 @@
 
 asv's own site takes scripts and styles from the network, and these fetch its figures,
 which a browser refuses for files: it needs both a connection and a server (`asv
-preview`).  This page, `history.html` beside it, holds everything, has no script, loads
+preview`).  This page, `history.html` next to it, holds everything, has no script, loads
 nothing, and opens from a disk.
 """
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The widest vector of floats that the compiler's flags allow; it may lie anywhere.
+// The widest vector of floats that the compiler's flags allow; it may be anywhere in
+// memory.
 #pragma once
 
 #if defined(__AVX512F__)

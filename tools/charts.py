@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Draw the charts of the pages on performance from the tables that stand there.
+"""Draw the charts of the pages on performance from their tables.
 
 ``python tools/charts.py`` writes them into docs/_static; the front page has the first.
 """
@@ -29,7 +29,7 @@ CALLS = (
 
 WIDTH, LEFT, RIGHT = 400, 148, 36
 TOP, STEP, BAR = 22, 13, 9
-#: Letters of a label beside the bars.
+#: Letters of a label next to the bars.
 LETTERS = 22
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" \
@@ -51,7 +51,8 @@ class Chart(NamedTuple):
     form: str = "{:.2f}"
 
 
-# ---- what stands in the pages --------------------------------------------------------
+# ---- tables of the pages
+# ---------------------------------------------------------------
 
 
 def section(page: str, heading: str) -> str:
@@ -89,7 +90,7 @@ def models() -> list[tuple[str, str, float]]:
 
 def answers() -> list[tuple[str, float]]:
     """Each compiled answer, times as fast as ONNX Runtime."""
-    text = section("compiled", "Answers, beside ONNX Runtime")
+    text = section("compiled", "Answers, against ONNX Runtime")
     return [(cells[0], number(cells[3])) for cells in rows(text, "model, one example")]
 
 
@@ -165,7 +166,7 @@ def charts() -> dict[str, Chart]:
 
 
 def label(text: str) -> str:
-    """Return a label that fits beside the bars."""
+    """Return a label that fits next to the bars."""
     text = text.removesuffix(", ms").removesuffix(", µs")
     text = text.replace("transformer", "LM").replace(", inference", "")
     text = text if len(text) <= LETTERS else text[: LETTERS - 1].rstrip(" ,") + "…"
@@ -184,7 +185,7 @@ def bar(row: tuple[str, float], y: int, scale: float) -> str:
 
 
 def figure(chart: Chart, value: float, y: int, scale: float) -> str:
-    """Return the number behind a bar; a white edge keeps the line off it."""
+    """Return the number after a bar; a white edge keeps the line off it."""
     return (
         f'<text x="{LEFT + value * scale + 4:.1f}" y="{y + BAR}" fill="#1b1b1b" '
         f'font-size="11" stroke="#ffffff" stroke-width="3" paint-order="stroke">'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Write what the examples in docstrings print anew: after a change of how things print.
+"""Write what the examples in docstrings print again, after a change of printing.
 
 ``python tools/docstring_examples.py`` runs every docstring of the core package and puts
-what came out in the place of what stands there.  Read the difference before it is
+what came out in the place of the old output.  Read the difference before it is
 committed: an example that printed something else for another reason shows here, too.
 """
 
@@ -65,7 +65,7 @@ def rewrite(path: Path, failed: list[Failure]) -> None:
         indent = " " * example.indent
         said = [text.strip() for text in lines[first:last]]
         if said != [text.strip() for text in example.want.rstrip("\n").split("\n")]:
-            print(f"{path}: {example.source.strip()} stands in no docstring: change it")
+            print(f"{path}: {example.source.strip()} is in no docstring: change it")
             continue
         new = [f"{indent}{text}".rstrip() for text in got.rstrip("\n").split("\n")]
         lines[first:last] = [text or f"{indent}<BLANKLINE>" for text in new]

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
-#: Runs the Python of a page, and compares what it prints with what stands below.
+#: Runs the Python of a page, and compares what it prints with the page's output.
 PYTHON = (
     "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]); "
     "import pages; del sys.path[0]; pages.run_page(Path(sys.argv[1]))"
@@ -50,10 +50,10 @@ class Part(NamedTuple):
     page
         Its path below `docs`.
     sections
-        Headings of the sections whose commands are run; "" is what stands above the
-        first one.
+        Headings of the sections whose commands are run; "" is the text above the first
+        one.
     python
-        Whether the Python of the page is run, behind the commands.
+        Whether the Python of the page is run, after the commands.
     words
         What is written in place of a word: the page shows one case of several.
     """
@@ -83,7 +83,7 @@ PARTS = (
 
 
 def sections(text: str) -> dict[str, str]:
-    """Return a page's text by heading; "" is what stands above the first."""
+    """Return a page's text by heading; "" is the text above the first."""
     above, *rest = _HEADING.split(text)
     return {"": above, **dict(zip(rest[::2], rest[1::2], strict=True))}
 

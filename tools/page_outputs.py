@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Write the outputs on a page anew: what stands below its Python blocks.
+"""Write the outputs on a page again: the text below its Python blocks.
 
 ``python tools/page_outputs.py docs/quickstart.md`` runs the page and puts what each
-block prints below it.  Read the difference before it is committed; where `...` stood,
-write it again.
+block prints below it.  Read the difference before it is committed; where there was
+`...`, write it again.
 """
 
 from __future__ import annotations

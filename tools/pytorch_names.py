@@ -88,7 +88,7 @@ def main() -> None:
     """Print the names as the arguments ask for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="print every name")
-    parser.add_argument("--write", action="store_true", help="write the file anew")
+    parser.add_argument("--write", action="store_true", help="write the file again")
     options = parser.parse_args()
     every = list(rows())
     for place in PLACES.values():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Write the types of `Tensor`'s methods: `_tensor/interface.py`.
 
-Methods are declared beside the operators and attached to `Tensor` at run time, where
+Methods are declared next to the operators and attached to `Tensor` at run time, where
 type checkers and editors do not see them.  This program asks for the signature of each
 and writes a class of them, generic in the tensor, so that it imports nothing above it.
 
@@ -100,7 +100,7 @@ def operands(name: str, function: Callable[..., Any]) -> Iterator[str]:
 
 
 def parameters(function: Callable[..., Any]) -> Iterator[str]:
-    """Yield the parameters behind the tensor, as they are written."""
+    """Yield the parameters after the tensor, as they are written."""
     starred = False
     for p in list(inspect.signature(function).parameters.values())[1:]:
         if p.kind is p.KEYWORD_ONLY and not starred:

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Module of a package -> what of its tests is run.
+#: Module of a package -> which of its tests are run.
 TESTS = {
     "autocalc": [
         f"tests/core/test_{name}.py"

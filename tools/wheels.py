@@ -5,7 +5,7 @@
 
 Wheels are built from the sdists, in environments of their own, by the Python that runs
 this program.  They are then installed together into a fresh environment whose PATH has
-no compiler, and `tools/wheel_tests.py` runs there.  Everything lies in a folder of the
+no compiler, and `tools/wheel_tests.py` runs there.  Everything is in a folder of the
 system's for temporary files, but for the results in `dist`.
 
 With ``--reuse`` the SIMD wheel is made in the build folder of the environment that runs

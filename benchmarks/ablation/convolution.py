@@ -134,12 +134,12 @@ def _norm_and_relu_together(x: Any, weight: Any) -> Item:
             y, scale, shift, None, 1e-5, "relu", 0.0, 0.0
         )[0]
 
-    change = "batch norm and ReLU as one kernel behind a convolution"
+    change = "batch norm and ReLU as one kernel after a convolution"
     return Item(16, change, f"conv, batch_norm, relu {LAYER}", apart, together)
 
 
 def _winograd(x: Any, weight: Any) -> Item:
-    """Before: the next set, which adds up the sum as it stands."""
+    """Before: the next set, which computes the direct sum."""
     sets = [name for name in ac.kernels.available() if name.startswith("simd-")]
 
     def convolve() -> object:

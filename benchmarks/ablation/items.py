@@ -155,7 +155,7 @@ def memory() -> Iterator[Item]:
 
 
 def blas() -> Item:
-    """A BLAS library behind the same table."""
+    """A BLAS library in the same table."""
     name = next(
         (name for name in ac.kernels.available() if name.startswith("blas-")), None
     )

@@ -4,7 +4,7 @@
 A convolution, its gradients and a product a b^T can be computed in several ways. Which
 one is taken follows from estimates, sums of costs that are constants of an instruction
 set (`csrc/isa/<isa>/tuning.hpp`, `csrc/isa/default_costs.hpp`). This program times all
-ways on one thread, finds the costs whose estimates are nearest, and prints them beside
+ways on one thread, finds the costs whose estimates are nearest, and prints them next to
 those that are built in, what choices by either give away, and the lines of a
 `tuning.hpp` for this machine. It takes a minute or two, most of it for compiling; run
 it on a quiet machine.

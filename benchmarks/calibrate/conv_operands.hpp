@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Images, filters and results of a convolution, which lie as its algorithms need them.
+// Images, filters and results of a convolution in the layouts that its algorithms need.
 #pragma once
 
 #include "conv/windows.hpp"

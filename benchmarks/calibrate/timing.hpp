@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Timing several ways to the same result in turn, and printing for each its time beside
+// Timing several ways to the same result in turn, and printing for each its time and
 // its estimate, cost by cost:
 //
 //     way FAMILY SHAPE NAME STEPS CHOSEN COST=AMOUNT...
@@ -59,7 +59,7 @@ inline std::vector<float> numbers(std::int64_t count) {
     return drawn;
 }
 
-// The sum as it stands, in planes, as Winograd's transforms are compared with.
+// The direct sum, in planes, as Winograd's transforms are compared with.
 std::function<void()> conv_in_planes_of(const Shape& shape);
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Convolutions by Winograd's transforms of either size, and the sum as it stands.
+// Convolutions by Winograd's transforms of either size, and the direct sum.
 #include "conv_operands.hpp"
 
 //

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Every kernel over the shapes of models, beside the machine's peaks and the peers."""
+"""Every kernel over the shapes of models, against the machine's peaks and the peers."""

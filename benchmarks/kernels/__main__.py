@@ -198,7 +198,7 @@ def summary(results: list[Result], rivals: list[str]) -> list[str]:
             if ratios:
                 mean = statistics.geometric_mean(ratios)
                 said.append(
-                    f"{kind} beside {name}: {mean:.2f} times as fast (geometric mean "
+                    f"{kind} against {name}: {mean:.2f} times as fast (geometric mean "
                     f"of {len(ratios)} rows)"
                 )
     behind = [
@@ -207,7 +207,7 @@ def summary(results: list[Result], rivals: list[str]) -> list[str]:
         if any(ratio < 0.97 for ratio in result.faster.values())
     ]
     if behind:
-        said.append(f"more than 3 % behind somebody: {', '.join(behind)}")
+        said.append(f"more than 3 % slower than a peer: {', '.join(behind)}")
     return said
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the machine can do at most, measured beside the kernels: reads "fma" or "axpy"
+// What the machine can do at most, measured with the kernels: reads "fma" or "axpy"
 // and a count, answers seconds per call. A call of fma is 1e9 floating-point
 // operations in registers, a call of axpy is y += a * x over 3 * 64 MiB of traffic;
 // both are shared by the threads. On Linux each thread is bound to a processor of its

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Every public operator beside a peer's, on operands of a given size."""
+"""Every public operator against a peer's, on operands of a given size."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every operator beside a peer: ``python -m benchmarks.operators --peer PYTHON``.
+"""Every operator against a peer: ``python -m benchmarks.operators --peer PYTHON``.
 
 Operands are square matrices of `--elements` numbers.  Each row is a call, and, where
 the result has a gradient, the call with its backward pass.  Both peers run in processes
@@ -85,7 +85,7 @@ def main() -> None:
     rows, absent = [], []
     own, peer = (sys.executable, "autocalc"), (options.peer, options.module)
     with pair(MODULE, own, peer, options.threads) as (ours, theirs):
-        print(f"{ours.title} beside {theirs.title}, {options.elements} elements")
+        print(f"{ours.title} against {theirs.title}, {options.elements} elements")
         for name in wanted:
             case = f"{options.elements} {name}"
             row = compare(ours, theirs, name, case, options.rounds)

@@ -94,7 +94,7 @@ def prepare(peer: str, case: str) -> Run | None:
 
 
 def with_walk(names: dict[str, Any], call: Callable[[], Any]) -> Run | None:
-    """Return the call and the backward pass behind it."""
+    """Return the call and the backward pass after it."""
     leaves = [names[n] for n in LEAVES]
     for leaf in leaves:
         leaf.requires_grad_()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""AutoCalc beside its peers: the same work, alternating in one run, as ratios."""
+"""AutoCalc against its peers: the same work, alternating in one run, as ratios."""

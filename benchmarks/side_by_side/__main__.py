@@ -5,8 +5,8 @@ Both run in processes of their own, in turn, in many short rounds; what counts i
 median of the rounds' ratios (in brackets: the middle half of them), which other load on
 the machine hardly moves. The last column compares the fastest round of each: what both
 do in the machine's best moments.  ``--compile`` replays our side, with ``--module
-autocalc`` beside eager code.  ``--zoo`` compares whole models (`benchmarks.zoo`);
-``--module onnxruntime`` beside ONNX Runtime, whose environment needs PyTorch, onnx and
+autocalc`` against eager code.  ``--zoo`` compares whole models (`benchmarks.zoo`);
+``--module onnxruntime`` against ONNX Runtime, whose environment needs PyTorch, onnx and
 onnxscript, too: the rows of inference.  ``--module jax`` jits the steps of MLPs and
 transformers.
 """
@@ -102,7 +102,7 @@ def main() -> None:
     own = sys.executable, _named("autocalc", options.compile)
     peer = options.peer, _named(options.module, options.compile_peer)
     with pair(MODULE, own, peer, options.threads, variables) as (ours, theirs):
-        print(f"{ours.title} beside {theirs.title}, {options.threads} threads")
+        print(f"{ours.title} against {theirs.title}, {options.threads} threads")
         print(
             f"{'case':44} {'ours':>9} {'theirs':>9} {'':8} {'faster':>7}"
             f"{'':18} {'at best':>8}"

@@ -178,7 +178,7 @@ CASES.update(
 )
 
 
-#: Behind a peer's module: its programs are compiled.
+#: After a peer's module: its programs are compiled.
 COMPILED = "+compile"
 
 

@@ -27,7 +27,7 @@ class Model(NamedTuple):
 
 
 def block_type(ml: Any) -> type[Any]:
-    """Return the class of a block that reads one position behind its cache."""
+    """Return the class of a block that reads one position after its cache."""
     nn, functional = ml.nn, ml.nn.functional
 
     class Block(nn.Module):  # type: ignore[misc, name-defined]  # known at run time

@@ -21,7 +21,7 @@ from benchmarks.zoo.work import Row, Work, answer
 PEER = "onnxruntime"
 #: Versions of ONNX's operators: attention is one of them from 23 on.
 OPSETS = (18, 23)
-#: Error of one answer beside another, of its largest element.
+#: Error of one answer against another, of its largest element.
 TOLERANCE = 1e-3
 #: Set by `start`: threads of a session.
 _THREADS = [1]
@@ -52,7 +52,7 @@ def prepare(row: Row | None) -> Run | None:
     found = _first(run())
     error = abs(found - expected.numpy()).max() / abs(found).max()
     if error > TOLERANCE:
-        message = f"onnxruntime: its answer is not PyTorch's: {error:.1e} beside it."
+        message = f"onnxruntime: its answer is not PyTorch's: {error:.1e} off."
         raise SystemExit(message)
     return run
 

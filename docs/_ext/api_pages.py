@@ -2,8 +2,8 @@
 """The reference of all public names: a page for each module and for each class.
 
 Written as reStructuredText into docs/reference/api before Sphinx reads its sources.
-What is public is what `__all__` of a public module lists; functions of tensors stand by
-the file that defines them (`HEADINGS`).
+What is public is what `__all__` of a public module lists; functions of tensors are
+grouped by the file that defines them (`HEADINGS`).
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def defined_in() -> dict[str, str]:
 
 
 def heading_of(name: Name) -> str:
-    """Return under which heading a function of `autocalc` stands."""
+    """Return the heading of a function of `autocalc`."""
     module = getattr(name.value, "__module__", None) or ""
     stem = module.rpartition(".")[2]
     if stem.startswith("_"):  # made by a factory; an alias bears the first name

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WORDS = {
     "affinity guard": "affinity guards?",
     "arena": "arenas?",
-    "backward pass": "backward walks?",
+    "backward pass": "backward pass(?:es)?",
     "borrowed gradient": "borrowed gradients?",
     "composite": "composites?",
     "cotangent": "cotangents?",
@@ -112,7 +112,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     from sphinx.transforms import SphinxTransform
 
     class GlossaryLinks(SphinxTransform):
-        default_priority = 700  # behind the parsers' own, before references resolve
+        default_priority = 700  # after the parsers' own, before references resolve
 
         def apply(self, **_: Any) -> None:
             if self.env.docname not in LEFT_OUT:

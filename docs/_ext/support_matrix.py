@@ -85,7 +85,7 @@ def sets(subjects: list[Subject]) -> Iterator[str]:
 
 
 def page() -> Iterator[str]:
-    """Return the page: the sets, then who takes what, by kind of kernel."""
+    """Return the page: the sets, then what each of them runs, by kind of kernel."""
     subjects = [Subject.named(name) for name in kernels.available()]
     yield from sets(subjects)
     for kind, title in KINDS.items():

@@ -2,7 +2,7 @@
 //
 // What the dispatcher asks of arrays at every call, without a Python frame.
 //
-// `empty(shape, dtype)`: the one function that makes results. Large arrays lie in
+// `empty(shape, dtype)`: the one function that makes results. Large arrays are in
 // blocks of the pool; NumPy gives a block back through the memory handler that the
 // array carries, so no owner object is needed.
 //
@@ -122,7 +122,7 @@ PyObject* empty(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
 // 64, in its lowest byte.
 constexpr npy_int64 absent_word = 0xff, list_word = 0xfe;
 
-// Where `object` lies as an array, or null: subclasses have the same struct.
+// The array of `object`, or null: subclasses have the same struct.
 const PyArrayObject_fields* fields_of(PyObject* object) {
     return PyArray_Check(object) ? reinterpret_cast<PyArrayObject_fields*>(object)
                                  : nullptr;
@@ -134,8 +134,8 @@ bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(ob
 Py_ssize_t count_words(PyObject* object) {
     if (object == Py_None) return 1;
     const PyArrayObject_fields* a = fields_of(object);
-    // Numbers, as bool is, and those of other libraries, as bfloat16, are told apart by
-    // their type's number; texts and records are not.
+    // Numbers, as bool is, and those of other libraries, as bfloat16, are distinguished
+    // by their type's number; texts and records are not.
     const bool known = a != nullptr && (PyTypeNum_ISNUMBER(a->descr->type_num) ||
                                         PyTypeNum_ISUSERDEF(a->descr->type_num));
     if (!known) {
@@ -339,7 +339,7 @@ PyObject* describe_arrays(PyObject* const* operands, Py_ssize_t count) {
     constexpr Py_ssize_t word = sizeof(npy_int64);
     PyObject* key = PyBytes_FromStringAndSize(nullptr, words * word);
     if (key == nullptr) return nullptr;
-    // Bytes begin behind a header of 32: aligned for words.
+    // Bytes begin after a header of 32: aligned for words.
     auto* to = reinterpret_cast<npy_int64*>(PyBytes_AS_STRING(key));
     for (Py_ssize_t i = 0; i < count; ++i) to = put_all_words(operands[i], to);
     return key;

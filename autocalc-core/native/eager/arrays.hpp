@@ -19,7 +19,7 @@ PyObject* new_array_view(PyObject* array, int nd, const std::intptr_t* dims,
                          const std::intptr_t* strides, std::intptr_t offset,
                          bool writable, PyObject* dtype = nullptr);
 
-// An array of `dtype` in the memory of `root`, `offset` bytes behind its first element.
+// An array of `dtype` in the memory of `root`, `offset` bytes after its first element.
 PyObject* new_array_at(PyObject* root, PyObject* dtype, int nd,
                        const std::intptr_t* dims, const std::intptr_t* strides,
                        std::intptr_t offset);

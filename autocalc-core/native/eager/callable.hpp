@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A call in C beside the Python function that defines it, in the manner of PEP 399.
+// A call in C for the Python function that defines it, in the manner of PEP 399.
 //
 // The C call takes what is common: tensors of one dtype, a decision that is known,
 // results in row-major order.  Whatever it does not know, and every error, it hands to

@@ -18,7 +18,7 @@ bool read_field(PyObject* given, Py_ssize_t& to);
 bool read_field(PyObject* given, Saves& to);
 bool read_field(PyObject* given, std::vector<Py_ssize_t>& to);
 
-// Reads the arguments behind the definition; false with an exception set.
+// Reads the arguments after the definition; false with an exception set.
 template <class... Fields>
 bool read_fields(PyObject* args, Fields&... fields) {
     Py_ssize_t at = 0;

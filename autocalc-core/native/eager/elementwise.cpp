@@ -28,7 +28,7 @@ struct Elementwise : Kind {
     bool read(PyObject* args);
 };
 
-// An operand: a tensor, an array, or where a number stands, its array alone.  Array and
+// An operand: a tensor, an array, or for a number, its array alone.  Array and
 // edge are held: another thread may change the tensor while a kernel runs.
 struct Operand {
     PyObject* tensor = nullptr;
@@ -83,7 +83,7 @@ AC_STEP bool take_in_place(PyObject* const* args, const Context& context, Operan
     return count == 1 || x[1].array;
 }
 
-// Exact arrays of one dtype; results lie `in_rows`.
+// Exact arrays of one dtype; results are `in_rows`.
 template <int count>
 AC_STEP bool take_arrays(PyObject* const* args, bool in_rows, Operand* x) {
     for (int i = 0; i < count; ++i) {
@@ -107,7 +107,7 @@ AC_STEP bool take(const Elementwise& k, PyObject* const* args, const Context& co
 
 // ---- the steps
 
-// Under what the decision is kept: the dtype, those of three, or it beside the word.
+// The key of the decision: the dtype, those of three, or it and the word.
 template <int count>
 AC_STEP Ref key_of(const Elementwise& k, const Operand* x) {
     if constexpr (count == 3) {

@@ -16,7 +16,7 @@ bool has_history(PyObject* x) {
            slot(PyTuple_GET_ITEM(relation, 0), bound.edge) != Py_None;
 }
 
-// Where the memory of an array ends, or lies behind its end; strides are not negative.
+// The end of an array's memory, or a place after it; strides are not negative.
 const char* end_of(const Array* a) {
     npy_intp reach = item_size(dtype_of(a));
     for (int d = 0; d < a->nd; ++d) {

@@ -139,7 +139,7 @@ inline const Array* fields(PyObject* array) {
     return reinterpret_cast<const Array*>(array);
 }
 
-// Float32 and float64, which have gradients and numbers beside them.
+// Float32 and float64, which have gradients and numbers next to them.
 inline bool is_wide_float(const Array* a) {
     return a->descr->type_num == NPY_FLOAT || a->descr->type_num == NPY_DOUBLE;
 }

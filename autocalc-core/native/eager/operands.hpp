@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Operands of elementwise calls: shapes that broadcast, numbers beside tensors, and
+// Operands of elementwise calls: shapes that broadcast, numbers with tensors, and
 // what a backward rule saves.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Shape {
     npy_intp at[max_dims];
 };
 
-// Whether results of `a` lie in row-major order for sure.  An array of four dimensions
+// Whether results of `a` are in row-major order for sure.  An array of four dimensions
 // that is not contiguous may be channels-last, which its results follow.
 inline bool gives_rows(const Array* a) {
     return a->nd <= max_dims &&
@@ -36,7 +36,7 @@ bool read_integer(PyObject* object, npy_intp* to);
 bool read_axis(PyObject* object, npy_intp nd, npy_intp* to);
 
 // A number as an array without dimensions and of the dtype of `like`: a float, or an
-// integer that a float holds exactly, beside floats.  Null without an exception for
+// integer that a float holds exactly, with floats.  Null without an exception for
 // anything else.
 Ref number_beside(PyObject* number, const Array* like);
 
@@ -52,8 +52,8 @@ Ref holding(T value, PyObject* dtype) {
 // nothing to record of it or of the tensor that it is a view of; else null.
 const Array* writable(PyObject* x, const Context& context);
 
-// What stands beside such an array in a call: a number, or the array of a tensor of the
-// same dtype that shares no memory with `a`, or is `a`; else null.
+// The other operand of such an array in a call: a number, or the array of a tensor of
+// the same dtype that shares no memory with `a`, or is `a`; else null.
 Ref operand_beside(PyObject* other, const Array* a, const Context& context);
 
 // Whether two arrays may share memory.
@@ -62,7 +62,8 @@ bool overlap(const Array* a, const Array* b);
 // The same of a dtype: floats as above; of int64 any integer that fits.
 Ref number_of(PyObject* number, PyArray_Descr* dtype);
 
-// What a rule needs, and for which gradients: `Saves` of core's `_ops/_operator/rules.py`.
+// What a rule needs, and for which gradients: `Saves` of core's
+// `_ops/_operator/rules.py`.
 class Saves {
   public:
     // Reads ``saver.places`` and ``saver.first_input``; None saves nothing. False with

@@ -14,7 +14,7 @@ namespace autocalc::python::eager {
 namespace {
 
 constexpr int max_inputs = 16, max_slots = 64, max_operands = 40, max_words = 160;
-constexpr Py_ssize_t max_recipes = 4096;  // of a selection; then it begins anew
+constexpr Py_ssize_t max_recipes = 4096;  // of a selection; then it begins again
 
 // ---- keys
 
@@ -55,7 +55,7 @@ struct Arguments {
         return put(place);
     }
 
-    // A text or a dtype, told by its place.
+    // A text or a dtype, by its address.
     bool put_named(PyObject* object) {
         return put(named_tag, 0) && put_place(object) &&
                (held == nullptr || PyList_Append(held, object) == 0);

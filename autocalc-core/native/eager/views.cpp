@@ -156,7 +156,7 @@ struct View : Kind {
 bool is_contiguous(const Array* a) { return (a->flags & NPY_ARRAY_C_CONTIGUOUS) != 0; }
 
 // The same elements in rows of the shape. NumPy keeps the strides of sizes of 1 where
-// it is told the same shape, and none as -1.
+// it gets the same shape, and none as -1.
 bool in_rows(const Given& given, Layout* to, bool told = true) {
     const Shape& shape = to->shape;
     npy_intp step = item_size(dtype_of(given.a));

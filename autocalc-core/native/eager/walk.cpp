@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The backward pass over arrays: `Walk.run` of core's `_graph/_walk.py`, with what it
-// calls for each node and edge.  The walk's own data are used, so that everything rare
+// calls for each node and edge.  The pass's own data are used, so that everything rare
 // (parts of arrays, hooks, sums that wait) is left to its methods.
 #include "eager/calls.hpp"
 
@@ -60,7 +60,7 @@ bool is_view(PyObject* array) {
 
 class Walking {
   public:
-    // A walk of core's, or one that makes core's by `maker` where it is needed.
+    // A pass of core's, or one that makes core's by `maker` where it is needed.
     Walking(const WalkKind& k, Ref walk, PyObject* maker)
         : k_(k), walk_(std::move(walk)), maker_(maker) {}
 
@@ -72,7 +72,7 @@ class Walking {
     }
     PyObject* leaves() const { return leaves_.get(); }
 
-    // Reads core's walk; false: its definition has to run it, or an exception is set.
+    // Reads core's pass; false: its definition has to run it, or an exception is set.
     bool take() {
         const auto get = [this](const char* name) {
             return Ref(PyObject_GetAttrString(walk_.get(), name));
@@ -495,7 +495,7 @@ PyObject* call_backward(PyObject* self, PyObject* const* args, std::size_t nargs
     }
     PyObject *leaf, *entry;
     Py_ssize_t at = 0;
-    // Hooks may run another walk, but none that could change these leaves.
+    // Hooks may run another pass, but none that could change these leaves.
     while (PyDict_Next(walking.leaves(), &at, &leaf, &entry)) {
         if (!deliver(k, leaf, entry)) return nullptr;
     }

@@ -17,7 +17,7 @@ namespace autocalc::runtime {
 namespace {
 
 constexpr std::size_t alignment = 64;
-// Up to here freed blocks lie in lists, and what was freed last, which caches may still
+// Up to here freed blocks are in lists, and what was freed last, which caches may still
 // hold, is used first: a step of a transformer took 1.2 times as long when its arrays
 // of 2 MiB were cut from the arena each time.
 constexpr std::size_t largest_listed = std::size_t{2} << 20;
@@ -29,7 +29,7 @@ constexpr int steps_per_octave = 4;
 constexpr int octaves = 38;
 constexpr int bucket_count = octaves * steps_per_octave;
 
-// Stands in the 64 bytes before the memory that a caller sees.
+// Is stored in the 64 bytes before the memory that a caller sees.
 struct alignas(alignment) Header {
     int bucket;  // or of_arena
     bool cut;    // its memory is a block of the arena

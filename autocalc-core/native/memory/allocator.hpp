@@ -4,7 +4,7 @@
 // again, and mapping fresh pages costs several times what a kernel takes to fill them:
 // freed blocks are kept and handed out again, up to a bound: small ones by size, large
 // ones joined to their neighbours. Blocks are 64-byte aligned; those of a quarter of a
-// MiB and more lie on huge pages where the system grants them.
+// MiB and more are on huge pages where the system grants them.
 #pragma once
 
 #include <cstddef>

@@ -110,13 +110,13 @@ void Arena::unlink(Block* block) {
     kept_ -= block->kept;
 }
 
-// Tells the block behind, too.
+// Updates the block after it, too.
 void Arena::resize(Block* block, std::size_t size) {
     block->size = size;
     if (Block* behind = after(block)) behind->before = size;
 }
 
-// Joins the block behind, which is in no list, to `block`.
+// Joins the next block, which is in no list, to `block`.
 void Arena::absorb_next(Block* block) {
     const Block* behind = after(block);
     block->kept += behind->kept;
@@ -140,7 +140,7 @@ void Arena::cut(Block* block, std::size_t size) {
     link(behind);
 }
 
-// A block of `size` bytes at the top, in no list; a free one that lies there becomes
+// A block of `size` bytes at the top, in no list; a free one at the top becomes
 // part of it.
 Arena::Block* Arena::grow(std::size_t size) {
     Block* block = last_ != nullptr && last_->free ? last_ : nullptr;

@@ -33,7 +33,7 @@ class Arena {
     [[nodiscard]] std::uint64_t kept() const { return kept_; }
 
   private:
-    // Stands in the 64 bytes before a block's memory; a block ends where the next
+    // Is stored in the 64 bytes before a block's memory; a block ends where the next
     // begins.
     struct alignas(64) Block {
         int list;  // of_arena

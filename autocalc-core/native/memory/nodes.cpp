@@ -77,7 +77,7 @@ std::vector<int> nodes_to_share() {
         if (nodes.size() < 2 || has_own_policy()) nodes.clear();
         return nodes;
     } catch (const std::bad_alloc&) {
-        return {};  // pages lie where they are touched
+        return {};  // pages are placed where they are touched
     }
 }
 

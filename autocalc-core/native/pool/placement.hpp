@@ -36,8 +36,8 @@ class Topology {
 };
 
 // The processors of one worker: the first workers have a core each, so that none shares
-// one with another while there are cores left, and none stays beside its caller. They
-// are free to move among all that fit.
+// one with another while there are cores left, and none stays on its caller's core.
+// They are free to move among all that fit.
 class AffinityGuard {
   public:
     // Called by the worker before its first run.
@@ -45,7 +45,8 @@ class AffinityGuard {
     // Whether the worker is on the caller's processor, or on its core where it has one.
     [[nodiscard]] bool beside(int workers_processor, int processor,
                               const Topology& topology) const;
-    // Called by who wakes the worker, when it finds it beside the caller.
+    // Called by the thread that wakes the worker, when it finds it on the caller's
+    // core.
     void keep_off(int workers_thread, int processor, const Topology& topology);
 
 #if defined(__linux__)

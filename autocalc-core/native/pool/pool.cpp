@@ -35,7 +35,7 @@ namespace {
 constexpr int spin_limit = 2000;
 // About a millisecond more, in which any other thread may have the processor. Waking a
 // sleeper costs some 50 us in a virtual machine: a small transformer's step takes 0.87
-// of its time, an MLP's 0.97, and a loader's thread beside them costs no more than
+// of its time, an MLP's 0.97, and a loader's thread next to them costs no more than
 // before; spinning as long without yielding, it costs a third more (Zen 4).
 constexpr int yield_limit = 2000;
 constexpr std::size_t cache_line = 64;
@@ -256,7 +256,8 @@ class Pool {
     const Topology topology_;
     alignas(cache_line) Job job_;
     std::atomic<std::uint64_t> worked_{0};  // by all threads of a timed job
-    // Whether who waits spins: with more threads than processors' time that would harm.
+    // Whether waiting threads spin: with more threads than processors' time that would
+    // harm.
     std::atomic<bool> spins_{true};
     std::atomic<bool> failed_{false};
     std::exception_ptr failure_;
@@ -317,7 +318,7 @@ void Pool::timed(Work work) {
 }
 
 // Whether there are so many runs, and a worker for each but the caller's; fewer, where
-// memory for another one is not to be had. The next job asks again.
+// there is no memory for another one. The next job asks again.
 bool Pool::acquire(int runs) {
     try {
         while (static_cast<int>(runs_.size()) < runs) runs_.emplace_back();
@@ -368,8 +369,8 @@ void Pool::wake_children(int part) {
     }
 }
 
-// Who has not come until now has nothing left to do: a worker that does not get a
-// processor in time holds nobody up.
+// A thread that has not come until now has nothing left to do: a worker that does not
+// get a processor in time holds nobody up.
 void Pool::await() {
     gate_.close();
     if (!gate_.empty()) done_.wait(spins_.load(), [this] { return gate_.empty(); });

@@ -15,9 +15,9 @@
 namespace autocalc::runtime {
 
 // Runs tasks `0 <= i < count`. Serial when called from inside a job, while another
-// thread's job runs, or with one thread; with fewer threads where memory for more is
-// not to be had. It throws nothing itself: the first exception that a task throws
-// reaches the caller once every run has ended.
+// thread's job runs, or with one thread; with fewer threads where there is no memory
+// for more. It throws nothing itself: the first exception that a task throws reaches
+// the caller once every run has ended.
 void parallel_for(std::int64_t count, ac_task_fn task, void* arg);
 
 // How many threads the next job may use, the caller's included. May be called at any

@@ -29,7 +29,7 @@ std::uint64_t nanoseconds() {
         std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-// How long a run takes, on a thread of its own if there is one to be had. What its task
+// How long a run takes, on a thread of its own if one can be started. What its task
 // throws reaches the caller.
 std::uint64_t time_run(ac_task_fn task, void* arg, std::int64_t begin,
                        std::int64_t end) {

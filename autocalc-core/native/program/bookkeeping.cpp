@@ -57,7 +57,7 @@ Ref any_array_of(PyObject* tensor) {
     return found;
 }
 
-// Whether two arrays lie in memory in the same way; -1 with an exception set.
+// Whether two arrays have the same layout; -1 with an exception set.
 int alike(PyObject* x, PyObject* y) {
     const Array *a = fields(x), *b = fields(y);
     if (a->nd != b->nd ||
@@ -81,7 +81,7 @@ struct Gradient {
     Layout layout;
 };
 
-// One piece of memory for a result, and the gradients that lie in it.
+// One piece of memory for a result, and the gradients in it.
 struct Room {
     Ref root;
     Py_ssize_t references = 0;  // to the root, from here and the executor

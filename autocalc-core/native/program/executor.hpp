@@ -34,17 +34,17 @@ struct Step {
     std::unique_ptr<PythonCall> python;
 };
 
-// How an array lies in a slot.
+// The layout of an array in a slot.
 struct Layout {
     Ref dtype;
     std::intptr_t offset = 0;
     std::vector<std::intptr_t> shape, strides;
 
-    // That array, where the slot lies `start` bytes behind the beginning of `root`.
+    // That array, where the slot is `start` bytes after the beginning of `root`.
     Ref in(PyObject* root, std::intptr_t start) const;
 };
 
-// An operand that lies in a slot.
+// An operand in a slot.
 struct Use {
     Step* step;
     int operand;
@@ -54,7 +54,7 @@ struct Use {
     Layout layout;
 };
 
-// A piece of memory, `offset` bytes behind the first element of `root`.
+// A piece of memory, `offset` bytes after the first element of `root`.
 struct Slot {
     Ref root;
     std::intptr_t offset = 0;

@@ -110,7 +110,7 @@ TEST_CASE("this process has a processor and memory") {
 
 #if defined(__linux__)
 
-TEST_CASE("hardware threads of one core are told apart from cores") {
+TEST_CASE("hardware threads of one core are distinguished from cores") {
     cpu_set_t given;
     if (sched_getaffinity(0, sizeof given, &given) != 0 || CPU_COUNT(&given) < 2)
         return;

@@ -116,7 +116,7 @@ TEST_CASE("long runs are taken in pieces, each task once") {
 
 // The run that begins the job lasts until another thread has come back for more than
 // its own.
-TEST_CASE("who is done takes over from who is not") {
+TEST_CASE("a thread that is done takes over from one that is not") {
     struct Slow {
         std::atomic<int> taken_over{0};
         std::atomic<std::int64_t> done{0};
@@ -169,7 +169,7 @@ TEST_CASE("sleeping workers wake up") {
 
 // Threads go to sleep some 50 microseconds after their last run. Jobs that come about
 // then, from a caller that dawdles at random, in a run that dawdles, would find the
-// moment at which somebody is told to wake who is not asleep yet.
+// moment at which a thread is woken that is not asleep yet.
 TEST_CASE("no wake-up is lost") {
     const auto jobs = [] {
         std::minstd_rand random(7);
