@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The CUDA package against cuBLAS called directly, a plain kernel, the CPU, and PyTorch.
+"""CUDA kernels against cuBLAS called directly, a plain kernel, the CPU, and PyTorch.
 
 ::
 

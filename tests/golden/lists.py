@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Golden lists: what users, kernel authors and files rely on, one entry a line.
 
-``python tests/golden/lists.py`` (``make golden``) writes the lists beside this file;
+``python tests/golden/lists.py`` (``make golden``) writes the lists next to this file;
 the test compares them.  A difference is a decision: `CHANGES.md` says why in one line.
 """
 

@@ -353,7 +353,7 @@ class Walking {
     bool keep_ = false;
 };
 
-// Walk.run(self, roots, cotangents, capture=())
+// `Walk.run(self, roots, cotangents, capture=())`
 PyObject* call_walk(PyObject* self, PyObject* const* args, std::size_t nargsf,
                     PyObject* keywords) {
     const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
