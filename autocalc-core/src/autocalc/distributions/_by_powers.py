@@ -62,8 +62,7 @@ class Pareto(_ByQuantiles):
     def mean(self) -> Tensor:
         """The mean; infinite for an alpha of 1 or less."""
         a = self.alpha
-        result: Tensor = if_above(1, a, a * self.scale / (a - 1), math.inf)
-        return result
+        return if_above(1, a, a * self.scale / (a - 1), math.inf)
 
     @property
     def mode(self) -> Tensor:
@@ -75,31 +74,27 @@ class Pareto(_ByQuantiles):
         """The variance; infinite for an alpha of 2 or less."""
         a = self.alpha
         value = self.scale**2 * a / ((a - 1) ** 2 * (a - 2))
-        result: Tensor = if_above(2, a, value, math.inf)
-        return result
+        return if_above(2, a, value, math.inf)
 
-    def _quantile(self, u: Any) -> Any:
+    def _quantile(self, u: Tensor) -> Tensor:
         return self.scale * (-(-u).log1p() / self.alpha).exp()
 
-    def _drawn(self, u: Any) -> Any:
+    def _drawn(self, u: Tensor) -> Tensor:
         return inside_ends(self.scale * bounded_exp(-(-u).log1p() / self.alpha))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         x, a = self._checked("log_prob", value), self.alpha
-        result: Tensor = a.log() + a * (self.scale / x).log() - x.log()
-        return result
+        return a.log() + a * (self.scale / x).log() - x.log()
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
         log = (self.scale / self._checked("cdf", value)).log()
-        result: Tensor = -(self.alpha * log).expm1()
-        return result
+        return -(self.alpha * log).expm1()
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
-        result: Tensor = (self.scale / self.alpha).log() + (1 + 1 / self.alpha)
-        return result
+        return (self.scale / self.alpha).log() + (1 + 1 / self.alpha)
 
 
 class GeneralizedPareto(_ByQuantiles):
@@ -162,8 +157,7 @@ class GeneralizedPareto(_ByQuantiles):
     def mean(self) -> Tensor:
         """The mean; NaN for a concentration of 1 or more."""
         left = 1 - self.concentration
-        result: Tensor = if_above(0, left, self.loc + self.scale / left)
-        return result
+        return if_above(0, left, self.loc + self.scale / left)
 
     @property
     def mode(self) -> Tensor:
@@ -175,16 +169,15 @@ class GeneralizedPareto(_ByQuantiles):
         """The variance; NaN for a concentration of 1/2 or more."""
         left = 1 - 2 * self.concentration
         value = (self.scale / (1 - self.concentration)) ** 2 / left
-        result: Tensor = if_above(0, left, value)
-        return result
+        return if_above(0, left, value)
 
-    def _quantile(self, u: Any) -> Any:
+    def _quantile(self, u: Tensor) -> Tensor:
         return self.loc + self.scale * expm1_over(self.concentration, -(-u).log1p())
 
-    def _drawn(self, u: Any) -> Any:
+    def _drawn(self, u: Tensor) -> Tensor:
         return finite(self._quantile(u))
 
-    def _exponent(self, where: str, value: Any) -> Any:
+    def _exponent(self, where: str, value: Any) -> Tensor:
         """Return log(1 + c z) / c, the value of an exponential distribution."""
         z = (self._checked(where, value) - self.loc) / self.scale
         return log1p_over(self.concentration, z)
@@ -192,23 +185,19 @@ class GeneralizedPareto(_ByQuantiles):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         e = self._exponent("log_prob", value)
-        result: Tensor = -(1 + self.concentration) * e - self.scale.log()
-        return result
+        return -(1 + self.concentration) * e - self.scale.log()
 
     def log_survival_function(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of more than `value`."""
-        result: Tensor = -self._exponent("log_survival_function", value)
-        return result
+        return -self._exponent("log_survival_function", value)
 
     def log_cdf(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of less than `value`."""
-        result: Tensor = (-(-self._exponent("log_cdf", value)).exp()).log1p()
-        return result
+        return (-(-self._exponent("log_cdf", value)).exp()).log1p()
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
-        result: Tensor = -(-self._exponent("cdf", value)).expm1()
-        return result
+        return -(-self._exponent("cdf", value)).expm1()
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
@@ -219,7 +208,7 @@ class GeneralizedPareto(_ByQuantiles):
 _SMALL = 1e-3
 
 
-def log1p_over(c: Any, z: Any) -> Any:
+def log1p_over(c: Tensor, z: Tensor) -> Tensor:
     """Return log(1 + c z) / c, and its limit z at c = 0, with its slope."""
     t = c * z
     series = z * (1 - t * (1 / 2 - t * (1 / 3 - t * (1 / 4 - t * (1 / 5 - t / 6)))))
@@ -229,7 +218,7 @@ def log1p_over(c: Any, z: Any) -> Any:
     )
 
 
-def expm1_over(c: Any, z: Any) -> Any:
+def expm1_over(c: Tensor, z: Tensor) -> Tensor:
     """Return (exp(c z) - 1) / c, and its limit z at c = 0, with its slope."""
     t = c * z
     series = z * (1 + t / 2 * (1 + t / 3 * (1 + t / 4 * (1 + t / 5 * (1 + t / 6)))))
@@ -277,14 +266,13 @@ class Weibull(_ByQuantiles):
         )
         super().__init__(self.scale.shape, validate_args=validate_args)
 
-    def _moment(self, n: int) -> Any:
+    def _moment(self, n: int) -> Tensor:
         return self.scale**n * lgamma(1 + n / self.concentration).exp()
 
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        result: Tensor = self._moment(1)
-        return result
+        return self._moment(1)
 
     @property
     def mode(self) -> Tensor:
@@ -293,19 +281,17 @@ class Weibull(_ByQuantiles):
         above = k > 1
         high = where(above, k, k * 0 + 2)
         value = self.scale * ((high - 1) / high) ** (1 / high)
-        result: Tensor = where(above, value, value * 0)
-        return result
+        return where(above, value, value * 0)
 
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        result: Tensor = self._moment(2) - self._moment(1) ** 2
-        return result
+        return self._moment(2) - self._moment(1) ** 2
 
-    def _quantile(self, u: Any) -> Any:
+    def _quantile(self, u: Tensor) -> Tensor:
         return self.scale * (-(-u).log1p()) ** (1 / self.concentration)
 
-    def _drawn(self, u: Any) -> Any:
+    def _drawn(self, u: Tensor) -> Tensor:
         log = (-(-u).log1p()).log() / self.concentration
         return inside_ends(self.scale * bounded_exp(log))
 
@@ -313,20 +299,17 @@ class Weibull(_ByQuantiles):
         """Return the logarithm of the density at `value`."""
         x, k = self._checked("log_prob", value), self.concentration
         ratio = x / self.scale
-        result: Tensor = (k / self.scale).log() + (k - 1).xlogy(ratio) - ratio**k
-        return result
+        return (k / self.scale).log() + (k - 1).xlogy(ratio) - ratio**k
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
         ratio = self._checked("cdf", value) / self.scale
-        result: Tensor = -(-(ratio**self.concentration)).expm1()
-        return result
+        return -(-(ratio**self.concentration)).expm1()
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
         k = self.concentration
-        result: Tensor = _EULER * (1 - 1 / k) + (self.scale / k).log() + 1
-        return result
+        return _EULER * (1 - 1 / k) + (self.scale / k).log() + 1
 
 
 class Kumaraswamy(_ByQuantiles):
@@ -370,15 +353,14 @@ class Kumaraswamy(_ByQuantiles):
         )
         super().__init__(self.concentration1.shape, validate_args=validate_args)
 
-    def _moment(self, n: int) -> Any:
+    def _moment(self, n: int) -> Tensor:
         b = self.concentration0
         return b * lbeta(1 + n / self.concentration1, b).exp()
 
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        result: Tensor = self._moment(1)
-        return result
+        return self._moment(1)
 
     @property
     def mode(self) -> Tensor:
@@ -388,20 +370,18 @@ class Kumaraswamy(_ByQuantiles):
         c = where(inside, a, a * 0 + 2)
         d = where(inside, b, b * 0 + 2)
         value = ((c - 1) / (c * d - 1)) ** (1 / c)
-        result: Tensor = where(inside, value, value * math.nan)
-        return result
+        return where(inside, value, value * math.nan)
 
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        result: Tensor = self._moment(2) - self._moment(1) ** 2
-        return result
+        return self._moment(2) - self._moment(1) ** 2
 
-    def _quantile(self, u: Any) -> Any:
+    def _quantile(self, u: Tensor) -> Tensor:
         share = -((-u).log1p() / self.concentration0).expm1()
         return share ** (1 / self.concentration1)
 
-    def _drawn(self, u: Any) -> Any:
+    def _drawn(self, u: Tensor) -> Tensor:
         return inside_unit(self._quantile(u))
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -409,18 +389,15 @@ class Kumaraswamy(_ByQuantiles):
         x = self._checked("log_prob", value)
         a, b = self.concentration1, self.concentration0
         rest = -(a * x.log()).expm1()  # 1 - x^a, which x near 1 would lose
-        result: Tensor = (a * b).log() + (a - 1).xlogy(x) + (b - 1).xlogy(rest)
-        return result
+        return (a * b).log() + (a - 1).xlogy(x) + (b - 1).xlogy(rest)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
         power = self._checked("cdf", value) ** self.concentration1
-        result: Tensor = -(self.concentration0 * (-power).log1p()).expm1()
-        return result
+        return -(self.concentration0 * (-power).log1p()).expm1()
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
         a, b = self.concentration1, self.concentration0
         harmonic = digamma(b + 1) + _EULER
-        result: Tensor = (1 - 1 / b) + (1 - 1 / a) * harmonic - (a * b).log()
-        return result
+        return (1 - 1 / b) + (1 - 1 / a) * harmonic - (a * b).log()

@@ -30,20 +30,18 @@ class _ByQuantiles(Distribution):
         dtype = getattr(self, name).dtype
         wide = dtype if dtype in _TINY else dtypes.float32  # halves have too few u
         u = rand(shape, dtype=wide).clamp(min=_TINY[wide])
-        result: Tensor = self._drawn(u).to(dtype)
-        return result
+        return self._drawn(u).to(dtype)
 
-    def _drawn(self, u: Any) -> Any:
+    def _drawn(self, u: Tensor) -> Tensor:
         """Return the draws that uniform numbers become."""
         return self._quantile(u)
 
-    def _quantile(self, u: Any) -> Any:
+    def _quantile(self, u: Tensor) -> Tensor:
         self._refuse("icdf")
 
     def icdf(self, value: Tensor) -> Tensor:
         """Return where `cdf` is `value`."""
-        result: Tensor = self._quantile(self._checked_share(value))
-        return result
+        return self._quantile(self._checked_share(value))
 
 
 #: In place of 0, whose logarithm is none.
@@ -102,15 +100,14 @@ class Uniform(_ByQuantiles):
         """The variance."""
         return (self.high - self.low) ** 2 / 12
 
-    def _quantile(self, u: Any) -> Any:
+    def _quantile(self, u: Tensor) -> Tensor:
         return self.low + u * (self.high - self.low)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         value = self._checked("log_prob", value)
         inside = (value >= self.low) & (value < self.high)
-        result: Tensor = inside.to(self.low.dtype).log() - (self.high - self.low).log()
-        return result
+        return inside.to(self.low.dtype).log() - (self.high - self.low).log()
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
@@ -154,8 +151,7 @@ class Exponential(_ByQuantiles, ExponentialFamily):
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        result: Tensor = 1 / self.rate
-        return result
+        return 1 / self.rate
 
     @property
     def mode(self) -> Tensor:
@@ -167,29 +163,26 @@ class Exponential(_ByQuantiles, ExponentialFamily):
         """The variance."""
         return self.rate**-2
 
-    def _quantile(self, u: Any) -> Any:
+    def _quantile(self, u: Tensor) -> Tensor:
         return -(-u).log1p() / self.rate
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
-        result: Tensor = self.rate.log() - self.rate * self._checked("log_prob", value)
-        return result
+        return self.rate.log() - self.rate * self._checked("log_prob", value)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
-        result: Tensor = -(-self.rate * self._checked("cdf", value)).expm1()
-        return result
+        return -(-self.rate * self._checked("cdf", value)).expm1()
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
-        result: Tensor = 1 - self.rate.log()
-        return result
+        return 1 - self.rate.log()
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
         return (-self.rate,)
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         return -(-natural_params[0]).log()
 
     _mean_carrier_measure = 0
@@ -218,7 +211,7 @@ class _Located(_ByQuantiles):
         """The most probable value."""
         return self.loc
 
-    def _standardised(self, where: str, value: Any) -> Any:
+    def _standardised(self, where: str, value: Any) -> Tensor:
         return (self._checked(where, value) - self.loc) / self.scale
 
 
@@ -256,21 +249,19 @@ class Laplace(_Located):
         """The standard deviation."""
         return math.sqrt(2) * self.scale
 
-    def _quantile(self, u: Any) -> Any:
+    def _quantile(self, u: Tensor) -> Tensor:
         d = u - 0.5
         return self.loc - self.scale * d.sign() * (-2 * d.abs()).log1p()
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         z = self._standardised("log_prob", value)
-        result: Tensor = -z.abs() - (2 * self.scale).log()
-        return result
+        return -z.abs() - (2 * self.scale).log()
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
         z = self._standardised("cdf", value)
-        result: Tensor = 0.5 - 0.5 * z.sign() * (-z.abs()).expm1()
-        return result
+        return 0.5 - 0.5 * z.sign() * (-z.abs()).expm1()
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
@@ -311,19 +302,17 @@ class Cauchy(_Located):
         """Infinite."""
         return self.scale * math.inf
 
-    def _quantile(self, u: Any) -> Any:
+    def _quantile(self, u: Tensor) -> Tensor:
         return self.loc + self.scale * (math.pi * (u - 0.5)).tan()
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         z = self._standardised("log_prob", value)
-        result: Tensor = -math.log(math.pi) - self.scale.log() - (z * z).log1p()
-        return result
+        return -math.log(math.pi) - self.scale.log() - (z * z).log1p()
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
-        result: Tensor = self._standardised("cdf", value).atan() / math.pi + 0.5
-        return result
+        return self._standardised("cdf", value).atan() / math.pi + 0.5
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
@@ -377,7 +366,7 @@ class HalfCauchy(_ByQuantiles):
         """Infinite."""
         return self.scale * math.inf
 
-    def _quantile(self, u: Any) -> Any:
+    def _quantile(self, u: Tensor) -> Tensor:
         return self.scale * (math.pi / 2 * u).tan()
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -389,8 +378,7 @@ class HalfCauchy(_ByQuantiles):
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
         ratio = self._checked("cdf", value) / self.scale
-        result: Tensor = ratio.atan() * (2 / math.pi)
-        return result
+        return ratio.atan() * (2 / math.pi)
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
@@ -431,19 +419,17 @@ class Gumbel(_Located):
         """The variance."""
         return self.scale**2 * (math.pi**2 / 6)
 
-    def _quantile(self, u: Any) -> Any:
+    def _quantile(self, u: Tensor) -> Tensor:
         return self.loc - self.scale * (-u.log()).log()
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         z = self._standardised("log_prob", value)
-        result: Tensor = -z - (-z).exp() - self.scale.log()
-        return result
+        return -z - (-z).exp() - self.scale.log()
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
-        result: Tensor = (-(-self._standardised("cdf", value)).exp()).exp()
-        return result
+        return (-(-self._standardised("cdf", value)).exp()).exp()
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""

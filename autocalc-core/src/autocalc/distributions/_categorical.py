@@ -74,7 +74,7 @@ class OfKinds(Distribution):
     def _num_events(self) -> int:
         return self.param_shape[-1]
 
-    def _kinds(self, sample_shape: Any) -> Any:
+    def _kinds(self, sample_shape: Any) -> Tensor:
         """Return kinds drawn, ``[*sample_shape, *batch_shape]``."""
         shape = self._extended_shape(sample_shape)
         shape = shape[: len(shape) - len(self._event_shape)]
@@ -141,8 +141,7 @@ class Categorical(OfKinds):
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Return kinds drawn, ``[*sample_shape, *batch_shape]``."""
-        result: Tensor = self._kinds(sample_shape)
-        return result
+        return self._kinds(sample_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of `value`."""
@@ -159,8 +158,7 @@ class Categorical(OfKinds):
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
-        result: Tensor = -weighed(self.probs, self.logits).sum(-1)
-        return result
+        return -weighed(self.probs, self.logits).sum(-1)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """Return all kinds along the first dimension."""
@@ -217,16 +215,14 @@ class OneHotCategorical(Categorical):
     @property
     def mode(self) -> Tensor:
         """The most probable vector."""
-        result: Tensor = self._vectors(self.__dict__[self._name].argmax(-1))
-        return result
+        return self._vectors(self.__dict__[self._name].argmax(-1))
 
-    def _vectors(self, kinds: Any) -> Any:
+    def _vectors(self, kinds: Tensor) -> Tensor:
         return one_hot(kinds, self._num_events).to(self.__dict__[self._name].dtype)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Return vectors drawn, ``[*sample_shape, *batch_shape, K]``."""
-        result: Tensor = self._vectors(self._kinds(sample_shape))
-        return result
+        return self._vectors(self._kinds(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of `value`."""

@@ -67,16 +67,14 @@ class ContinuousBernoulli(_YesOrNo, _ByQuantiles, ExponentialFamily):
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        result: Tensor = _mean(self.logits)
-        return result
+        return _mean(self.logits)
 
     @property
     def variance(self) -> Tensor:
         """The variance."""
-        result: Tensor = _variance(finite(self.logits))
-        return result
+        return _variance(finite(self.logits))
 
-    def _quantile(self, u: Any) -> Any:
+    def _quantile(self, u: Tensor) -> Tensor:
         return _inverse(self.logits, u)
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -85,26 +83,23 @@ class ContinuousBernoulli(_YesOrNo, _ByQuantiles, ExponentialFamily):
         logits = finite(self.logits)
         usual = value * logits - log_normalizer(logits)
         endless = where(value == self.probs, math.inf, -math.inf).to(usual.dtype)
-        result: Tensor = where(self.logits.isinf(), endless, usual)
-        return result
+        return where(self.logits.isinf(), endless, usual)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
-        result: Tensor = _share(self.logits, self._checked("cdf", value)).clamp(0, 1)
-        return result
+        return _share(self.logits, self._checked("cdf", value)).clamp(0, 1)
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
         less = -finite(self.logits).abs()  # that of 1 - p is the same
         usual = log_normalizer(less) - less * _mean(less)
-        result: Tensor = where(self.logits.isinf(), -math.inf, usual)
-        return result
+        return where(self.logits.isinf(), -math.inf, usual)
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
         return (self.logits,)
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         return log_normalizer(natural_params[0])
 
     _mean_carrier_measure = 0
@@ -121,7 +116,7 @@ def _check_limits(lims: Any) -> None:
         raise ArgumentError(message)
 
 
-def log_normalizer(logits: Any) -> Any:
+def log_normalizer(logits: Tensor) -> Tensor:
     """Return log((exp(l) - 1) / l), the logarithm of the integral of exp(l x)."""
     l, small, s = _split(logits, _SMALL)  # noqa: E741
     series = l / 2 + _series(l, lambda k: 1 / (2 * k), 0)
@@ -129,7 +124,7 @@ def log_normalizer(logits: Any) -> Any:
     return where(small, series, closed).to(logits.dtype)
 
 
-def _mean(logits: Any) -> Any:
+def _mean(logits: Tensor) -> Tensor:
     """Return the slope of `log_normalizer`."""
     l, small, s = _split(logits, _SMALL)  # noqa: E741
     series = 0.5 + _series(l, lambda k: 1.0, 1)
@@ -138,7 +133,7 @@ def _mean(logits: Any) -> Any:
     return where(small, series, closed).to(logits.dtype)
 
 
-def _variance(logits: Any) -> Any:
+def _variance(logits: Tensor) -> Tensor:
     """Return the slope of the mean."""
     l, small, s = _split(logits, _SMALL)  # noqa: E741
     series = _series(l, lambda k: 2.0 * k - 1, 2)
@@ -162,7 +157,7 @@ def _series(l: Any, factor: Any, less: int) -> Any:  # noqa: E741
     return total
 
 
-def _share(logits: Any, x: Any) -> Any:
+def _share(logits: Tensor, x: Tensor) -> Tensor:
     """Return (exp(l x) - 1) / (exp(l) - 1)."""
     l, small, s = _split(logits, _TINY)  # noqa: E741
     wide = x.double()
@@ -174,7 +169,7 @@ def _share(logits: Any, x: Any) -> Any:
     return where(small, series, closed).to(x.dtype)
 
 
-def _inverse(logits: Any, u: Any) -> Any:
+def _inverse(logits: Tensor, u: Tensor) -> Tensor:
     """Return log(1 + u (exp(l) - 1)) / l; its series are Bernoulli's cumulants."""
     l, small, s = _split(logits, _TINY)  # noqa: E741
     wide = u.double()

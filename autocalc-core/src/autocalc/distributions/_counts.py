@@ -71,14 +71,12 @@ class Poisson(ExponentialFamily):
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Return values drawn, ``[*sample_shape, *batch_shape]``."""
         shape = self._extended_shape(sample_shape)
-        result: Tensor = arrivals(self.rate.detach().expand(shape))
-        return result
+        return arrivals(self.rate.detach().expand(shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of `value`."""
         k = self._checked("log_prob", value).to(self.rate.dtype)
-        result: Tensor = k.xlogy(self.rate) - self.rate - lgamma(k + 1)
-        return result
+        return k.xlogy(self.rate) - self.rate - lgamma(k + 1)
 
     def entropy(self) -> Tensor:
         """There is none: it has no closed form."""
@@ -88,7 +86,7 @@ class Poisson(ExponentialFamily):
     def _natural_params(self) -> tuple[Tensor, ...]:
         return (self.rate.log(),)
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         return natural_params[0].exp()
 
 
@@ -162,8 +160,7 @@ class Binomial(_CountOfYes):
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        result: Tensor = self.total_count * self.probs
-        return result
+        return self.total_count * self.probs
 
     @property
     def mode(self) -> Tensor:
@@ -181,16 +178,14 @@ class Binomial(_CountOfYes):
         """Return values drawn, ``[*sample_shape, *batch_shape]``."""
         shape = self._extended_shape(sample_shape)
         n, p = self.total_count.detach(), self.probs.detach()
-        result: Tensor = successes(n.expand(shape), p.expand(shape))
-        return result
+        return successes(n.expand(shape), p.expand(shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of `value`."""
         k = self._checked("log_prob", value).to(self._given.dtype)
-        result: Tensor = self._log_prob(k)
-        return result
+        return self._log_prob(k)
 
-    def _log_prob(self, k: Any) -> Any:
+    def _log_prob(self, k: Tensor) -> Tensor:
         chances = self._log_of(k, self.total_count - k)
         return log_choose(self.total_count, k) + chances
 
@@ -226,11 +221,10 @@ class Binomial(_CountOfYes):
                 f"{short(self.total_count)}; all counts must be equal for one list."
             )
             raise ArgumentError(message)
-        result: Tensor = enumerated(self, most + 1, expand, self._given.dtype)
-        return result
+        return enumerated(self, most + 1, expand, self._given.dtype)
 
 
-def log_choose(n: Any, k: Any) -> Any:
+def log_choose(n: Any, k: Tensor) -> Tensor:
     """Return the logarithm of n! / (k! (n - k)!)."""
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
 
@@ -300,8 +294,7 @@ class NegativeBinomial(_CountOfYes):
         shape = self._extended_shape(sample_shape)
         r, logits = self.total_count.detach(), self.logits.detach()
         log = log_standard_gamma(r.expand(shape))
-        result: Tensor = arrivals((log + logits).exp())
-        return result
+        return arrivals((log + logits).exp())
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of `value`."""
@@ -310,5 +303,4 @@ class NegativeBinomial(_CountOfYes):
         empty = r + k == 0
         least = where(empty, r * 0 + 1, r)
         ways = lgamma(least + k) - lgamma(k + 1) - lgamma(least)
-        result: Tensor = chances + where(empty, ways * 0, ways)
-        return result
+        return chances + where(empty, ways * 0, ways)

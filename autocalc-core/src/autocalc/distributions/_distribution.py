@@ -223,7 +223,7 @@ class Distribution:
             raise ShapeError(message)
         return (*shape, *self._batch_shape, *self._event_shape)
 
-    def _checked(self, where: str, value: Any) -> Any:
+    def _checked(self, where: str, value: Tensor) -> Tensor:
         """Return `value` if it can be a value of this distribution."""
         where = f"{type(self).__name__}.{where}"
         check_tensor(where, value)
@@ -242,7 +242,7 @@ class Distribution:
             self._refuse_value("value", value, self.support)
         return value
 
-    def _checked_share(self, value: Any) -> Any:
+    def _checked_share(self, value: Any) -> Tensor:
         """Return the `value` of `icdf` if it is a tensor."""
         return check_tensor(f"{type(self).__name__}.icdf", value)
 

@@ -16,6 +16,7 @@ from autocalc._ops.creation.like import full_like
 from autocalc._ops.indexing.masking import where
 from autocalc._ops.random.count_draws import positive_unit
 from autocalc._ops.random.random_draws import randn
+from autocalc._tensor import Tensor
 from autocalc._tensor.limits import finfo
 from autocalc.autograd import Function, once_differentiable
 from autocalc.distributions._special import digamma
@@ -41,7 +42,7 @@ def log_standard_gamma(a: Any) -> Any:
     return (g.log() + where(small, more, wide * 0)).to(a.dtype)
 
 
-def inside_ends(draws: Any) -> Any:
+def inside_ends(draws: Tensor) -> Tensor:
     """Return positive draws that float numbers cannot tell from 0 or infinity at ends.
 
     These are the smallest normal number and the largest one; slopes there are 0.
@@ -50,13 +51,13 @@ def inside_ends(draws: Any) -> Any:
     return draws.clamp(ends.tiny, ends.max)
 
 
-def bounded_exp(log: Any) -> Any:
+def bounded_exp(log: Tensor) -> Tensor:
     """Return the exponential, of large numbers the largest one, where slopes are 0."""
     ends = finfo(log.dtype)
     return log.clamp(max=math.log(ends.max) * (1 - 2 * ends.eps)).exp()
 
 
-def inside_unit(draws: Any) -> Any:
+def inside_unit(draws: Tensor) -> Tensor:
     """Return shares that have become 0 or 1 as the nearest numbers between them."""
     ends = finfo(draws.dtype)
     return draws.clamp(ends.tiny, 1 - ends.eps / 2)

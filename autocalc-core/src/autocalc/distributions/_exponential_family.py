@@ -56,7 +56,7 @@ class ExponentialFamily(Distribution):
         """The natural parameters."""
         self._refuse("_natural_params")
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         """Return F of natural parameters."""
         self._refuse("_log_normalizer")
 
@@ -97,6 +97,6 @@ def _expanded_at(d: Any) -> tuple[Any, Any, Any]:
     return theta, value.detach(), [slope.detach() for slope in slopes]
 
 
-def _summed_to(x: Any, ndims: int) -> Any:
+def _summed_to(x: Tensor, ndims: int) -> Tensor:
     """Return `x` summed over all dimensions but the first ones."""
     return x.sum(tuple(range(ndims, x.ndim))) if x.ndim > ndims else x

@@ -20,12 +20,14 @@ from autocalc.distributions._incomplete_gamma import gammaincc
 from autocalc.distributions._special import digamma, lbeta, lgamma
 
 
-def if_above(limit: float, x: Any, value: Any, otherwise: float = math.nan) -> Any:
+def if_above(
+    limit: float, x: Tensor, value: Any, otherwise: float = math.nan
+) -> Tensor:
     """Return `value` where x is above `limit`: a moment that exists only there."""
     return where(x > limit, value, full_like(value, otherwise))
 
 
-def _log_of_one_and_square(x: Any, width: Any) -> Any:
+def _log_of_one_and_square(x: Tensor, width: Any) -> Tensor:
     """Return log(1 + (x / width)^2), whose square may overflow."""
     large = x.abs() > 1e8 * width
     near = where(large, 0.0, x) / width
@@ -115,48 +117,41 @@ class InverseGamma(Distribution):
     def mean(self) -> Tensor:
         """The mean; infinite for a concentration of 1 or less."""
         a = self.concentration
-        result: Tensor = if_above(1, a, self.rate / (a - 1), math.inf)
-        return result
+        return if_above(1, a, self.rate / (a - 1), math.inf)
 
     @property
     def mode(self) -> Tensor:
         """The most probable value."""
-        result: Tensor = self.rate / (self.concentration + 1)
-        return result
+        return self.rate / (self.concentration + 1)
 
     @property
     def variance(self) -> Tensor:
         """The variance; infinite for a concentration of 2 or less."""
         a = self.concentration
         value = (self.rate / (a - 1)) ** 2 / (a - 2)
-        result: Tensor = if_above(2, a, value, math.inf)
-        return result
+        return if_above(2, a, value, math.inf)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         """Return values drawn that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         log = log_standard_gamma(self.concentration.expand(shape))
-        result: Tensor = inside_ends(self.rate * bounded_exp(-log))
-        return result
+        return inside_ends(self.rate * bounded_exp(-log))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         x = self._checked("log_prob", value)
         a, rate = self.concentration, self.rate
-        result: Tensor = a * rate.log() - (a + 1) * x.log() - rate / x - lgamma(a)
-        return result
+        return a * rate.log() - (a + 1) * x.log() - rate / x - lgamma(a)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
         ratio = self.rate / self._checked("cdf", value)
-        result: Tensor = gammaincc(self.concentration, ratio)
-        return result
+        return gammaincc(self.concentration, ratio)
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
         a = self.concentration
-        result: Tensor = a + self.rate.log() + lgamma(a) - (1 + a) * digamma(a)
-        return result
+        return a + self.rate.log() + lgamma(a) - (1 + a) * digamma(a)
 
 
 class FisherSnedecor(Distribution):
@@ -198,23 +193,20 @@ class FisherSnedecor(Distribution):
     def mean(self) -> Tensor:
         """The mean; NaN for a `df2` of 2 or less."""
         n = self.df2
-        result: Tensor = if_above(2, n, n / (n - 2))
-        return result
+        return if_above(2, n, n / (n - 2))
 
     @property
     def mode(self) -> Tensor:
         """The most probable value; NaN for a `df1` of 2 or less."""
         m, n = self.df1, self.df2
-        result: Tensor = if_above(2, m, (m - 2) / m * (n / (n + 2)))
-        return result
+        return if_above(2, m, (m - 2) / m * (n / (n + 2)))
 
     @property
     def variance(self) -> Tensor:
         """The variance; NaN for a `df2` of 4 or less."""
         m, n = self.df1, self.df2
         value = 2 * n**2 * (m + n - 2) / (m * (n - 2) ** 2 * (n - 4))
-        result: Tensor = if_above(4, n, value)
-        return result
+        return if_above(4, n, value)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         """Return values drawn that are differentiable in the parameters."""
@@ -222,8 +214,7 @@ class FisherSnedecor(Distribution):
         above = log_standard_gamma((self.df1 / 2).expand(shape))
         below = log_standard_gamma((self.df2 / 2).expand(shape))
         ratio = bounded_exp(above - below) * (self.df2 / self.df1)
-        result: Tensor = inside_ends(ratio)
-        return result
+        return inside_ends(ratio)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
@@ -231,8 +222,7 @@ class FisherSnedecor(Distribution):
         a, b, ratio = self.df1 / 2, self.df2 / 2, self.df1 / self.df2
         more = softplus(ratio.log() + x.log())  # log(1 + ratio x) without overflow
         top = a * ratio.log() + (a - 1).xlogy(x) - (a + b) * more
-        result: Tensor = top - lbeta(a, b)
-        return result
+        return top - lbeta(a, b)
 
 
 class StudentT(Distribution):
@@ -284,8 +274,7 @@ class StudentT(Distribution):
     @property
     def mean(self) -> Tensor:
         """The mean; NaN for a `df` of 1 or less."""
-        result: Tensor = if_above(1, self.df, self.loc)
-        return result
+        return if_above(1, self.df, self.loc)
 
     @property
     def mode(self) -> Tensor:
@@ -297,8 +286,7 @@ class StudentT(Distribution):
         """The variance; infinite for a `df` of 2 or less, NaN for 1 or less."""
         value = self.scale**2 * self.df / (self.df - 2)
         finite = if_above(2, self.df, value, math.inf)
-        result: Tensor = if_above(1, self.df, finite)
-        return result
+        return if_above(1, self.df, finite)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         """Return values drawn that are differentiable in the parameters."""
@@ -306,18 +294,16 @@ class StudentT(Distribution):
         half = self.df / 2
         log = 0.5 * (half.log() - log_standard_gamma(half.expand(shape)))
         away = bounded_exp(log) * randn(shape, dtype=half.dtype)
-        result: Tensor = finite(self.loc + self.scale * away)
-        return result
+        return finite(self.loc + self.scale * away)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         away = self._checked("log_prob", value) - self.loc
         width = self.scale * self.df.sqrt()
         tail = (self.df + 1) / 2 * _log_of_one_and_square(away, width)
-        result: Tensor = -tail - self._log_normalizer()
-        return result
+        return -tail - self._log_normalizer()
 
-    def _log_normalizer(self) -> Any:
+    def _log_normalizer(self) -> Tensor:
         half = self.df / 2
         return self.scale.log() + 0.5 * self.df.log() + lbeta(half, half * 0 + 0.5)
 
@@ -325,5 +311,4 @@ class StudentT(Distribution):
         """Return the entropy, in nats."""
         half = self.df / 2
         mean_log = digamma(half + 0.5) - digamma(half)
-        result: Tensor = self._log_normalizer() + (half + 0.5) * mean_log
-        return result
+        return self._log_normalizer() + (half + 0.5) * mean_log

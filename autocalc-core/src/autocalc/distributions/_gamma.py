@@ -87,33 +87,29 @@ class Gamma(ExponentialFamily):
         """Return values drawn that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         log = log_standard_gamma(self.concentration.expand(shape))
-        result: Tensor = inside_ends(bounded_exp(log) / self.rate)
-        return result
+        return inside_ends(bounded_exp(log) / self.rate)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         x = self._checked("log_prob", value)
         a, rate = self.concentration, self.rate
-        result: Tensor = a * rate.log() + (a - 1).xlogy(x) - rate * x - lgamma(a)
-        return result
+        return a * rate.log() + (a - 1).xlogy(x) - rate * x - lgamma(a)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
         value = self._checked("cdf", value)
-        result: Tensor = gammainc(self.concentration, self.rate * value)
-        return result
+        return gammainc(self.concentration, self.rate * value)
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
         a = self.concentration
-        result: Tensor = a - self.rate.log() + lgamma(a) + (1 - a) * digamma(a)
-        return result
+        return a - self.rate.log() + lgamma(a) + (1 - a) * digamma(a)
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
         return self.concentration - 1, -self.rate
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         x, y = natural_params
         return lgamma(x + 1) - (x + 1) * (-y).log()
 
@@ -164,14 +160,13 @@ class Beta(ExponentialFamily):
         )
         super().__init__(self.concentration1.shape, validate_args=validate_args)
 
-    def _total(self) -> Any:
+    def _total(self) -> Tensor:
         return self.concentration1 + self.concentration0
 
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        result: Tensor = self.concentration1 / self._total()
-        return result
+        return self.concentration1 / self._total()
 
     @property
     def mode(self) -> Tensor:
@@ -182,10 +177,9 @@ class Beta(ExponentialFamily):
     def variance(self) -> Tensor:
         """The variance."""
         n = self._total()
-        result: Tensor = self.concentration1 * self.concentration0 / (n**2 * (n + 1))
-        return result
+        return self.concentration1 * self.concentration0 / (n**2 * (n + 1))
 
-    def _both(self) -> Any:
+    def _both(self) -> Tensor:
         return stack([self.concentration1, self.concentration0], -1)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
@@ -193,28 +187,25 @@ class Beta(ExponentialFamily):
         shape = self._extended_shape(sample_shape)
         a = log_standard_gamma(self.concentration1.expand(shape))
         b = log_standard_gamma(self.concentration0.expand(shape))
-        result: Tensor = inside_unit((a - b).sigmoid())
-        return result
+        return inside_unit((a - b).sigmoid())
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         x = self._checked("log_prob", value)
         a, b = self.concentration1, self.concentration0
-        result: Tensor = (a - 1).xlogy(x) + xlog1py(b - 1, -x) - lbeta(a, b)
-        return result
+        return (a - 1).xlogy(x) + xlog1py(b - 1, -x) - lbeta(a, b)
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
         a, b, n = self.concentration1, self.concentration0, self._total()
         low = (a - 1) * digamma(a) + (b - 1) * digamma(b) - (n - 2) * digamma(n)
-        result: Tensor = lbeta(a, b) - low
-        return result
+        return lbeta(a, b) - low
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
         return self.concentration1 - 1, self.concentration0 - 1
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         x, y = natural_params
         return lbeta(x + 1, y + 1)
 
@@ -264,14 +255,13 @@ class Dirichlet(ExponentialFamily):
         self.concentration = a
         super().__init__(a.shape[:-1], a.shape[-1:], validate_args)
 
-    def _total(self) -> Any:
+    def _total(self) -> Tensor:
         return self.concentration.sum(-1, True)
 
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        result: Tensor = self.concentration / self._total()
-        return result
+        return self.concentration / self._total()
 
     @property
     def mode(self) -> Tensor:
@@ -291,15 +281,13 @@ class Dirichlet(ExponentialFamily):
         """The variance."""
         n = self._total()
         a = self.concentration
-        result: Tensor = a * (n - a) / (n**2 * (n + 1))
-        return result
+        return a * (n - a) / (n**2 * (n + 1))
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         """Return values drawn that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         log = log_standard_gamma(self.concentration.expand(shape))
-        result: Tensor = inside_unit(log.softmax(-1))
-        return result
+        return inside_unit(log.softmax(-1))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
@@ -312,14 +300,13 @@ class Dirichlet(ExponentialFamily):
         a = self.concentration
         n = a.sum(-1)
         low = (a.shape[-1] - n) * digamma(n) + ((a - 1) * digamma(a)).sum(-1)
-        result: Tensor = lgamma(a).sum(-1) - lgamma(n) - low
-        return result
+        return lgamma(a).sum(-1) - lgamma(n) - low
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
         return (self.concentration - 1,)
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         a = natural_params[0] + 1
         return lgamma(a).sum(-1) - lgamma(a.sum(-1))
 

@@ -8,11 +8,12 @@ from typing import Any
 from autocalc._ops.elementwise.gamma_functions import igamma, igammac, lgamma
 from autocalc._ops.indexing.masking import where
 from autocalc._ops.views.broadcasting import broadcast_tensors
+from autocalc._tensor import Tensor
 from autocalc.autograd import Function, once_differentiable
 from autocalc.distributions._draws import slope
 
 
-def gammainc(a: Any, x: Any) -> Any:
+def gammainc(a: Tensor, x: Tensor) -> Tensor:
     """Return the integral from 0 to x of t^(a - 1) exp(-t) / Gamma(a).
 
     A slope in `a` is that of draws, once; without one there are slopes of any order.
@@ -21,7 +22,7 @@ def gammainc(a: Any, x: Any) -> Any:
     return _Lower.apply(a, x) if a.requires_grad else igamma(a, x)
 
 
-def gammaincc(a: Any, x: Any) -> Any:
+def gammaincc(a: Tensor, x: Tensor) -> Tensor:
     """Return the integral from x on, precise where it is small."""
     a, x = broadcast_tensors(a, x)
     return _Upper.apply(a, x) if a.requires_grad else igammac(a, x)

@@ -90,10 +90,9 @@ class LKJCholesky(Distribution):
         rest = arange(self.dim - 2, -1, -1).to(diagonal.dtype)
         powers = 2 * (self.concentration - 1).unsqueeze(-1) + rest
         log = (powers * diagonal[..., 1:].log()).sum(-1)
-        result: Tensor = log - self._log_normalizer()
-        return result
+        return log - self._log_normalizer()
 
-    def _log_normalizer(self) -> Any:
+    def _log_normalizer(self) -> Tensor:
         rows = self.dim - 1
         most = self.concentration + 0.5 * rows
         constant = 0.5 * rows * math.log(math.pi)

@@ -119,8 +119,7 @@ class LowRankMultivariateNormal(Distribution):
     @property
     def variance(self) -> Tensor:
         """The variance of each component."""
-        result: Tensor = (self.cov_factor**2).sum(-1) + self.cov_diag
-        return result
+        return (self.cov_factor**2).sum(-1) + self.cov_diag
 
     @property
     def covariance_matrix(self) -> Tensor:
@@ -156,10 +155,9 @@ class LowRankMultivariateNormal(Distribution):
         away: Any = self._checked("log_prob", value) - self.loc
         half = 0.5 * self._event_shape[0] * math.log(2 * math.pi)
         squares = self.squares(away.unsqueeze(-1))
-        result: Tensor = -0.5 * squares - self.half_log_det() - half
-        return result
+        return -0.5 * squares - self.half_log_det() - half
 
-    def squares(self, columns: Any) -> Any:
+    def squares(self, columns: Tensor) -> Tensor:
         """Return the sum of x^T covariance^-1 x over the columns x of matrices."""
         scaled = columns / self.cov_diag.unsqueeze(-1)
         inner = self.cov_factor.mT @ scaled

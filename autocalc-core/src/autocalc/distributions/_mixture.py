@@ -100,7 +100,7 @@ class MixtureSameFamily(Distribution):
             weights = weights.unsqueeze(-1)
         return (weights * x).sum(-1 - len(self._event_shape))
 
-    def _for_all(self, x: Any) -> Any:
+    def _for_all(self, x: Tensor) -> Tensor:
         """Return `x` with a dimension of 1 in place of that of the components."""
         return x.unsqueeze(-1 - len(self._event_shape))
 

@@ -86,15 +86,13 @@ class Multinomial(OfKinds):
         kinds = self._kinds((self.total_count, *outer)).movedim(0, -1)
         empty = zeros_like(self.probs.detach()).expand(shape).clone()
         ones = ones_like(kinds, dtype=empty.dtype)
-        result: Tensor = empty.scatter_add(-1, kinds, ones)
-        return result
+        return empty.scatter_add(-1, kinds, ones)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of `value`."""
         k = self._checked("log_prob", value).to(self.logits.dtype)
         ways = lgamma(k.sum(-1) + 1) - lgamma(k + 1).sum(-1)
-        result: Tensor = ways + weighed(k, self.logits).sum(-1)
-        return result
+        return ways + weighed(k, self.logits).sum(-1)
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats, a sum over all counts of all kinds."""

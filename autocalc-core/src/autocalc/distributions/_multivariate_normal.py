@@ -123,8 +123,7 @@ class MultivariateNormal(ByCovariance):
         shape = (*away.shape, away.shape[-1])
         z = solve(broadcast_to(self._tril, shape), away.unsqueeze(-1)).squeeze(-1)
         half = 0.5 * away.shape[-1] * math.log(2 * math.pi)
-        result: Tensor = -0.5 * (z * z).sum(-1) - self.half_log_det() - half
-        return result
+        return -0.5 * (z * z).sum(-1) - self.half_log_det() - half
 
     def half_log_det(self) -> Tensor:
         """Return half the logarithm of the covariance's determinant."""

@@ -83,14 +83,12 @@ class Normal(ExponentialFamily):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         z = (self._checked("log_prob", value) - self.loc) / self.scale
-        result: Tensor = -0.5 * z * z - self.scale.log() - _LOG_ROOT
-        return result
+        return -0.5 * z * z - self.scale.log() - _LOG_ROOT
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
         z = (self._checked("cdf", value) - self.loc) / self.scale
-        result: Tensor = 0.5 * (1 + (z / math.sqrt(2)).erf())
-        return result
+        return 0.5 * (1 + (z / math.sqrt(2)).erf())
 
     def icdf(self, value: Tensor) -> Tensor:
         """Return where `cdf` is `value`."""
@@ -106,7 +104,7 @@ class Normal(ExponentialFamily):
         square = self.scale**2
         return self.loc / square, -0.5 / square
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         x, y = natural_params
         return -0.25 * x * x / y + 0.5 * (-math.pi / y).log()
 
@@ -176,8 +174,7 @@ class LogNormal(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         log = self._checked("log_prob", value).log()
-        result: Tensor = self.base_dist.log_prob(log) - log
-        return result
+        return self.base_dist.log_prob(log) - log
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""

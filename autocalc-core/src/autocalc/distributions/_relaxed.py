@@ -110,7 +110,7 @@ class _Relaxed(Distribution):
         new._kind = self._kind.expand(new.batch_shape)
         return new  # type: ignore[no-any-return]  # a distribution
 
-    def _uniforms(self, sample_shape: Any) -> Any:
+    def _uniforms(self, sample_shape: Any) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return inside(rand(shape, dtype=self._kind.logits.dtype))
 

@@ -73,8 +73,7 @@ class VonMises(Distribution):
     @property
     def variance(self) -> Tensor:
         """The circular variance: 1 less the mean of cos(x - loc)."""
-        result: Tensor = 1 - i1e(self.concentration) / i0e(self.concentration)
-        return result
+        return 1 - i1e(self.concentration) / i0e(self.concentration)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Return angles drawn, ``[*sample_shape, *batch_shape]``."""
@@ -93,8 +92,7 @@ class VonMises(Distribution):
         away = self._checked("log_prob", value) - self.loc
         c = self.concentration
         height = -2 * c * (away / 2).sin() ** 2  # c (cos - 1); i0e has exp(-c) in it
-        result: Tensor = height - (2 * math.pi * i0e(c)).log()
-        return result
+        return height - (2 * math.pi * i0e(c)).log()
 
 
 def _best_fisher(c: Any, _: Any) -> Any:

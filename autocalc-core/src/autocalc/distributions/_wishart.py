@@ -37,18 +37,18 @@ from autocalc.errors import ArgumentError
 _TRIES = 10
 
 
-def multivariate_lgamma(a: Any, size: int) -> Any:
+def multivariate_lgamma(a: Tensor, size: int) -> Tensor:
     """Return the logarithm of the Gamma function of `size` dimensions."""
     constant = 0.25 * size * (size - 1) * math.log(math.pi)
     return lgamma(_halves_below(a, size)).sum(-1) + constant
 
 
-def multivariate_digamma(a: Any, size: int) -> Any:
+def multivariate_digamma(a: Tensor, size: int) -> Tensor:
     """Return the slope of `multivariate_lgamma`."""
     return digamma(_halves_below(a, size)).sum(-1)
 
 
-def _halves_below(a: Any, size: int) -> Any:
+def _halves_below(a: Tensor, size: int) -> Tensor:
     """Return a, a - 1/2, ... a - (size - 1) / 2."""
     return a.unsqueeze(-1) - arange(size).to(a.dtype) / 2
 
@@ -207,7 +207,7 @@ class Wishart(ByCovariance, ExponentialFamily):
     def _natural_params(self) -> tuple[Tensor, ...]:
         return -0.5 * self.precision_matrix, 0.5 * (self.df - self._size - 1)
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         x, y = natural_params
         size = self._size
         half = y + 0.5 * (size + 1)

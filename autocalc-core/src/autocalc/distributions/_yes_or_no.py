@@ -36,6 +36,8 @@ class _YesOrNo(Distribution):
         "probs": constraints.unit_interval,
         "logits": constraints.real,
     }
+    probs: Tensor
+    logits: Tensor
 
     def __init__(
         self,
@@ -73,7 +75,7 @@ class _YesOrNo(Distribution):
         """Return integers and truth values in the parameters' dtype."""
         return value if value.is_floating_point() else value.to(self._given.dtype)
 
-    def _log_of(self, yes: Any, no: Any) -> Any:
+    def _log_of(self, yes: Tensor, no: Tensor) -> Tensor:
         """Return yes * log(p) + no * log(1 - p); a factor of 0 counts for nothing."""
         if "probs" in self.__dict__:
             p = self.__dict__["probs"]
@@ -81,7 +83,7 @@ class _YesOrNo(Distribution):
         logits = self.__dict__["logits"]
         return -logistic_loss_op(*coerce(type(self).__name__, logits, yes, no))
 
-    def _entropy_of_one(self) -> Any:
+    def _entropy_of_one(self) -> Tensor:
         """Return the entropy of one question."""
         if "probs" in self.__dict__:
             p = self.__dict__["probs"]
@@ -127,15 +129,13 @@ class Bernoulli(_YesOrNo, ExponentialFamily):
     @property
     def mean(self) -> Tensor:
         """The mean."""
-        result: Tensor = self.probs
-        return result
+        return self.probs
 
     @property
     def mode(self) -> Tensor:
         """The more probable value; NaN where both are."""
         p = self.probs
-        result: Tensor = (p > 0.5).to(p.dtype) + 0 / (p != 0.5).to(p.dtype)
-        return result
+        return (p > 0.5).to(p.dtype) + 0 / (p != 0.5).to(p.dtype)
 
     @property
     def variance(self) -> Tensor:
@@ -151,27 +151,24 @@ class Bernoulli(_YesOrNo, ExponentialFamily):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of `value`."""
         value = self._as_given(self._checked("log_prob", value))
-        result: Tensor = self._log_of(value, 1 - value)
-        return result
+        return self._log_of(value, 1 - value)
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
-        result: Tensor = self._entropy_of_one()
-        return result
+        return self._entropy_of_one()
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
         return (self.logits,)
 
-    def _log_normalizer(self, *natural_params: Any) -> Any:
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         return softplus(natural_params[0])
 
     _mean_carrier_measure = 0
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """Return 0 and 1 along the first dimension."""
-        result: Tensor = enumerated(self, 2, expand, self._given.dtype)
-        return result
+        return enumerated(self, 2, expand, self._given.dtype)
 
 
 class Geometric(_YesOrNo):
@@ -215,8 +212,7 @@ class Geometric(_YesOrNo):
     @property
     def mode(self) -> Tensor:
         """The most probable value, 0."""
-        result: Tensor = self.probs * 0
-        return result
+        return self.probs * 0
 
     @property
     def variance(self) -> Tensor:
@@ -228,16 +224,13 @@ class Geometric(_YesOrNo):
         """Return values drawn, ``[*sample_shape, *batch_shape]``."""
         p = self.probs.detach()
         u = 1 - rand(self._extended_shape(sample_shape), dtype=p.dtype)
-        result: Tensor = (u.log() / (-p).log1p()).floor()
-        return result
+        return (u.log() / (-p).log1p()).floor()
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability of `value`."""
         value = self._as_given(self._checked("log_prob", value))
-        result: Tensor = self._log_of(ones_like(value), value)
-        return result
+        return self._log_of(ones_like(value), value)
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
-        result: Tensor = self._entropy_of_one() / self.probs
-        return result
+        return self._entropy_of_one() / self.probs

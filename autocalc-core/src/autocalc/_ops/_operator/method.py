@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from autocalc._tensor import Tensor
+
 #: Name of a method -> function of the tensor and the arguments.
 METHODS: dict[str, Callable[..., Any]] = {}
 
@@ -62,7 +64,7 @@ def _register(table: dict[str, Any], names: str, function: Callable[..., Any]) -
 
 
 def _exchanged(function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(self: Any, other: Any) -> Any:
-        return function(other, self)
+    def call(self: Any, other: Any) -> Tensor:
+        return function(other, self)  # type: ignore[no-any-return]  # an operator
 
     return call
