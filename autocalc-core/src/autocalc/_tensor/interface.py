@@ -257,7 +257,6 @@ class TensorInterface(Generic[TensorT]):
     def add(
         self,
         other: TensorT | builtins.float,
-        tensor: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -265,7 +264,7 @@ class TensorInterface(Generic[TensorT]):
         """Return input + alpha * other."""
         ...
 
-    def add_(self, other: Any, tensor: Any = None, *, alpha: Any = 1) -> TensorT:
+    def add_(self, other: Any, *, alpha: Any = 1) -> TensorT:
         """Add alpha * other."""
         ...
 
@@ -296,7 +295,6 @@ class TensorInterface(Generic[TensorT]):
         self,
         tensor1: TensorT,
         tensor2: TensorT,
-        tensor3: TensorT | None = None,
         *,
         value: builtins.float = 1,
         out: TensorT | None = None,
@@ -305,12 +303,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def addcdiv_(
-        self,
-        tensor1: TensorT,
-        tensor2: TensorT,
-        tensor3: TensorT | None = None,
-        *,
-        value: builtins.float = 1,
+        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
     ) -> TensorT:
         """Write `addcdiv` of x into x; return x."""
         ...
@@ -319,7 +312,6 @@ class TensorInterface(Generic[TensorT]):
         self,
         tensor1: TensorT,
         tensor2: TensorT,
-        tensor3: TensorT | None = None,
         *,
         value: builtins.float = 1,
         out: TensorT | None = None,
@@ -328,12 +320,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def addcmul_(
-        self,
-        tensor1: TensorT,
-        tensor2: TensorT,
-        tensor3: TensorT | None = None,
-        *,
-        value: builtins.float = 1,
+        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
     ) -> TensorT:
         """Write `addcmul` of x into x; return x."""
         ...
@@ -2777,7 +2764,6 @@ class TensorInterface(Generic[TensorT]):
     def sub(
         self,
         other: TensorT | builtins.float,
-        tensor: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -2785,14 +2771,13 @@ class TensorInterface(Generic[TensorT]):
         """Return input - alpha * other."""
         ...
 
-    def sub_(self, other: Any, tensor: Any = None, *, alpha: Any = 1) -> TensorT:
+    def sub_(self, other: Any, *, alpha: Any = 1) -> TensorT:
         """Subtract alpha * other."""
         ...
 
     def subtract(
         self,
         other: TensorT | builtins.float,
-        tensor: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -2800,7 +2785,7 @@ class TensorInterface(Generic[TensorT]):
         """Return input - alpha * other."""
         ...
 
-    def subtract_(self, other: Any, tensor: Any = None, *, alpha: Any = 1) -> TensorT:
+    def subtract_(self, other: Any, *, alpha: Any = 1) -> TensorT:
         """Subtract alpha * other."""
         ...
 

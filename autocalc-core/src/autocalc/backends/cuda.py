@@ -12,6 +12,8 @@ False
 
 from __future__ import annotations
 
+from collections.abc import Callable as _Callable
+
 from autocalc._ops.creation import platform as _platform
 from autocalc._tensor.checks import check_flag
 
@@ -52,53 +54,31 @@ class _Matmul:
 #: What is about float16 and bfloat16 has no effect.
 matmul = _Matmul()
 
-_sdp = {"cudnn": True, "flash": True, "math": True, "mem_efficient": True}
-
 
 def is_built() -> bool:
     """Return False: AutoCalc is for CPUs."""
     return False
 
 
-def _set(name: str, enabled: bool) -> None:
-    _sdp[name] = check_flag(f"enable_{name}_sdp", "enabled", enabled)
+def _switch(name: str) -> tuple[_Callable[[bool], None], _Callable[[], bool]]:
+    """Return what sets and what returns a switch without effect."""
+    value = True
+
+    def enable(enabled: bool) -> None:
+        nonlocal value
+        value = check_flag(enable.__name__, "enabled", enabled)
+
+    def is_enabled() -> bool:
+        return value
+
+    enable.__name__ = enable.__qualname__ = f"enable_{name}_sdp"
+    is_enabled.__name__ = is_enabled.__qualname__ = f"{name}_sdp_enabled"
+    enable.__doc__ = f"Set what `{name}_sdp_enabled` returns."
+    is_enabled.__doc__ = f"Return what `enable_{name}_sdp` set."
+    return enable, is_enabled
 
 
-def enable_cudnn_sdp(enabled: bool) -> None:
-    """Set what `cudnn_sdp_enabled` returns."""
-    _set("cudnn", enabled)
-
-
-def enable_flash_sdp(enabled: bool) -> None:
-    """Set what `flash_sdp_enabled` returns."""
-    _set("flash", enabled)
-
-
-def enable_math_sdp(enabled: bool) -> None:
-    """Set what `math_sdp_enabled` returns."""
-    _set("math", enabled)
-
-
-def enable_mem_efficient_sdp(enabled: bool) -> None:
-    """Set what `mem_efficient_sdp_enabled` returns."""
-    _set("mem_efficient", enabled)
-
-
-def cudnn_sdp_enabled() -> bool:
-    """Return what `enable_cudnn_sdp` set."""
-    return _sdp["cudnn"]
-
-
-def flash_sdp_enabled() -> bool:
-    """Return what `enable_flash_sdp` set."""
-    return _sdp["flash"]
-
-
-def math_sdp_enabled() -> bool:
-    """Return what `enable_math_sdp` set."""
-    return _sdp["math"]
-
-
-def mem_efficient_sdp_enabled() -> bool:
-    """Return what `enable_mem_efficient_sdp` set."""
-    return _sdp["mem_efficient"]
+enable_cudnn_sdp, cudnn_sdp_enabled = _switch("cudnn")
+enable_flash_sdp, flash_sdp_enabled = _switch("flash")
+enable_math_sdp, math_sdp_enabled = _switch("math")
+enable_mem_efficient_sdp, mem_efficient_sdp_enabled = _switch("mem_efficient")

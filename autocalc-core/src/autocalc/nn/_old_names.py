@@ -1,151 +1,118 @@
 # SPDX-License-Identifier: MIT
-"""Functions under the names that they had before, with PyTorch's warning."""
+"""Functions under the names that they had before, with PyTorch's warnings."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from autocalc._ops.images.resizing import interpolate
-from autocalc._tensor import Tensor
+from autocalc.nn import _init, _init_matrices
 from autocalc.nn._clip import clip_grad_norm_
 
+#: The docstring of an old name; what stands in the braces differs.
+_DOCUMENTATION = """Do what `{new}` does, with a warning: an old name.
 
-def _warn_of_upsample(old: str) -> None:
-    message = (
-        f"`nn.functional.{old}` is deprecated. Use `nn.functional.interpolate` instead."
+Parameters
+----------
+{parameters}
+    As those of `{new}`.
+
+Examples
+--------
+>>> import warnings
+>>> import autocalc as ac
+>>> with warnings.catch_warnings(record=True) as caught:
+...     warnings.simplefilter("always")
+...     found = ac.nn.{place}.{old}({arguments})
+>>> caught[0].category.__name__
+'{category}'
+"""
+
+
+def _old(
+    place: str,
+    function: Callable[..., Any],
+    arguments: str = "ac.empty(4, 3)",
+    *,
+    name: str | None = None,
+    **fixed: Any,
+) -> Callable[..., Any]:
+    """Return a function under its old name, `nn.{place}.{name}`, with a warning.
+
+    By default the name is that of now without the underscore.  The old function has no
+    parameters that are `fixed`, but passes these values.  The example in its docstring
+    calls it with `arguments`.
+    """
+    new = function.__name__
+    old = name or new.removesuffix("_")
+    category = UserWarning if name else FutureWarning
+    message = f"`nn.{place}.{old}` is now deprecated in favor of `nn.{place}.{new}`."
+    if name:
+        message = f"`nn.{place}.{old}` is deprecated. Use `nn.{place}.{new}` instead."
+    given = signature(function)
+    kept = [p for p in given.parameters.values() if p.name not in fixed]
+    own = given.replace(parameters=kept)
+
+    def call(*args: Any, **words: Any) -> Any:
+        warnings.warn(message, category, stacklevel=2)
+        bound = own.bind(*args, **words)
+        return function(**bound.arguments, **fixed)
+
+    call.__name__ = call.__qualname__ = old
+    call.__signature__ = own  # type: ignore[attr-defined]  # what `inspect` reads
+    call.__doc__ = _DOCUMENTATION.format(
+        place=place,
+        old=old,
+        new=new,
+        parameters=", ".join(own.parameters),
+        arguments=arguments,
+        category=category.__name__,
     )
-    warnings.warn(message, UserWarning, stacklevel=3)
+    return call
 
 
-def upsample(
-    input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
-) -> Tensor:
-    """Do what `interpolate` does, with a warning: an old name.
+constant = _old("init", _init.constant_, "ac.empty(4, 3), 0.5")
+dirac = _old("init", _init_matrices.dirac_, "ac.empty(4, 4, 3)")
+eye = _old("init", _init.eye_)
+kaiming_normal = _old("init", _init.kaiming_normal_)
+kaiming_uniform = _old("init", _init.kaiming_uniform_)
+normal = _old("init", _init.normal_)
+orthogonal = _old("init", _init_matrices.orthogonal_)
+sparse = _old("init", _init_matrices.sparse_, "ac.empty(4, 3), 0.5")
+uniform = _old("init", _init.uniform_)
+xavier_normal = _old("init", _init.xavier_normal_)
+xavier_uniform = _old("init", _init.xavier_uniform_)
 
-    Parameters
-    ----------
-    input
-        (N, C, ...): one to three dimensions after the channels.
-    size, scale_factor, mode, align_corners
-        As those of `interpolate`.
+clip_grad_norm = _old("utils", clip_grad_norm_, "[ac.ones(2)], 5.0")
 
-    Raises
-    ------
-    ArgumentError, ShapeError
-        As `interpolate`.
+#: What `interpolate` got later.
+_LATER = {"recompute_scale_factor": None, "antialias": False}
 
-    Examples
-    --------
-    >>> import warnings
-    >>> import autocalc as ac
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
-    ...     ac.nn.functional.upsample(ac.ones(1, 1, 2), scale_factor=2).shape
-    autocalc.Size([1, 1, 4])
-    """
-    _warn_of_upsample("upsample")
-    return interpolate(input, size, scale_factor, mode, align_corners)
-
-
-def upsample_nearest(
-    input: Tensor, size: Any = None, scale_factor: Any = None
-) -> Tensor:
-    """Do what `interpolate` does by default, with a warning: an old name.
-
-    Parameters
-    ----------
-    input
-        (N, C, ...): one to three dimensions after the channels.
-    size, scale_factor
-        As those of `interpolate`.
-
-    Raises
-    ------
-    ArgumentError, ShapeError
-        As `interpolate`.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import autocalc as ac
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
-    ...     ac.nn.functional.upsample_nearest(ac.ones(1, 1, 2), scale_factor=2).shape
-    autocalc.Size([1, 1, 4])
-    """
-    _warn_of_upsample("upsample_nearest")
-    return interpolate(input, size, scale_factor)
-
-
-def upsample_bilinear(
-    input: Tensor, size: Any = None, scale_factor: Any = None
-) -> Tensor:
-    """Do what `interpolate` does with "bilinear" and `align_corners`: an old name.
-
-    Parameters
-    ----------
-    input
-        (N, C, H, W).
-    size, scale_factor
-        As those of `interpolate`.
-
-    Raises
-    ------
-    ArgumentError, ShapeError
-        As `interpolate`.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import autocalc as ac
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
-    ...     ac.nn.functional.upsample_bilinear(ac.ones(1, 1, 2, 2), size=3).shape
-    autocalc.Size([1, 1, 3, 3])
-    """
-    _warn_of_upsample("upsample_bilinear")
-    return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
-
-
-def clip_grad_norm(
-    parameters: Tensor | Iterable[Tensor],
-    max_norm: float,
-    norm_type: float = 2.0,
-    error_if_nonfinite: bool = False,
-    foreach: bool | None = None,
-) -> Tensor:
-    """Do what `clip_grad_norm_` does, with a warning: an old name.
-
-    Parameters
-    ----------
-    parameters, max_norm, norm_type, error_if_nonfinite, foreach
-        As those of `clip_grad_norm_`.
-
-    Raises
-    ------
-    GradError, ArgumentError
-        As `clip_grad_norm_`.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import autocalc as ac
-    >>> w = ac.tensor([3.0, 4.0], requires_grad=True)
-    >>> (w * w).sum().backward()
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
-    ...     ac.nn.utils.clip_grad_norm([w], 5.0).item()
-    10.0
-    """
-    message = (
-        "`nn.utils.clip_grad_norm` is now deprecated in favor of "
-        "`nn.utils.clip_grad_norm_`."
-    )
-    warnings.warn(message, FutureWarning, stacklevel=2)
-    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+upsample = _old(
+    "functional",
+    interpolate,
+    "ac.ones(1, 1, 2), scale_factor=2",
+    name="upsample",
+    **_LATER,
+)
+upsample_nearest = _old(
+    "functional",
+    interpolate,
+    "ac.ones(1, 1, 2), scale_factor=2",
+    name="upsample_nearest",
+    mode="nearest",
+    align_corners=None,
+    **_LATER,
+)
+upsample_bilinear = _old(
+    "functional",
+    interpolate,
+    "ac.ones(1, 1, 2, 2), size=3",
+    name="upsample_bilinear",
+    mode="bilinear",
+    align_corners=True,
+    **_LATER,
+)

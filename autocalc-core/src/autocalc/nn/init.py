@@ -19,7 +19,7 @@ from autocalc.nn._init import (
     zeros_,
 )
 from autocalc.nn._init_matrices import dirac_, orthogonal_, sparse_
-from autocalc.nn._init_old_names import (
+from autocalc.nn._old_names import (
     constant,
     dirac,
     eye,

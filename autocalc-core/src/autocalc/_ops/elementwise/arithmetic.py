@@ -23,7 +23,6 @@ from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Binary, Unary, binary, unary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.old_forms import factor_first
 from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import rounding
@@ -45,7 +44,6 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def add(
     input: Operand,
     other: Operand,
-    tensor: Tensor | None = None,
     *,
     alpha: float = 1,
     out: Tensor | None = None,
@@ -58,8 +56,6 @@ def add(
         The first operand, a tensor or a number.
     other
         The second operand, a tensor or a number; shapes broadcast.
-    tensor
-        `other` in the deprecated form ``add(input, alpha, other)``.
     alpha
         A factor of `other`.
     out
@@ -71,8 +67,6 @@ def add(
     >>> ac.add(ac.tensor([1.0, 2.0]), ac.tensor([10.0, 20.0]), alpha=2)
     tensor([21., 42.])
     """
-    if tensor is not None:
-        other, alpha = tensor, factor_first("add", "alpha", other, tensor, alpha)
     if alpha != 1 or alpha.__class__ in {float, bool}:
         result = _sum_of_multiple(input, other, alpha)
     else:
@@ -118,7 +112,6 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def sub(
     input: Operand,
     other: Operand,
-    tensor: Tensor | None = None,
     *,
     alpha: float = 1,
     out: Tensor | None = None,
@@ -131,9 +124,6 @@ def sub(
         The first operand, a tensor or a number.
     other
         The second operand, a tensor or a number; shapes broadcast.
-    tensor
-        `other`, where a number is given in its place: the deprecated form
-        ``sub(input, alpha, other)``.
     alpha
         A factor of `other`.
     out
@@ -145,8 +135,6 @@ def sub(
     >>> ac.sub(ac.tensor([1.0, 2.0]), 1)
     tensor([0., 1.])
     """
-    if tensor is not None:
-        other, alpha = tensor, factor_first("sub", "alpha", other, tensor, alpha)
     if alpha != 1 or alpha.__class__ in {float, bool}:
         _no_booleans(input, other)
         result = _without_multiple("sub", input, other, alpha)

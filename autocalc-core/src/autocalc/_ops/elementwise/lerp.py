@@ -7,7 +7,6 @@ from autocalc._ops._operator.arguments import Operand, check_tensor
 from autocalc._ops._operator.coerce import coerce, same_dtype
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.old_forms import factor_first
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise.arithmetic import add_op, div_op, mul, multiplied, sub_op
 from autocalc._ops.elementwise.zero_weights import weigh_op
@@ -71,7 +70,6 @@ def addcmul(
     input: Tensor,
     tensor1: Tensor,
     tensor2: Tensor,
-    tensor3: Tensor | None = None,
     *,
     value: float = 1,
     out: Tensor | None = None,
@@ -86,9 +84,6 @@ def addcmul(
         The first factor.
     tensor2
         The second factor.
-    tensor3
-        The second factor, where a number is in front: the deprecated form
-        ``addcmul(input, value, tensor1, tensor2)``.
     value
         A factor of the product.
     out
@@ -105,9 +100,6 @@ def addcmul(
     >>> ac.addcmul(ac.tensor([1.0, 1.0]), ac.tensor([2.0, 3.0]), ac.tensor([4.0, 5.0]))
     tensor([ 9., 16.])
     """
-    if tensor3 is not None:
-        value = factor_first("addcmul", "value", tensor1, tensor3, value)
-        tensor1, tensor2 = tensor2, tensor3
     product = mul(check_tensor("addcmul", tensor1), check_tensor("addcmul", tensor2))
     if check_tensor("addcmul", input).dtype is product.dtype is dtypes.bool_:
         message = "addcmul: the tensors are boolean; convert them with .long()."
@@ -124,7 +116,6 @@ def addcdiv(
     input: Tensor,
     tensor1: Tensor,
     tensor2: Tensor,
-    tensor3: Tensor | None = None,
     *,
     value: float = 1,
     out: Tensor | None = None,
@@ -139,9 +130,6 @@ def addcdiv(
         The dividend.
     tensor2
         The divisor.
-    tensor3
-        The divisor, where a number is in front: the deprecated form
-        ``addcdiv(input, value, tensor1, tensor2)``.
     value
         A factor of the quotient.
     out
@@ -158,9 +146,6 @@ def addcdiv(
     >>> ac.addcdiv(ac.tensor([1.0, 1.0]), ac.tensor([2.0, 3.0]), ac.tensor([4.0, 6.0]))
     tensor([1.5000, 1.5000])
     """
-    if tensor3 is not None:
-        value = factor_first("addcdiv", "value", tensor1, tensor3, value)
-        tensor1, tensor2 = tensor2, tensor3
     check_tensor("addcdiv", input)
     both = check_tensor("addcdiv", tensor1), check_tensor("addcdiv", tensor2)
     if not any(x.is_floating_point() for x in both):

@@ -16,7 +16,6 @@ from autocalc._kernels.table import TABLE
 from autocalc._ops._operator.coerce import as_operand, check_tensor
 from autocalc._ops._operator.factories import OPERATORS
 from autocalc._ops._operator.method import method
-from autocalc._ops._operator.old_forms import factor_first
 from autocalc._ops._operator.partial_writes import record_write
 from autocalc._ops._operator.rules import Op
 from autocalc._ops._operator.traced import traced
@@ -111,7 +110,7 @@ def _multiple_added(x: Tensor, other: Any, alpha: Any, name: str) -> Tensor:
 
 @method("add_ __iadd__")
 @elementwise("in place", 2, KERNEL_INDEX["add"])
-def add_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor:
+def add_(x: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """Add alpha * other.
 
     Examples
@@ -121,14 +120,12 @@ def add_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor
     >>> x.add_(ac.tensor([10.0, 20.0]), alpha=2)
     tensor([21., 42.])
     """
-    if tensor is not None:
-        other, alpha = tensor, factor_first("add_", "alpha", other, tensor, alpha)
     return _add_multiple("add", x, other, alpha)
 
 
 @method("sub_ subtract_ __isub__")
 @elementwise("in place", 2, KERNEL_INDEX["sub"])
-def sub_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor:
+def sub_(x: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """Subtract alpha * other.
 
     Examples
@@ -138,8 +135,6 @@ def sub_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor
     >>> x.sub_(ac.tensor([10.0, 20.0]), alpha=2)
     tensor([-19., -38.])
     """
-    if tensor is not None:
-        other, alpha = tensor, factor_first("sub_", "alpha", other, tensor, alpha)
     return _add_multiple("sub", x, other, alpha)
 
 

@@ -99,7 +99,6 @@ def addcmul_(
     input: Tensor,
     tensor1: Tensor,
     tensor2: Tensor,
-    tensor3: Tensor | None = None,
     *,
     value: float = 1,
 ) -> Tensor:
@@ -112,10 +111,9 @@ def addcmul_(
     >>> x.addcmul_(ac.tensor([3.0, 4.0]), ac.tensor([10.0, 10.0]), value=0.5)
     tensor([16., 22.])
     """
-    number = tensor3 is None and value.__class__ in _NUMBERS
+    number = value.__class__ in _NUMBERS
     if not (number and _plainly("addcmul_", input, tensor1, tensor2)):
-        given = tensor1, tensor2, tensor3
-        return apply_(lerp.addcmul, "addcmul_", input, *given, value=value)
+        return apply_(lerp.addcmul, "addcmul_", input, tensor1, tensor2, value=value)
     a = input._array
     product = arrays.mul(tensor1._array, tensor2._array)
     if value != 1:
