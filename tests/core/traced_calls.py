@@ -346,9 +346,9 @@ CALLS = {
     "_inplace.normal_": lambda d: d.a.clone().normal_(1.0, 2.0),
     "_inplace.uniform_": lambda d: d.a.clone()[0].uniform_(),
     "_inplace_indices.masked_fill_": lambda d: d.a.clone().masked_fill_(d.mask, 1.5),
-    "_inplace_limits.addcmul_": lambda d: d.a.clone().addcmul_(d.b, d.c, value=2),
-    "_inplace_limits.clamp_": lambda d: d.a.clone().clamp_(-1, 0.5),
-    "_inplace_limits.lerp_": lambda d: d.a.clone().lerp_(d.b, 0.5),
+    "_inplace.addcmul_": lambda d: d.a.clone().addcmul_(d.b, d.c, value=2),
+    "_inplace.clamp_": lambda d: d.a.clone().clamp_(-1, 0.5),
+    "_inplace.lerp_": lambda d: d.a.clone().lerp_(d.b, 0.5),
     "_inplace_indices.index_add_": lambda d: d.a.clone().index_add_(0, d.i, d.b[:3]),
     "_inplace_indices.index_fill_": lambda d: d.a.clone().index_fill_(0, d.i, 2.0),
     "_reductions.index_reduce_": lambda d: d.a.clone().index_reduce_(

@@ -16,7 +16,6 @@ from autocalc._ops._operator.method import IN_PLACE, METHODS
 from autocalc._ops.activations import thresholds
 from autocalc._ops.in_place import (
     _inplace_indices,
-    _inplace_limits,
     _inplace_shapes,
     _reductions,
 )
@@ -26,7 +25,7 @@ from autocalc._tensor import Tensor
 
 #: Modules that declare methods and that no public function needs.
 DECLARING = (
-    *(_inplace_indices, _inplace_limits, _inplace_shapes, _reductions),
+    *(_inplace_indices, _inplace_shapes, _reductions),
     *(thresholds, windows),
 )
 

@@ -177,7 +177,7 @@ def _clamped_booleans(x: Tensor, low: Tensor | None, high: Tensor | None) -> Ten
     return x if high is None else bitwise.bitwise_and(x, high)
 
 
-@method("clamp clip")
+@method("clamp clip", inplace="clamp_ clip_")
 @traced(light=True)
 def clamp(
     input: Tensor,

@@ -25,7 +25,7 @@ def _one_float(where: str, *tensors: Tensor) -> None:
         raise DTypeError(message)
 
 
-@method("lerp")
+@method("lerp", inplace="lerp_")
 @traced
 @rounded_once
 def lerp(
@@ -63,7 +63,7 @@ def lerp(
     return add_op(input, weigh_op(weight, way))
 
 
-@method("addcmul")
+@method("addcmul", inplace="addcmul_")
 @traced(light=True)
 @rounded_once(promotes=True)
 def addcmul(
