@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._tensor.checks import check_switches
 from autocalc.optim._counting import CountingOptimizer
-from autocalc.optim._optimizer import Group, Params, is_number, refuse
+from autocalc.optim._optimizer import Group, Params, is_number
+from autocalc.optim._settings import settings_of
 
 
 class Adadelta(CountingOptimizer):
@@ -61,18 +61,7 @@ class Adadelta(CountingOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_switches(
-            "Adadelta", foreach=foreach, capturable=capturable, maximize=maximize
-        )
-        refuse("Adadelta", differentiable=differentiable)
-        settings = {
-            "lr": lr,
-            "rho": rho,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": bool(maximize),
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_of(locals()))
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)

@@ -7,11 +7,11 @@ import math
 from typing import Any
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_switches
 from autocalc._tensor.limits import finfo
 from autocalc.optim._optimizer import Group, Params, is_number
 from autocalc.optim._per_parameter import ParameterOptimizer, State, decayed, kept
 from autocalc.optim._rates import rate_of
+from autocalc.optim._settings import settings_of
 
 
 class Adafactor(ParameterOptimizer):
@@ -72,16 +72,7 @@ class Adafactor(ParameterOptimizer):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
-        check_switches("Adafactor", foreach=foreach, maximize=maximize)
-        settings = {
-            "lr": lr,
-            "beta2_decay": beta2_decay,
-            "eps": eps,
-            "d": d,
-            "weight_decay": weight_decay,
-            "maximize": bool(maximize),
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_of(locals()))
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)

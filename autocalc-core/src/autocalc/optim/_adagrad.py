@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._tensor import make
-from autocalc._tensor.checks import check_switches
 from autocalc.optim._counting import CountingOptimizer
-from autocalc.optim._optimizer import Batch, Group, Params, refuse
+from autocalc.optim._optimizer import Batch, Group, Params
+from autocalc.optim._settings import settings_of
 
 
 class Adagrad(CountingOptimizer):
@@ -63,17 +63,7 @@ class Adagrad(CountingOptimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_switches("Adagrad", foreach=foreach, maximize=maximize, fused=fused)
-        refuse("Adagrad", differentiable=differentiable)
-        settings = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "maximize": bool(maximize),
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_of(locals()))
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._tensor.checks import check_switches
 from autocalc.optim._counting import CountingOptimizer
-from autocalc.optim._optimizer import Group, Params, check_betas, refuse
+from autocalc.optim._optimizer import Group, Params, check_betas
+from autocalc.optim._settings import settings_of
 
 
 class _Adam(CountingOptimizer):
@@ -15,29 +15,6 @@ class _Adam(CountingOptimizer):
     _decoupled: bool
 
     _buffers = frozenset({"exp_avg", "exp_avg_sq", "max_exp_avg_sq"})
-
-    def __init__(
-        self,
-        params: Params,
-        lr: float,
-        betas: tuple[float, float],
-        eps: float,
-        weight_decay: float,
-        amsgrad: bool,
-        maximize: bool,
-        differentiable: bool,
-    ) -> None:
-        check_switches(type(self).__name__, amsgrad=amsgrad, maximize=maximize)
-        refuse(type(self).__name__, differentiable=differentiable)
-        settings = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": bool(amsgrad),
-            "maximize": bool(maximize),
-        }
-        super().__init__(params, settings)
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)
@@ -118,17 +95,7 @@ class AdamW(_Adam):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_switches(
-            "AdamW",
-            amsgrad=amsgrad,
-            maximize=maximize,
-            foreach=foreach,
-            capturable=capturable,
-            differentiable=differentiable,
-            fused=fused,
-        )
-        settings = lr, betas, eps, weight_decay, amsgrad, maximize, differentiable
-        super().__init__(params, *settings)
+        super().__init__(params, settings_of(locals()))
 
 
 class Adam(_Adam):
@@ -182,14 +149,4 @@ class Adam(_Adam):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_switches(
-            "Adam",
-            amsgrad=amsgrad,
-            foreach=foreach,
-            maximize=maximize,
-            capturable=capturable,
-            differentiable=differentiable,
-            fused=fused,
-        )
-        settings = lr, betas, eps, weight_decay, amsgrad, maximize, differentiable
-        super().__init__(params, *settings)
+        super().__init__(params, settings_of(locals()))

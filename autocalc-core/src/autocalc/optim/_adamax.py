@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from autocalc._ops.elementwise.clamping import maximum
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_switches
-from autocalc.optim._optimizer import Group, Params, check_betas, refuse
+from autocalc.optim._optimizer import Group, Params, check_betas
 from autocalc.optim._per_parameter import (
     ParameterOptimizer,
     State,
@@ -14,6 +13,7 @@ from autocalc.optim._per_parameter import (
     kept,
 )
 from autocalc.optim._rates import rate_of
+from autocalc.optim._settings import settings_of
 
 
 class Adamax(ParameterOptimizer):
@@ -67,18 +67,7 @@ class Adamax(ParameterOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_switches(
-            "Adamax", foreach=foreach, maximize=maximize, capturable=capturable
-        )
-        refuse("Adamax", differentiable=differentiable)
-        settings = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": bool(maximize),
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_of(locals()))
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_switches
-from autocalc.optim._optimizer import Group, Params, is_number, refuse
+from autocalc.optim._optimizer import Group, Params, is_number
 from autocalc.optim._per_parameter import (
     ParameterOptimizer,
     State,
@@ -13,6 +12,7 @@ from autocalc.optim._per_parameter import (
     kept,
 )
 from autocalc.optim._rates import rate_of
+from autocalc.optim._settings import settings_of
 
 
 class ASGD(ParameterOptimizer):
@@ -74,19 +74,7 @@ class ASGD(ParameterOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_switches(
-            "ASGD", foreach=foreach, maximize=maximize, capturable=capturable
-        )
-        refuse("ASGD", differentiable=differentiable)
-        settings = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-            "maximize": bool(maximize),
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_of(locals()))
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)

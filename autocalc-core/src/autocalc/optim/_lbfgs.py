@@ -15,6 +15,7 @@ from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Group, Optimizer, Params
 from autocalc.optim._rates import rate_of
+from autocalc.optim._settings import settings_of
 from autocalc.optim._strong_wolfe import Point, Search, strong_wolfe
 
 State = dict[str, Any]
@@ -94,16 +95,7 @@ class LBFGS(Optimizer):
     ) -> None:
         if max_eval is None and isinstance(max_iter, int):
             max_eval = max(max_iter * 5 // 4, 1)
-        settings = {
-            "lr": lr,
-            "max_iter": max_iter,
-            "max_eval": max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_of(locals()))
 
     def add_param_group(self, param_group: Any) -> None:
         """Take the parameters; a second group is refused.

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._tensor.checks import check_switches
 from autocalc.optim._optimizer import Group, Optimizer, Params, check_betas
+from autocalc.optim._settings import settings_of
 
 
 class Lion(Optimizer):
@@ -55,14 +55,7 @@ class Lion(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        check_switches("Lion", maximize=maximize)
-        settings = {
-            "lr": lr,
-            "betas": betas,
-            "weight_decay": weight_decay,
-            "maximize": bool(maximize),
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_of(locals()))
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)

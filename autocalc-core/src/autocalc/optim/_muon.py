@@ -9,10 +9,11 @@ from typing import Any
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops._operator.checks import check_shape
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, check_switches
+from autocalc._tensor.checks import check_flag
 from autocalc.optim._optimizer import Group, Optimizer, Params, is_number
 from autocalc.optim._per_parameter import kept, updated
 from autocalc.optim._rates import rate_of
+from autocalc.optim._settings import settings_of
 
 
 def _ratio(adjust_lr_fn: str | None, rows: int, columns: int) -> float:
@@ -86,18 +87,7 @@ class Muon(Optimizer):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
-        check_switches("Muon", nesterov=nesterov)
-        settings = {
-            "lr": lr,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "nesterov": bool(nesterov),
-            "ns_coefficients": ns_coefficients,
-            "eps": eps,
-            "ns_steps": ns_steps,
-            "adjust_lr_fn": adjust_lr_fn,
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_of(locals()))
 
     def _check_param(self, i: int, param: Any, known: set[int]) -> None:
         super()._check_param(i, param, known)

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_switches
-from autocalc.optim._optimizer import Group, Params, check_betas, refuse
+from autocalc.optim._optimizer import Group, Params, check_betas
 from autocalc.optim._per_parameter import (
     ParameterOptimizer,
     State,
@@ -13,6 +12,7 @@ from autocalc.optim._per_parameter import (
     decayed,
 )
 from autocalc.optim._rates import rate_of
+from autocalc.optim._settings import settings_of
 
 
 class RAdam(ParameterOptimizer):
@@ -74,23 +74,7 @@ class RAdam(ParameterOptimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_switches(
-            "RAdam",
-            decoupled_weight_decay=decoupled_weight_decay,
-            foreach=foreach,
-            maximize=maximize,
-            capturable=capturable,
-        )
-        refuse("RAdam", differentiable=differentiable)
-        settings = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "decoupled_weight_decay": bool(decoupled_weight_decay),
-            "maximize": bool(maximize),
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_of(locals()))
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._tensor.checks import check_switches
 from autocalc.optim._counting import CountingOptimizer
-from autocalc.optim._optimizer import Group, Params, is_number, refuse
+from autocalc.optim._optimizer import Group, Params, is_number
+from autocalc.optim._settings import settings_of
 
 
 class RMSprop(CountingOptimizer):
@@ -67,24 +67,7 @@ class RMSprop(CountingOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_switches(
-            "RMSprop",
-            centered=centered,
-            capturable=capturable,
-            foreach=foreach,
-            maximize=maximize,
-        )
-        settings = {
-            "lr": lr,
-            "alpha": alpha,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "centered": bool(centered),
-            "maximize": bool(maximize),
-        }
-        refuse("RMSprop", differentiable=differentiable)
-        super().__init__(params, settings)
+        super().__init__(params, settings_of(locals()))
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)

@@ -7,10 +7,10 @@ from typing import Any
 
 from autocalc._ops.creation.like import ones_like
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_switches
-from autocalc.optim._optimizer import Group, Params, is_number, refuse
+from autocalc.optim._optimizer import Group, Params, is_number
 from autocalc.optim._per_parameter import ParameterOptimizer, State, kept
 from autocalc.optim._rates import rate_of
+from autocalc.optim._settings import settings_of
 
 
 class Rprop(ParameterOptimizer):
@@ -72,17 +72,7 @@ class Rprop(ParameterOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_switches(
-            "Rprop", foreach=foreach, maximize=maximize, capturable=capturable
-        )
-        refuse("Rprop", differentiable=differentiable)
-        settings = {
-            "lr": lr,
-            "etas": etas,
-            "step_sizes": step_sizes,
-            "maximize": bool(maximize),
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_of(locals()))
 
     def _check_group(self, group: Group) -> None:
         self._check_rate(group)

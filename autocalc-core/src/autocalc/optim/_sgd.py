@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays, constant
-from autocalc._tensor.checks import check_switches
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError
-from autocalc.optim._optimizer import Group, Optimizer, Params, is_number, refuse
+from autocalc.optim._optimizer import Group, Optimizer, Params, is_number
+from autocalc.optim._settings import settings_of
 
 #: What the kernel wants to know of the step: whether the buffers hold anything yet.
 FIRST, LATER = (constant(step, int64.numpy) for step in (1, 2))
@@ -63,19 +63,7 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_switches(
-            "SGD", nesterov=nesterov, maximize=maximize, foreach=foreach, fused=fused
-        )
-        refuse("SGD", differentiable=differentiable)
-        settings = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": bool(nesterov),
-            "maximize": bool(maximize),
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_of(locals()))
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)
