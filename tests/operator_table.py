@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._graph._node import FREED, Node, Version
-from autocalc._ops._operator import traced
+from autocalc._ops._operator import short_calls, traced, traced_composites
 from autocalc._ops._operator.factories import OPERATORS
 from autocalc._ops._operator.method import IN_PLACE, METHODS, method
 from autocalc._ops._operator.rules import OPS, _no_rule
@@ -21,5 +21,7 @@ __all__ = [
     "_inplace",
     "_no_rule",
     "method",
+    "short_calls",
     "traced",
+    "traced_composites",
 ]

@@ -10,10 +10,9 @@ import re
 from textwrap import wrap
 
 import pytest
-from tests.dispatcher import registry
+from tests.dispatcher import Selection, find_set, registry
 
 import autocalc as ac
-from autocalc._dispatch.selection.select import Selection, find_set
 from autocalc.errors import ConfigError
 
 #: The files that compute with whatever kernels there are.
@@ -22,7 +21,7 @@ COMPUTING = re.compile(
     r"|tests/core/test_(nn|ops|optim|autograd|linalg|distributions|view|views)(_\w+)?\.py"
     r"|tests/core/test_(attention|compositions|dtype_rules|fuzz|halves|histograms"
     r"|less_common|odds_and_ends|rotary|scatter_reduction|special_functions"
-    r"|third_derivatives|writes_at_indices)\.py"
+    r"|derivatives|writes_at_indices)\.py"
 )
 
 

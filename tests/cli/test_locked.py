@@ -7,10 +7,9 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from tests.dispatcher import thread_budget, threads
+from tests.dispatcher import lock, thread_budget, threads
 
 import autocalc as ac
-from autocalc._dispatch.locks import lock
 from autocalc._io import files
 from autocalc.errors import ConfigWarning
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.compile.parts import View, instruction
 from tests.kernel_table import TABLE
-
-from autocalc._program._kernel_choice import instruction
-from autocalc._program._views import View
 
 
 def view(slot: int, *shape: int) -> View:

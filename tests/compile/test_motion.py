@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.compile.parts import (
+    MAX_GROWING,
+    Bookkeeping,
+    MovingView,
+    Operands,
+    moving_operands,
+)
+from tests.compile.parts import replay as _replay
 from tests.compile.passes import Compiled
 
 import autocalc as ac
-from autocalc._compile import _replay
-from autocalc._compile._bookkeeping import Bookkeeping
-from autocalc._compile._function import MAX_GROWING
-from autocalc._compile._moving import MovingView, Operands, moving_operands
 from autocalc.errors import CompileError, CompileWarning
 
 
@@ -301,7 +305,7 @@ def test_nothing_is_kept_of_numbers_that_were_followed() -> None:
     for t in range(6):
         run(t)
     gc.collect()
-    from autocalc._compile._tracked import Tracked
+    from tests.compile.parts import Tracked
 
     assert not [one for one in gc.get_objects() if isinstance(one, Tracked)]
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 import gc
 import weakref
 
+from tests.compile.parts import Origin
+
 import autocalc as ac
 from autocalc import nn
-from autocalc._compile._origins import Origin
 
 
 def origins(compiled):

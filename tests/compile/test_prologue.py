@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.compile.parts import is_exported
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._compile._prologue import is_exported
 
 x = ac.randn(1, 3, 8, 8)
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.compile.parts import DEPTH, lives, occupancy, plan
 from tests.compile.passes import Make, eager, names, recomputation, run, same
 
 import autocalc as ac
 from autocalc import nn, optim
-from autocalc._compile._passes._remaking import DEPTH
-from autocalc._program._plan import lives, occupancy, plan
 from autocalc.errors import CompileError, CompileWarning
 from autocalc.nn import functional as F
 

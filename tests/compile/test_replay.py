@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.compile.parts import Bookkeeping, PythonExecutor
+from tests.compile.parts import replay as _replay
 
 import autocalc as ac
 from autocalc import nn, optim
-from autocalc._compile import _replay
-from autocalc._compile._bookkeeping import Bookkeeping
-from autocalc._program._executor import PythonExecutor
 from autocalc.nn import functional as F
 
 #: What runs a program, and what does the rest: of the SIMD kernels or of core.

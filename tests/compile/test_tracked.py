@@ -11,11 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.compile.parts import (
+    Span,
+    StepRecorder,
+    Tracked,
+    TrackedFloat,
+    given,
+    plain,
+    untracked,
+)
 
 import autocalc as ac
-from autocalc._compile._recorder import StepRecorder
-from autocalc._compile._tracked import Span, Tracked, given, plain, untracked
-from autocalc._compile._tracked_float import TrackedFloat
 
 INF = math.inf
 

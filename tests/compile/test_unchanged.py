@@ -8,10 +8,10 @@ import weakref
 from typing import Any
 
 import pytest
+from tests.compile.parts import Unchanged, unchanged
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._compile._unchanged import Unchanged, unchanged
 
 KINDS = {"python": Unchanged, "runtime": unchanged}
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 import math
 
 import pytest
-
-from autocalc._dispatch.machine.cgroup import cpu_quota, memory_left, memory_limit
+from tests.dispatcher import cgroup
 
 pytestmark = pytest.mark.core
 
@@ -42,7 +41,7 @@ def tree(tmp_path):
     ],
 )
 def test_quota_of_version_2(tree, text, cores):
-    assert cpu_quota(*tree(**{"cpu.max": text})) == cores
+    assert cgroup.cpu_quota(*tree(**{"cpu.max": text})) == cores
 
 
 @pytest.mark.parametrize(
@@ -56,7 +55,7 @@ def test_quota_of_version_2(tree, text, cores):
 )
 def test_quota_of_version_1(tree, quota, period, cores):
     files = {"cpu/cpu.cfs_quota_us": quota, "cpu/cpu.cfs_period_us": period}
-    assert cpu_quota(*tree(**files)) == cores
+    assert cgroup.cpu_quota(*tree(**files)) == cores
 
 
 def test_the_least_of_all_groups_around_the_process_counts(tree):
@@ -70,8 +69,8 @@ def test_the_least_of_all_groups_around_the_process_counts(tree):
             "a.slice/b.scope/memory.max": 2 * GIB,
         },
     )
-    assert cpu_quota(*where) == 3.0
-    assert memory_limit(*where) == 2 * GIB
+    assert cgroup.cpu_quota(*where) == 3.0
+    assert cgroup.memory_limit(*where) == 2 * GIB
 
 
 def test_version_1_has_a_tree_for_each_controller(tree):
@@ -84,24 +83,24 @@ def test_version_1_has_a_tree_for_each_controller(tree):
             "cpu/job/step/cpu.cfs_period_us": 100000,
         },
     )
-    assert cpu_quota(*where) == 2.5
-    assert memory_limit(*where) == 4 * GIB
+    assert cgroup.cpu_quota(*where) == 2.5
+    assert cgroup.memory_limit(*where) == 4 * GIB
 
 
 @pytest.mark.parametrize("path", ["/../../other", "/not/there", ""])
 def test_where_the_own_group_cannot_be_seen_the_root_counts(tree, path):
     files = {"cpu.max": "200000 100000", "memory.max": GIB}
     where = tree(f"0::{path}\n", **files)
-    assert cpu_quota(*where) == 2.0
-    assert memory_limit(*where) == GIB
+    assert cgroup.cpu_quota(*where) == 2.0
+    assert cgroup.memory_limit(*where) == GIB
 
 
 @pytest.mark.parametrize("groups", ["", "garbage\n", "1:cpu\n"])
 def test_no_groups_no_limits(tree, groups):
     where = tree(groups)
-    assert cpu_quota(*where) == math.inf
-    assert memory_limit(*where) is None
-    assert memory_left(*where) is None
+    assert cgroup.cpu_quota(*where) == math.inf
+    assert cgroup.memory_limit(*where) is None
+    assert cgroup.memory_left(*where) is None
 
 
 def test_what_is_left_of_the_memory(tree):
@@ -114,11 +113,11 @@ def test_what_is_left_of_the_memory(tree):
             "a/b/memory.current": GIB,
         },
     )
-    assert memory_left(*where) == GIB
+    assert cgroup.memory_left(*where) == GIB
     tree("0::/a/b\n", **{"a/memory.stat": f"anon 5\ninactive_file {GIB}\nslab 1"})
-    assert memory_left(*where) == 2 * GIB
+    assert cgroup.memory_left(*where) == 2 * GIB
     tree("0::/a/b\n", **{"a/memory.current": 6 * GIB})
-    assert memory_left(*where) == 0
+    assert cgroup.memory_left(*where) == 0
 
 
 def test_what_is_left_in_version_1(tree):
@@ -127,4 +126,4 @@ def test_what_is_left_in_version_1(tree):
         "memory/memory.usage_in_bytes": GIB,
         "memory/memory.stat": f"inactive_file 9\ntotal_inactive_file {GIB // 2}",
     }
-    assert memory_left(*tree("", **files)) == 1.5 * GIB
+    assert cgroup.memory_left(*tree("", **files)) == 1.5 * GIB

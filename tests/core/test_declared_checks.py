@@ -18,13 +18,14 @@ import warnings
 import zlib
 from types import CodeType
 
+import numpy as np
 import pytest
 from tests.core.test_flags import public
 from tests.core.test_fuzz import arguments
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import AutocalcError, DTypeError
+from autocalc.errors import ArgumentError, AutocalcError, DTypeError
 from autocalc.nn import functional as F
 
 pytestmark = pytest.mark.core
@@ -222,3 +223,37 @@ def test_a_wrong_dtype_is_refused(name):
 def test_there_are_as_many_checks_as_there_were():
     assert len(CASES) >= 130
     assert len(FLOATS) >= 30
+
+
+def test_numbers_of_numpy_and_tensors_of_one_element_count():
+    x = ac.arange(6.0).reshape(2, 3)
+    assert x.narrow(1, np.int8(1), ac.tensor(2)).shape == (2, 2)
+    assert x.sum([np.int64(1)]).shape == x.sum(ac.tensor(1)).shape == (2,)
+    assert x.permute([1, ac.tensor(0)]).shape == (3, 2)
+    slopes = [F.leaky_relu(-x, p) for p in (0.5, np.float32(0.5), ac.tensor([0.5]))]
+    assert slopes[0].tolist() == slopes[1].tolist() == slopes[2].tolist()
+    assert F.threshold(x, 10**400, 3).unique().tolist() == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (
+            lambda: PAIR.narrow(1, 0.5, 1),
+            DTypeError,
+            r"`start` is 0\.5; it must be an",
+        ),
+        (lambda: PAIR.narrow(1, 2**63, 1), ArgumentError, "does not fit into int64"),
+        (lambda: PAIR.permute("ab"), DTypeError, "`dims` is 'ab'; it must be an int"),
+        (lambda: PAIR.permute([None]), DTypeError, "is None; it must be an int"),
+        (lambda: F.leaky_relu(PAIR, PAIR), DTypeError, "must be one number"),
+        (lambda: F.leaky_relu(PAIR, 1j), DTypeError, "must be one number"),
+        (lambda: F.leaky_relu(PAIR, (1,)), DTypeError, r"`negative_slope` is \(1,\);"),
+        (lambda: ac.linalg.multi_dot(1.0), DTypeError, "which a float is not"),
+        (lambda: F.gelu(PAIR, 3), ArgumentError, "=3; use 'none' or 'tanh'"),
+        (lambda: F.gelu(PAIR, "x" * 99), ArgumentError, r"='x{56}\.\.\.; use "),
+    ],
+)
+def test_what_is_no_number_or_word(call, error, match):
+    with pytest.raises(error, match=match):
+        call()

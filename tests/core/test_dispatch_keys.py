@@ -6,9 +6,7 @@ The way in Python and that of the engine hold the same promises.
 
 import numpy as np
 import pytest
-from tests.dispatcher import native
-
-from autocalc._dispatch.engine.keys import key_of
+from tests.dispatcher import key_of, native
 
 
 @pytest.fixture(params=["python", "engine"])

@@ -2,9 +2,7 @@
 """Versions that fit together, and the command where they do not."""
 
 import pytest
-
-from autocalc._dispatch.plugins import compatibility
-from autocalc._dispatch.plugins.compatibility import api_misfit, misfit
+from tests.dispatcher import compatibility
 
 pytestmark = pytest.mark.core
 
@@ -16,7 +14,7 @@ def core_of_0_3(monkeypatch):
 
 @pytest.mark.parametrize("version", ["0.3.0", "0.3.1", "0.3.12", "0.3", "0.3.0rc1"])
 def test_a_package_of_the_same_series_fits(version):
-    assert misfit("autocalc-kernels-simd", version) == ""
+    assert compatibility.misfit("autocalc-kernels-simd", version) == ""
 
 
 @pytest.mark.parametrize(
@@ -24,7 +22,7 @@ def test_a_package_of_the_same_series_fits(version):
     [("0.2.9", "0.3"), ("0.4.0", "0.4"), ("1.0.0", "1.0"), ("0.30.0", "0.30")],
 )
 def test_the_command_brings_both_to_the_newer_series(version, series):
-    assert misfit("autocalc-kernels-blas", version) == (
+    assert compatibility.misfit("autocalc-kernels-blas", version) == (
         f"version {version} does not fit autocalc-core 0.3.1. Run: pip install "
         f'--upgrade "autocalc-core=={series}.*" "autocalc-kernels-blas=={series}.*"'
     )
@@ -32,13 +30,13 @@ def test_the_command_brings_both_to_the_newer_series(version, series):
 
 @pytest.mark.parametrize("version", ["", "dev"])
 def test_a_version_without_numbers_does_not_fit(version):
-    found = misfit("autocalc-kernels-simd", version)
+    found = compatibility.misfit("autocalc-kernels-simd", version)
     assert found.startswith(f"version {version or 'unknown'} does not fit")
     assert '"autocalc-kernels-simd==0.3.*"' in found
 
 
 def test_other_packages_have_versions_of_their_own():
-    assert misfit("autocalc-kernels-of-mine", "7.0") == ""
+    assert compatibility.misfit("autocalc-kernels-of-mine", "7.0") == ""
 
 
 @pytest.mark.parametrize(
@@ -50,10 +48,10 @@ def test_other_packages_have_versions_of_their_own():
     ],
 )
 def test_another_api_names_the_package_to_upgrade(given, distribution, advice):
-    assert api_misfit("kernel", given, 2, distribution) == (
+    assert compatibility.api_misfit("kernel", given, 2, distribution) == (
         f"it was made for kernel API {given}, autocalc-core 0.3.1 has 2. {advice}"
     )
 
 
 def test_the_same_api_fits():
-    assert api_misfit("kernel", 2, 2, "mine") == ""
+    assert compatibility.api_misfit("kernel", 2, 2, "mine") == ""

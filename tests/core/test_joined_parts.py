@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.dispatcher import arrays, reshaped_view
+from tests.dispatcher import arrays, common_storage, reshaped_view, slice_ranges
 
 import autocalc as ac
-from autocalc._dispatch.device.slice_ranges import common_storage, slice_ranges
 from autocalc.nn import functional
 
 SHAPE = (3, 6, 2)

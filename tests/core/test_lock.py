@@ -11,12 +11,11 @@ import types
 import numpy as np
 import pytest
 from safetensors import safe_open
-from tests.dispatcher import PROCESS, KernelCall, tuning
+from tests.dispatcher import PROCESS, KernelCall, lock_files, tuning
+from tests.dispatcher import lock as locks
 from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
-from autocalc._dispatch.locks import lock_files
-from autocalc._dispatch.locks.lock import METADATA_KEY, text_of
 from autocalc.errors import (
     ArgumentError,
     CheckpointError,
@@ -227,7 +226,7 @@ def test_checkpoints_carry_a_lock(two, tmp_path):
     assert ac.kernels.use_lock(path).lock == made
     assert ac.load(path)["w"].shape == (2, 2)
     with safe_open(path, "np") as file:
-        assert file.metadata()[METADATA_KEY] == made.json()
+        assert file.metadata()[locks.METADATA_KEY] == made.json()
 
 
 def test_the_lock_of_a_checkpoint_is_verified_with_the_rest(two, tmp_path):
@@ -309,7 +308,7 @@ def test_keys_are_texts_that_are_the_same_elsewhere():
         ((2, 3), None),
         ((12, 4), None),
     )
-    text = text_of(key)
+    text = locks.text_of(key)
     assert json.loads(text) == [
         "gemm", ["float32", None], [1.5, "inf", 2.0, "none", [1, [2, True]], None], 1,
         [[2, 3], None], [[12, 4], None],

@@ -8,11 +8,10 @@ import itertools
 import numpy as np
 import pytest
 from tests.core.small_samples import ODD, Inside
-from tests.dispatcher import KernelCall, arrays
+from tests.dispatcher import KernelCall, arrays, joined
 from tests.kernel_table import MAX_DIMS, MOST_DIMS, TABLE, Meta, adapt, meta_of
 
 import autocalc as ac
-from autocalc._dispatch.plugins.many_dims import joined
 from autocalc.errors import AutocalcError, KernelError, ShapeError
 from autocalc.plugin import KernelSet
 

@@ -7,10 +7,10 @@ import gc
 import threading
 
 import pytest
+from tests.dispatcher import precision as _precision
 from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
-from autocalc._dispatch.plugins import precision as _precision
 from autocalc.errors import ArgumentError, CompileError, KernelError, PluginWarning
 from autocalc.plugin import KernelImpl, KernelSet, float32_matmul_precision
 

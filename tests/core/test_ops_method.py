@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.operator_table import IN_PLACE, METHODS, method
+from tests.operator_table import IN_PLACE, METHODS, _inplace, method
 
 import autocalc as ac
-from autocalc._ops.in_place._inplace import in_place
 
 pytestmark = pytest.mark.core
 
@@ -38,7 +37,7 @@ def test_reflected_operators_exchange_their_operands():
 @pytest.mark.parametrize("name", sorted(IN_PLACE))
 def test_every_form_in_place_writes_into_the_tensor(name):
     function = IN_PLACE[name]
-    call = in_place(name, function)
+    call = _inplace.in_place(name, function)
     assert call.__name__ == name
     assert call.__doc__ == f"Write `{name[:-1]}` of x into x; return x."
 

@@ -7,10 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.dispatcher import shadowed
 from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
-from autocalc._dispatch.selection.shadow import shadowed
 from autocalc.errors import ConfigError, KernelError, ShadowWarning
 from autocalc.nn.functional import cross_entropy, linear
 from autocalc.plugin import KernelSet

@@ -270,7 +270,8 @@ def test_programs_are_bounded(declared):
 
 
 def test_every_function_is_called_here():
-    assert set(CALLS) == set(traced.FUNCTIONS)
+    own = {n for n, f in traced.FUNCTIONS.items() if f.__module__[:9] == "autocalc."}
+    assert set(CALLS) == own
 
 
 @pytest.mark.parametrize(

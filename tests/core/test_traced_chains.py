@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.compile.parts import LEAST, Make, Run
 from tests.core.test_traced import OFTEN
 from tests.dispatcher import registry
+from tests.operator_table import short_calls
 
 import autocalc as ac
-from autocalc._ops._operator import short_calls
-from autocalc._program._short_recorder import LEAST
-from autocalc._program._steps import Make, Run
 
 SIDE = 100
 MANY = SIDE * SIDE

@@ -8,9 +8,9 @@ import pytest
 from tests.core.test_traced import OFTEN
 from tests.dispatcher import PROCESS, Decomposed, arrays, decomposed, eager, provided
 from tests.kernel_table import TABLE, Make
+from tests.operator_table import traced_composites
 
 import autocalc as ac
-from autocalc._ops._operator import traced_composites
 
 pytestmark = pytest.mark.skipif(eager.calls is None, reason="calls are Python's")
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
-
-from autocalc._dispatch.plugins.trial import _judged
+from tests.dispatcher import trial
 
 RUNNING = {"running": "while relu (float32) on 'n=3' ran"}
 PASSED = {"passed": {"calls": 3, "kernels": 1, "wrong": {}}, "running": "when its p"}
@@ -30,6 +29,6 @@ PASSED = {"passed": {"calls": 3, "kernels": 1, "wrong": {}}, "running": "when it
     ],
 )
 def test_verdicts(facts, code, verdict, reason):
-    found = _judged(facts, code, "")
+    found = trial._judged(facts, code, "")
     assert found["verdict"] == verdict
     assert re.search(reason, found.get("reason", ""))

@@ -13,11 +13,9 @@ import sys
 
 import numpy as np
 import pytest
-from tests.dispatcher import Plugin, Registry, records
+from tests.dispatcher import Plugin, Registry, records, trial, trust
 
 import autocalc as ac
-from autocalc._dispatch.plugins import trial, trust
-from autocalc._dispatch.plugins.records import Record, code_files
 from autocalc.errors import PluginError, PluginWarning
 from autocalc.plugin import KernelSet, hookimpl
 
@@ -46,12 +44,12 @@ def tested(tmp_path, monkeypatch, environment):
     environment(AUTOCALC_CACHE_DIR=str(tmp_path / "cache"))
 
     class Tested(list):
-        outcome = Record("", "", "passed", calls=3, kernels=1)
+        outcome = records.Record("", "", "passed", calls=3, kernels=1)
 
         def __call__(self, name, package):
             self.append(name)
             fields = {**vars(self.outcome), "set": name, "package": package}
-            return Record(**fields), []
+            return records.Record(**fields), []
 
     found = Tested()
     monkeypatch.setattr(trial, "run_trial", found)
@@ -65,14 +63,14 @@ def examined(name="mine", again=False):
 
 
 def test_the_code_of_a_package(package):
-    names = [path.name for path in code_files("some_kernels._plugin")]
+    names = [path.name for path in records.code_files("some_kernels._plugin")]
     assert names == ["__init__.py", "_native.so.1", "_plugin.py"]
-    assert code_files("no_such_module") == []
+    assert records.code_files("no_such_module") == []
 
 
 def test_a_module_without_a_package_is_one_file(package, monkeypatch):
     (package / "__init__.py").unlink()
-    assert code_files("some_kernels._plugin") == [package / "_plugin.py"]
+    assert records.code_files("some_kernels._plugin") == [package / "_plugin.py"]
 
 
 def test_once(package, tested):
@@ -164,7 +162,9 @@ def test_forgetting(package, tested):
 
 
 def test_untested_is_not_recorded(package, tested):
-    tested.outcome = Record("", "", "untested", "its self-test could not start: no")
+    tested.outcome = records.Record(
+        "", "", "untested", "its self-test could not start: no"
+    )
     assert "no. AUTOCALC_GUARD=off trusts it untested" in trust.refusal_reason(
         examined()
     )
@@ -201,7 +201,7 @@ def neg(out, a):
 
 
 def test_a_quarantined_set_is_never_loaded(package, tested):
-    tested.outcome = Record("", "", "quarantined", "it aborted", "Fatal error")
+    tested.outcome = records.Record("", "", "quarantined", "it aborted", "Fatal error")
     registry = registry_with(lambda: pytest.fail("it was loaded"))
     with pytest.warns(PluginWarning, match=r"mine \(some 1\.0\) is not used: quarant"):
         assert registry.kernels("mine") is None
@@ -221,14 +221,14 @@ def test_nothing_is_tested_before_the_first_use(package, tested):
 
 
 def test_a_wrong_kernel_is_left_out(package, tested):
-    tested.outcome = Record("", "", "passed", wrong=WRONG)
+    tested.outcome = records.Record("", "", "passed", wrong=WRONG)
     registry = registry_with(lambda: {"neg": neg, "abs": neg})
     with pytest.warns(PluginWarning, match=r"mine: neg .* wrong in the set's self-t"):
         assert list(registry.kernels("mine")) == ["abs"]
 
 
 def test_a_set_that_can_be_loaded_later_is_tested_then(package, tested):
-    tested.outcome = Record("", "", "unloadable", "no library")
+    tested.outcome = records.Record("", "", "unloadable", "no library")
 
     def fails():
         raise PluginError("no library")
@@ -239,13 +239,13 @@ def test_a_set_that_can_be_loaded_later_is_tested_then(package, tested):
     assert tested == ["mine"]
     assert registry_with(fails).kernels("mine") is None
     assert tested == ["mine"]
-    tested.outcome = Record("", "", "passed")
+    tested.outcome = records.Record("", "", "passed")
     assert registry_with(lambda: {"neg": neg}).kernels("mine")
     assert tested == ["mine", "mine"]
 
 
 def test_a_set_that_loads_here_alone_is_refused(package, tested):
-    tested.outcome = Record("", "", "unloadable", "no licence")
+    tested.outcome = records.Record("", "", "unloadable", "no licence")
     registry = registry_with(lambda: {"neg": neg})
     match = "no licence in the process of its self-test, but not here"
     with pytest.warns(PluginWarning, match=match):
@@ -257,7 +257,7 @@ def test_the_command_lifts_a_quarantine(package, tested):
 
     from autocalc.cli import cli
 
-    tested.outcome = Record("", "", "quarantined", "it aborted")
+    tested.outcome = records.Record("", "", "quarantined", "it aborted")
     examined()
     done = CliRunner().invoke(cli, ["kernels", "--forget", "mine"])
     assert done.exit_code == 0

@@ -4,18 +4,12 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.operator_table import _inplace
+from tests.operator_table import _inplace, traced
 
 import autocalc as ac
-from autocalc._ops.activations import rectifiers
-from autocalc._ops.elementwise import exponential
-from autocalc._ops.losses import margin_losses, regression_losses
-from autocalc._ops.matrices import distance, vector_norms
-from autocalc._ops.random import distributions
-from autocalc._ops.reductions import extrema
-from autocalc._ops.sequences import scans
 
 F = ac.nn.functional
+FUNCTIONS = traced.FUNCTIONS
 
 
 class Data:
@@ -113,7 +107,6 @@ CALLS = {
     "diagonal.trace": lambda d: ac.trace(d.a),
     "diagonal.tril": lambda d: ac.tril(d.a, -1),
     "diagonal.triu": lambda d: ac.triu(d.strided(4, 4)),
-    "distance._by_product": lambda d: distance._by_product(d.a, d.b),
     "distance.cdist": lambda d: ac.cdist(d.a, d.b),
     "distance.cosine_similarity": lambda d: F.cosine_similarity(d.a, d.b),
     "distance.dist": lambda d: ac.dist(d.a, d.b, 3.0),
@@ -124,7 +117,6 @@ CALLS = {
     "rows.embedding": lambda d: F.embedding(d.i, d.a),
     "exponential.logaddexp": lambda d: ac.logaddexp(d.a, d.v),
     "exponential.logaddexp2": lambda d: ac.logaddexp2(d.a, d.b),
-    "exponential._log_odds": lambda d: exponential._log_odds(d.a),
     "exponential.logit": lambda d: ac.logit(d.a, 0.1),
     "exponential.xlogy": lambda d: ac.xlogy(d.a, d.b),
     "extrema.aminmax": lambda d: ac.aminmax(d.a, dim=1),
@@ -147,9 +139,6 @@ CALLS = {
     "logical.logical_not": lambda d: ac.logical_not(d.a),
     "logical.logical_or": lambda d: ac.logical_or(d.a, d.b),
     "logical.logical_xor": lambda d: ac.logical_xor(d.mask, d.n),
-    "margin_losses._margins_and_slopes": lambda d: margin_losses._margins_and_slopes(
-        d.a, d.labels, 1.0, d.v, "mean"
-    ),
     "margin_losses.hinge_embedding_loss": lambda d: F.hinge_embedding_loss(
         d.v, d.signs
     ),
@@ -190,7 +179,6 @@ CALLS = {
     "rearranging.repeat": lambda d: d.a.repeat(2, 1, 2),
     "rearranging.roll": lambda d: ac.roll(d.x, (1, -2), (0, 1)),
     "rearranging.tile": lambda d: ac.tile(d.a, (2,)),
-    "rectifiers._hardsigmoids": lambda d: rectifiers._hardsigmoids(d.a),
     "rectifiers.celu": lambda d: F.celu(d.a, 0.5),
     "rectifiers.elu": lambda d: F.elu(d.a),
     "rectifiers.hardsigmoid": lambda d: F.hardsigmoid(d.a),
@@ -203,9 +191,6 @@ CALLS = {
     "reduction.all": lambda d: ac.all(d.a, 1),
     "reduction.any": lambda d: ac.any(d.n),
     "reduction.count_nonzero": lambda d: ac.count_nonzero(d.a, 0),
-    "regression_losses._squares_or_lines": lambda d: (
-        regression_losses._squares_or_lines(d.a, 0.5, 2.0, "mean")
-    ),
     "regression_losses.huber_loss": lambda d: F.huber_loss(d.a, d.b, delta=0.5),
     "regression_losses.l1_loss": lambda d: F.l1_loss(d.a, d.b, reduction="sum"),
     "regression_losses.mse_loss": lambda d: F.mse_loss(d.a, d.b),
@@ -221,7 +206,6 @@ CALLS = {
     "gamma_functions.igammac": lambda d: ac.igammac(d.a.abs(), d.b.abs()),
     "rounding.frac": lambda d: ac.frac(d.a),
     "rounding.round": lambda d: ac.round(d.a, decimals=2),
-    "scans._evenly_spaced": lambda d: scans._evenly_spaced(d.x, 2.0, 1),
     "scans.cummax": lambda d: ac.cummax(d.a, 1),
     "scans.cummin": lambda d: ac.cummin(d.a, 0),
     "scans.diff": lambda d: ac.diff(d.a, 2, 0),
@@ -252,7 +236,6 @@ CALLS = {
     "variance.std_mean": lambda d: ac.std_mean(d.a, 1, keepdim=True),
     "variance.var": lambda d: ac.var(d.a),
     "variance.var_mean": lambda d: ac.var_mean(d.a, correction=0),
-    "vector_norms._length": lambda d: vector_norms._length(d.a, True),
     "vector_norms.norm": lambda d: ac.norm(d.a, 1, 1),
     "vector_norms.vector_norm": lambda d: ac.linalg.vector_norm(d.a, 3),
     "lerp.addcdiv": lambda d: ac.addcdiv(d.a, d.b, d.c, value=0.5),
@@ -332,8 +315,6 @@ CALLS = {
     "view._reshaped_copy": lambda d: d.a.T.flatten(),
     "striding._seen_of_view": lambda d: d.a.as_strided((2, 3), (4, 1), 1),
     "diagonal._indices_of": lambda d: ac.tril_indices(3, 4, 1),
-    "distributions._extremes": lambda d: distributions._extremes(d.a, True),
-    "extrema._ends": lambda d: extrema._ends(d.a),
     "quantiles._sums": lambda d: ac.bincount(d.labels, d.u, 9),
     "quantiles.histc": lambda d: (ac.histc(d.b, 4, -1, 1), ac.histc(d.a, 3)),
     "quantiles._of_shares": lambda d: ac.quantile(d.a, 0.3, 1),
@@ -366,6 +347,22 @@ CALLS = {
     ),
     "_inplace_indices._write_part": lambda d: written(d.a.clone(), (1, ...), d.v),
     "_writing.copy_": lambda d: d.a.clone().copy_(d.b),
+}
+
+#: Functions that are not public, and their arguments.
+PRIVATE = {
+    "distance._by_product": lambda d: (d.a, d.b),
+    "exponential._log_odds": lambda d: (d.a,),
+    "margin_losses._margins_and_slopes": lambda d: (d.a, d.labels, 1.0, d.v, "mean"),
+    "rectifiers._hardsigmoids": lambda d: (d.a,),
+    "regression_losses._squares_or_lines": lambda d: (d.a, 0.5, 2.0, "mean"),
+    "scans._evenly_spaced": lambda d: (d.x, 2.0, 1),
+    "vector_norms._length": lambda d: (d.a, True),
+    "distributions._extremes": lambda d: (d.a, True),
+    "extrema._ends": lambda d: (d.a,),
+}
+CALLS |= {
+    name: lambda d, name=name: FUNCTIONS[name](*PRIVATE[name](d)) for name in PRIVATE
 }
 
 #: Methods that write the result of a function into the tensor, and their arguments.

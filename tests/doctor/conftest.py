@@ -6,8 +6,7 @@ from __future__ import annotations
 import pytest
 from tests.cli.conftest import program, run
 from tests.core.conftest import environment, install
-
-from autocalc._doctor._machine import Machine
+from tests.doctor.checks import Machine
 
 __all__ = ["environment", "install", "program", "run"]
 

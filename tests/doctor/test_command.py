@@ -6,9 +6,7 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from autocalc._doctor import _examine as examine
-from autocalc._doctor._finding import Finding
+from tests.doctor.checks import Finding, examine
 
 MODEL = """
 import helpers

@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 from tests.dispatcher import cpu as _cpu
 from tests.dispatcher import discovery
+from tests.doctor.checks import cpu as checks
 
 import autocalc as ac
-from autocalc._doctor import _cpu as checks
 
 CPUS = "sys/devices/system/cpu"
 NODES = "sys/devices/system/node"

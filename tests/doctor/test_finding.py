@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import pytest
+from tests.doctor.checks import EXIT_CODES, LEVELS, Finding, examine, numbers, worst
 
-from autocalc._doctor import _examine as examine
-from autocalc._doctor._finding import EXIT_CODES, LEVELS, Finding, worst
-from autocalc._doctor._machine import numbers
 from autocalc.errors import ArgumentError
 
 

@@ -7,12 +7,12 @@ import platform
 
 import numpy as np
 import pytest
+from tests.doctor.checks import floating as checks
 from tests.kernel_table import TABLE, adapt
 from tests.kernels.test_kit_floating_point import state_bits
 from tests.oracle import floating_point
 
 import autocalc as ac
-from autocalc._doctor import _floating as checks
 from autocalc.plugin import KernelSet
 
 

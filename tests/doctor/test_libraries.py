@@ -6,8 +6,7 @@ from __future__ import annotations
 import ctypes
 
 import pytest
-
-from autocalc._doctor import _libraries as checks
+from tests.doctor.checks import libraries as checks
 
 _ACCESS = ("r--p", "r-xp")
 

@@ -7,8 +7,7 @@ import math
 
 import pytest
 from tests.dispatcher import thread_budget
-
-from autocalc._doctor import _limits as checks
+from tests.doctor.checks import limits as checks
 
 GIB = 1 << 30
 

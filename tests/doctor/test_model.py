@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.doctor.checks import model as checks
 from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._doctor._model import examine
 from autocalc.errors import ArgumentError
 from autocalc.plugin import KernelSet
 
@@ -18,7 +18,7 @@ X = (ac.arange(64 * 6).reshape(64, 6) % 7 - 3).float()
 def found(model, inputs=X, loss=None, level=None):
     """Return {subject: texts} of a step's findings."""
     result = {}
-    for one in examine(model, inputs, loss):
+    for one in checks.examine(model, inputs, loss):
         if level is None or one.level == level:
             result.setdefault(one.subject, []).append(one.text)
     return result
@@ -29,7 +29,7 @@ def mlp():
 
 
 def test_a_sound_model():
-    findings = examine(mlp(), X)
+    findings = checks.examine(mlp(), X)
     assert {f.level for f in findings} == {"ok"}, findings
     subjects = ["gradients", "graph", "copies", "dead units"]
     assert [f.subject for f in findings] == subjects
@@ -79,7 +79,11 @@ def test_dead_units_of_a_function(tmp_path):
         def forward(self, x):
             return nn.functional.relu(self.inner(x) - 1e4)
 
-    texts = [f.text for f in examine(Net(), X, folder=__file__) if f.level == "warning"]
+    texts = [
+        f.text
+        for f in checks.examine(Net(), X, folder=__file__)
+        if f.level == "warning"
+    ]
     dead = next(text for text in texts if "units" in text)
     assert dead.startswith("4 of 4 units in the model, at ")
     assert "test_model.py" in dead
@@ -174,7 +178,7 @@ def test_the_model_is_as_before():
     model[0].weight.grad = ac.ones(4, 6)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     state = ac.get_rng_state()
-    examine(model, X)
+    checks.examine(model, X)
     assert all(
         bool((value == before[n]).all()) for n, value in model.state_dict().items()
     )
@@ -197,7 +201,7 @@ def test_the_model_is_as_before():
 )
 def test_what_is_no_step(model, loss, message):
     with pytest.raises(ArgumentError, match=f"doctor: {message}"):
-        examine(model(), X, loss)
+        checks.examine(model(), X, loss)
 
 
 def test_an_output_without_a_tensor():
@@ -206,7 +210,7 @@ def test_an_output_without_a_tensor():
             return "text"
 
     with pytest.raises(ArgumentError, match="doctor: the model returns a str; let"):
-        examine(Odd(), X)
+        checks.examine(Odd(), X)
 
 
 def test_outputs_in_a_tuple_or_a_dict():

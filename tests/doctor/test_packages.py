@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.doctor.checks import packages as checks
 from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
-from autocalc._doctor import _packages as checks
 from autocalc.errors import PluginError, PluginWarning
 from autocalc.plugin import KernelSet
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.dispatcher import thread_budget
+from tests.doctor.checks import speed as checks
 from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
-from autocalc._doctor import _speed as checks
 from autocalc.plugin import KernelSet
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.compile.parts import View
 
-from autocalc._program._views import View
 from autocalc.errors import OnnxError
 from autocalc.onnx._contents import Contents
 from autocalc.onnx._graph import Graph

@@ -55,7 +55,7 @@ def test_operators_and_modules_are_those_of_the_recording(training):
 
 
 def test_work_is_that_of_the_instructions(training):
-    from autocalc._program._work import work_of
+    from tests.compile.parts import work_of
 
     for _ in range(3):
         training.compiled()

@@ -8,10 +8,9 @@ import weakref
 
 import numpy as np
 import pytest
+from tests.compile.parts import ExecutorCall, PythonExecutor
 from tests.engine import native
 
-from autocalc._kernels.kernel_set import ExecutorCall
-from autocalc._program._executor import PythonExecutor
 from autocalc.errors import CompileError, KernelDataError
 
 F4 = np.dtype("float32")

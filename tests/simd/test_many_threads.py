@@ -3,11 +3,10 @@
 
 import numpy as np
 import pytest
+from tests.dispatcher import thread_budget, threads
 from tests.engine import native
 
 import autocalc as ac
-from autocalc._dispatch.machine.thread_budget import chosen_budget
-from autocalc._dispatch.plugins.threads import apply_budget
 from autocalc.nn import functional as F
 
 THREADS = (1, 2, 3, 5, 8, 16, 64)
@@ -16,16 +15,16 @@ THREADS = (1, 2, 3, 5, 8, 16, 64)
 @pytest.fixture
 def on_threads():
     """Give what runs a function on a number of threads, whatever the processors."""
-    before = chosen_budget()
+    before = thread_budget.chosen_budget()
 
     def run(count, work):
-        apply_budget(count)
+        threads.apply_budget(count)
         native.set_team_limit(count)
         return work()
 
     yield run
     native.set_team_limit(0)
-    apply_budget(before)
+    threads.apply_budget(before)
 
 
 def _leaf(*shape):
