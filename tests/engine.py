@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Core's engine; who imports this is skipped where there is none."""
+"""Core's engine; tests that import this are skipped where there is none."""
 
 from __future__ import annotations
 

@@ -260,7 +260,7 @@ AXES = (
     *(((), None, False), ((3, 1), 1, False)),
 )
 
-#: Forms of arguments beside those above: shapes of x, y, z, w -> expressions.
+#: More forms of arguments: shapes of x, y, z, w -> expressions.
 FORMS = {
     (M, M, M): """
         x.softmax(0)*y  x.min(0,keepdim=True)[0]  ac.clamp(x,y-2,y+0.5)  x*x+x

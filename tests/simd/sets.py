@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The SIMD package's loader, hook and fuser; who imports this is skipped without it."""
+"""The SIMD package's loader, hook and fuser; tests that import this need it."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from autocalc.nn import functional
 
 _NAMES = ("none", "mean", "sum")
 
-#: The docstring of a loss; what stands in the braces differs.
+#: The docstring of a loss; the text in the braces differs.
 _DOCUMENTATION = """Return `nn.functional.{name}` with the reduction as a number.
 
 Parameters

@@ -12,7 +12,7 @@ from autocalc._ops.images.resizing import interpolate
 from autocalc.nn import _init, _init_matrices
 from autocalc.nn._clip import clip_grad_norm_
 
-#: The docstring of an old name; what stands in the braces differs.
+#: The docstring of an old name; the text in the braces differs.
 _DOCUMENTATION = """Do what `{new}` does, with a warning: an old name.
 
 Parameters
