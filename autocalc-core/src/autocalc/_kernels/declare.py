@@ -23,6 +23,11 @@
     def _(): ...
 
 Each part but `exception` is required, and so is the `decomposition` of a composite.
+Where the decomposition is the reference's formula over kernels, one `formula` is both::
+
+    @silu.formula(lead="exp")
+    def _(xp, a): ...
+
 The kernel table imports every module of every family and makes a `KernelSpec` of each
 declaration: a kernel with a missing part fails there, by name.
 """
@@ -35,6 +40,7 @@ from typing import Any, TypeVar, overload
 from autocalc._kernels import samples as sampling
 from autocalc._kernels.budgets import ROUNDED, Tolerance
 from autocalc._kernels.cases import Case, floats, mebi
+from autocalc._kernels.formula import over_kernels
 from autocalc._kernels.rules import (
     FLOATS,
     broadcast_shapes,
@@ -101,6 +107,15 @@ class Declaration:
             self._add("decomposition", decomposition)
             self._add("lead", lead)
             return decomposition
+
+        return declare
+
+    def formula(self, *, lead: str) -> Callable[[F], F]:
+        """Declare reference and decomposition by one formula; see `over_kernels`."""
+
+        def declare(formula: F) -> F:
+            self.decomposition(lead=lead)(over_kernels(formula))
+            return self.reference(formula)
 
         return declare
 
@@ -215,9 +230,12 @@ def elementwise(
     rule: Rule | None = None,
     samples: Samples | None = None,
     benchmarks: Cases | None = None,
+    lead: str | None = None,
     **options: Any,
 ) -> Callable[[Callable[..., Any]], Declaration]:
     """Declare an elementwise kernel; what is decorated is its reference.
+
+    With a `lead` it is the formula of a composite: the decomposition, too.
 
     Inputs broadcast, results have the inputs' dtype, and the output may share memory
     with any input.  Parts that differ are given, or declared later (`budget=None`).
@@ -226,6 +244,7 @@ def elementwise(
     names = [operand.rstrip("?") for operand in operands]
     options.setdefault("layout", "any")
     options.setdefault("alias", tuple(("out", operand) for operand in names))
+    kind = kind if lead is None else "composite"
     declaration = Declaration(
         name, kind, f"~ out ; {inputs}", doc, dtypes=dtypes, **options
     )
@@ -237,7 +256,10 @@ def elementwise(
     declaration.benchmarks(benchmarks or mebi(*[floats] * len(names)))
 
     def declare(reference: Callable[..., Any]) -> Declaration:
-        declaration.reference(reference)
+        if lead is None:
+            declaration.reference(reference)
+        else:
+            declaration.formula(lead=lead)(reference)
         return declaration
 
     return declare

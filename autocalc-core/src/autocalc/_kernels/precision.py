@@ -5,12 +5,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._kernels.rules import FLOAT64
 from autocalc._kernels.spec import Array
 
 
 def wide(xp: Any, a: Array) -> Array:
     """Return `a` in float64; what is as wide already stays as it is."""
     return a if a.dtype.itemsize >= 8 else a.astype(xp.float64)
+
+
+def as_float64(a: Array) -> Array:
+    """Return `a` in float64 where it is narrower, also where kernels compute."""
+    return a if a.dtype.itemsize > 8 else a.astype(FLOAT64)
 
 
 def widest(xp: Any, a: Array) -> Array:

@@ -77,6 +77,11 @@ def any(a: Array) -> bool:
     return bool(np.count_nonzero(a))
 
 
+def all(a: Array) -> bool:
+    """Return whether no element is 0."""
+    return bool(np.count_nonzero(a) == a.size)
+
+
 def swapaxes(a: Array, axis: int, other: int) -> Array:
     """Return a view of `a` with two dimensions exchanged."""
     return a.swapaxes(axis, other)

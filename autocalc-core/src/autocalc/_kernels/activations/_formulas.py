@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import ulp
-from autocalc._kernels.elementwise.arithmetic import absolute_in_primitives
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
 from autocalc._kernels.samples import Make, binary
 from autocalc._kernels.samples import binary as _binary
@@ -19,30 +18,13 @@ from autocalc._kernels.spec import Array, Sample
 
 def gelu_formula(xp: Any, x: Array) -> Array:
     w = wide(xp, x)
-    return narrow(0.5 * w * (1 + xp.erf(w / math.sqrt(2))), x)
+    return narrow(0.5 * w * (1 + xp.erf(w * math.sqrt(0.5))), x)
 
 
 def gelu_tanh_formula(xp: Any, x: Array) -> Array:
     w = wide(xp, x)
     inner = math.sqrt(2 / math.pi) * (w + 0.044715 * w * w * w)
     return narrow(0.5 * w * (1 + xp.tanh(inner)), x)
-
-
-def half_of(k: Any, x: Array, erf_term: Array) -> Array:
-    """Return x / 2 * (1 + erf_term)."""
-    half, one = k.constant(0.5, x), k.constant(1, x)
-    return k.mul(k.mul(x, half), k.add(erf_term, one))
-
-
-def gelu_in_primitives(k: Any, x: Array) -> Array:
-    erf_term = k.erf(k.mul(x, k.constant(math.sqrt(0.5), x)))
-    return half_of(k, x, erf_term)
-
-
-def gelu_tanh_in_primitives(k: Any, x: Array) -> Array:
-    cube = k.mul(k.mul(x, x), x)
-    inner = k.add(x, k.mul(cube, k.constant(0.044715, x)))
-    return half_of(k, x, k.tanh(k.mul(inner, k.constant(math.sqrt(2 / math.pi), x))))
 
 
 def smallest(eps: float) -> float:
@@ -86,11 +68,10 @@ def backward(make: Make) -> Iterator[Sample]:
         yield Sample(f"scale={scale}", pair)
 
 
-def both_sigmoids(k: Any, a: Array) -> tuple[Array, Array]:
+def both_sigmoids(xp: Any, a: Array) -> tuple[Array, Array]:
     """Return sigmoid(a) and sigmoid(-a), of one exponential."""
-    zero, one = k.constant(0, a), k.constant(1, a)
-    decay = k.exp(k.neg(absolute_in_primitives(k, a)))
-    large = k.div(one, k.add(one, decay))
-    small = k.mul(decay, large)
-    negative = k.compare(a, zero, "lt")
-    return k.where(negative, small, large), k.where(negative, large, small)
+    decay = xp.exp(-xp.absolute(a))
+    large = 1 / (1 + decay)
+    small = decay * large
+    negative = a < 0
+    return xp.where(negative, small, large), xp.where(negative, large, small)

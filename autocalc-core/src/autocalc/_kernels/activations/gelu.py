@@ -17,14 +17,12 @@ from autocalc._kernels.activations._formulas import (
     backward,
     both_sigmoids,
     gelu_formula,
-    gelu_in_primitives,
     gelu_tanh_formula,
-    gelu_tanh_in_primitives,
 )
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
 from autocalc._kernels.cases import floats, mebi, sized
 from autocalc._kernels.declare import elementwise
-from autocalc._kernels.precision import narrow, sigmoid_of, wide
+from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.samples import Make, unary
 from autocalc._kernels.spec import Array, Attributes, Sample
 
@@ -43,7 +41,7 @@ def gelu_samples(make: Make) -> Iterator[Sample]:
     "a ; approximate:none,tanh",
     "a / 2 * (1 + erf(a / sqrt(2))); tanh: a / 2 * (1 + tanh(sqrt(2 / pi) * "
     "(a + 0.044715 a**3))).",
-    kind="composite",
+    lead="mul",
     budget=None,
     flops=25,
     samples=gelu_samples,
@@ -61,12 +59,6 @@ def _(
     return [2 * eps * magnitude(inputs[0]) + ulp(expected[0], eps)]
 
 
-@gelu.decomposition(lead="mul")
-def _(k: Any, a: Array, approximate: str) -> Array:
-    exact = approximate == "none"
-    return gelu_in_primitives(k, a) if exact else gelu_tanh_in_primitives(k, a)
-
-
 def gelu_backward_samples(make: Make) -> Iterator[Sample]:
     for approximate in _APPROXIMATE:
         for sample in backward(make):
@@ -80,7 +72,7 @@ _PEAK = 1 / math.sqrt(2 * math.pi)
 
 def _gelu_slope(xp: Any, a: Array) -> Array:
     """Return the derivative of a * Phi(a): Phi(a) + a * phi(a)."""
-    below = 0.5 * (1 + xp.erf(a / math.sqrt(2)))
+    below = 0.5 * (1 + xp.erf(a * math.sqrt(0.5)))
     return below + a * (_PEAK * xp.exp(-0.5 * a * a))
 
 
@@ -101,15 +93,15 @@ def _gelu_tanh_slope(xp: Any, a: Array) -> Array:
     square = xp.minimum(a * a, _LARGEST_SQUARE)
     z = 2 * _ROOT * a * (1 + _CUBIC * square)
     slope = 2 * _ROOT * (1 + 3 * _CUBIC * square)
-    s = sigmoid_of(xp, z)
-    return s + a * (s * sigmoid_of(xp, -z)) * slope
+    s, other = both_sigmoids(xp, z)
+    return s + a * (s * other) * slope
 
 
 @elementwise(
     "gelu_backward",
     "g a ; approximate:none,tanh",
     "g times the derivative of gelu at a.",
-    kind="composite",
+    lead="exp",
     budget=None,
     flops=40,
     samples=gelu_backward_samples,
@@ -127,29 +119,3 @@ def _(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
     return [4 * eps * magnitude(inputs[0]) + ulp(expected[0], eps)]
-
-
-def _gelu_slope_in(k: Any, a: Array) -> Array:
-    half, one = k.constant(0.5, a), k.constant(1, a)
-    erf_term = k.erf(k.mul(a, k.constant(math.sqrt(0.5), a)))
-    below = k.mul(half, k.add(one, erf_term))
-    density = k.exp(k.mul(k.mul(a, a), k.constant(-0.5, a)))
-    return k.add(below, k.mul(a, k.mul(density, k.constant(_PEAK, a))))
-
-
-def _gelu_tanh_slope_in(k: Any, a: Array) -> Array:
-    square = k.minimum(k.mul(a, a), k.constant(_LARGEST_SQUARE, a))
-
-    def one_plus(factor: float) -> Array:
-        scaled = k.mul(square, k.constant(factor, a))
-        return k.mul(k.add(scaled, k.constant(1, a)), k.constant(2 * _ROOT, a))
-
-    s, other = both_sigmoids(k, k.mul(a, one_plus(_CUBIC)))
-    bump = k.mul(k.mul(a, k.mul(s, other)), one_plus(3 * _CUBIC))
-    return k.add(s, bump)
-
-
-@gelu_backward.decomposition(lead="exp")
-def _(k: Any, g: Array, a: Array, approximate: str) -> Array:
-    exact = approximate == "none"
-    return k.mul(g, _gelu_slope_in(k, a) if exact else _gelu_tanh_slope_in(k, a))

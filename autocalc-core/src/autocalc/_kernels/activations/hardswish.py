@@ -20,29 +20,16 @@ def hardswish_of(xp: Any, w: Array) -> Array:
     return w * (xp.minimum(xp.maximum(w + 3, 0), 6) / 6)
 
 
-def hardswish_slope(xp: Any, w: Array) -> Array:
-    """Return the derivative of hardswish in the precision of `w`."""
-    within = xp.where(w >= 3, 1, (w + 1.5) / 3)
-    return xp.where(w <= -3, 0, within)
-
-
 @elementwise(
     "hardswish",
     "a",
     "a * (min(max(a + 3, 0), 6) / 6).",
-    kind="composite",
+    lead="minimum",
     budget=ulps(4),
     flops=5,
 )
 def hardswish(xp: Any, a: Array) -> Array:
     return narrow(hardswish_of(xp, wide(xp, a)), a)
-
-
-@hardswish.decomposition(lead="minimum")
-def hardswish_in_primitives(k: Any, a: Array) -> Array:
-    raised = k.maximum(k.add(a, k.constant(3, a)), k.constant(0, a))
-    limited = k.minimum(raised, k.constant(6, a))
-    return k.mul(a, k.div(limited, k.constant(6, a)))
 
 
 def hardswish_backward_samples(make: Make) -> Iterator[Sample]:
@@ -53,24 +40,18 @@ def hardswish_backward_samples(make: Make) -> Iterator[Sample]:
     yield Sample("edges", (g, a))
 
 
-@elementwise(
-    "hardswish_backward",
-    "g a",
-    "0 where a <= -3, g where a >= 3, else g * (a + 1.5) / 3.",
-    kind="composite",
-    budget=ulps(4),
-    flops=4,
-    samples=hardswish_backward_samples,
-)
-def hardswish_backward(xp: Any, g: Array, a: Array) -> Array:
+def hardswish_backward_formula(xp: Any, g: Array, a: Array) -> Array:
     w, g_ = wide(xp, a), wide(xp, g)
-    passed = xp.where(w >= 3, g_, g_ * hardswish_slope(xp, w))
+    passed = xp.where(w >= 3, g_, g_ * ((w + 1.5) / 3))
     return narrow(xp.where(w <= -3, xp.zeros((), g_.dtype), passed), g)
 
 
-@hardswish_backward.decomposition(lead="where")
-def hardswish_backward_in_primitives(k: Any, g: Array, a: Array) -> Array:
-    slope = k.div(k.add(a, k.constant(1.5, a)), k.constant(3, a))
-    passed = k.where(k.compare(a, k.constant(3, a), "ge"), g, k.mul(g, slope))
-    low = k.compare(a, k.constant(-3, a), "le")
-    return k.where(low, k.constant(0, g), passed)
+hardswish_backward = elementwise(
+    "hardswish_backward",
+    "g a",
+    "0 where a <= -3, g where a >= 3, else g * (a + 1.5) / 3.",
+    lead="where",
+    budget=ulps(4),
+    flops=4,
+    samples=hardswish_backward_samples,
+)(hardswish_backward_formula)

@@ -28,7 +28,7 @@ def hardtanh_samples(make: Make) -> Iterator[Sample]:
     "hardtanh",
     "a ; low:float high:float",
     "min(max(a, low), high), low <= high; NaN stays.",
-    kind="composite",
+    lead="maximum",
     budget=EXACT,
     flops=2,
     samples=hardtanh_samples,
@@ -39,18 +39,13 @@ def hardtanh(xp: Any, a: Array, low: float, high: float) -> Array:
     return xp.minimum(xp.maximum(a, limits[0]), limits[1])
 
 
-@hardtanh.decomposition(lead="maximum")
-def hardtanh_in_primitives(k: Any, a: Array, low: float, high: float) -> Array:
-    return k.minimum(k.maximum(a, k.constant(low, a)), k.constant(high, a))
-
-
 def hardtanh_backward_samples(make: Make) -> Iterator[Sample]:
     for low, high in _LIMITS:
         for sample in activation_backward(make, low, high):
             yield Sample(f"{sample.label}, {low}", sample.inputs, (low, high))
 
 
-def hardtanh_backward_reference(
+def hardtanh_backward_formula(
     xp: Any, g: Array, y: Array, low: float, high: float
 ) -> Array:
     limited = (y <= xp.asarray(low, y.dtype)) | (y >= xp.asarray(high, y.dtype))
@@ -61,18 +56,9 @@ hardtanh_backward = elementwise(
     "hardtanh_backward",
     "g y ; low:float high:float",
     "0 where y <= low or y >= high, else g (y = hardtanh(a)).",
-    kind="composite",
+    lead="where",
     budget=EXACT,
     flops=2,
     samples=hardtanh_backward_samples,
     benchmarks=mebi(floats, floats, attributes=(0.0, 6.0)),
-)(hardtanh_backward_reference)
-
-
-@hardtanh_backward.decomposition(lead="where")
-def hardtanh_backward_in_primitives(
-    k: Any, g: Array, y: Array, low: float, high: float
-) -> Array:
-    zero = k.constant(0, g)
-    above = k.where(k.compare(y, k.constant(low, y), "le"), zero, g)
-    return k.where(k.compare(y, k.constant(high, y), "ge"), zero, above)
+)(hardtanh_backward_formula)

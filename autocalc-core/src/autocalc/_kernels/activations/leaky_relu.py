@@ -27,7 +27,7 @@ def leaky_relu_samples(make: Make) -> Iterator[Sample]:
     "leaky_relu",
     "a ; slope:float",
     "a where a > 0, else slope * a.",
-    kind="composite",
+    lead="where",
     flops=2,
     samples=leaky_relu_samples,
     benchmarks=mebi(floats, attributes=(0.01,)),
@@ -42,16 +42,6 @@ def leaky(xp: Any, g: Array, a: Array, slope: float) -> Array:
     return xp.where(a > 0, g, below)
 
 
-@leaky_relu.decomposition(lead="where")
-def _(k: Any, a: Array, slope: float) -> Array:
-    return leaky_in_primitives(k, a, a, slope)
-
-
-def leaky_in_primitives(k: Any, g: Array, a: Array, slope: float) -> Array:
-    above = k.compare(a, k.constant(0, a), "gt")
-    return k.where(above, g, k.mul(g, k.constant(slope, g)))
-
-
 def leaky_relu_backward_samples(make: Make) -> Iterator[Sample]:
     for i, slope in enumerate(_SLOPES):
         for sample in binary(make):
@@ -63,15 +53,10 @@ def leaky_relu_backward_samples(make: Make) -> Iterator[Sample]:
     "leaky_relu_backward",
     "g a ; slope:float",
     "g where a > 0, else slope * g.",
-    kind="composite",
+    lead="where",
     flops=2,
     samples=leaky_relu_backward_samples,
     benchmarks=mebi(floats, floats, attributes=(0.01,)),
 )
 def leaky_relu_backward(xp: Any, g: Array, a: Array, slope: float) -> Array:
     return leaky(xp, g, a, slope)
-
-
-@leaky_relu_backward.decomposition(lead="where")
-def _(k: Any, g: Array, a: Array, slope: float) -> Array:
-    return leaky_in_primitives(k, g, a, slope)

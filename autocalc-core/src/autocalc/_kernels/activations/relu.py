@@ -15,22 +15,17 @@ from autocalc._kernels.spec import Array, Sample
 
 
 @elementwise(
-    "relu", "a", "max(a, 0); NaN stays.", kind="composite", dtypes=NUMBERS, budget=EXACT
+    "relu", "a", "max(a, 0); NaN stays.", lead="maximum", dtypes=NUMBERS, budget=EXACT
 )
 def relu(xp: Any, a: Array) -> Array:
     return xp.maximum(a, xp.zeros((), a.dtype))
-
-
-@relu.decomposition(lead="maximum")
-def relu_in_primitives(k: Any, x: Array) -> Array:
-    return k.maximum(x, k.constant(0, x))
 
 
 def relu_backward_samples(make: Make) -> Iterator[Sample]:
     return activation_backward(make, 0.0, 4.0)
 
 
-def relu_backward_reference(xp: Any, g: Array, y: Array) -> Array:
+def relu_backward_formula(xp: Any, g: Array, y: Array) -> Array:
     return xp.where(y <= 0, xp.zeros((), g.dtype), g)
 
 
@@ -38,13 +33,7 @@ relu_backward = elementwise(
     "relu_backward",
     "g y",
     "0 where y <= 0, else g (y = relu(a)).",
-    kind="composite",
+    lead="where",
     budget=EXACT,
     samples=relu_backward_samples,
-)(relu_backward_reference)
-
-
-@relu_backward.decomposition(lead="where")
-def relu_backward_in_primitives(k: Any, g: Array, y: Array) -> Array:
-    zero = k.constant(0, g)
-    return k.where(k.compare(y, zero, "le"), zero, g)
+)(relu_backward_formula)

@@ -20,14 +20,13 @@ from autocalc._kernels.activations._formulas import (
     sigmoid,
     smallest,
 )
-from autocalc._kernels.activations.sigmoid import sigmoid_in_primitives
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
 from autocalc._kernels.spec import Array, Attributes
 
 
-@elementwise("silu", "a", "a * sigmoid(a)", kind="composite", budget=None, flops=16)
+@elementwise("silu", "a", "a * sigmoid(a)", lead="exp", budget=None, flops=16)
 def silu(xp: Any, a: Array) -> Array:
     w = wide(xp, a)
     return narrow(w * sigmoid_of(xp, w), a)
@@ -40,24 +39,19 @@ def _(
     return [4 * ulp(expected[0], eps) + smallest(eps) * magnitude(inputs[0])]
 
 
-@silu.decomposition(lead="exp")
-def _(k: Any, a: Array) -> Array:
-    return k.mul(a, sigmoid_in_primitives(k, a))
-
-
 @elementwise(
     "silu_backward",
     "g a",
     "g * sigmoid(a) * (1 + a * sigmoid(-a)).",
-    kind="composite",
+    lead="exp",
     budget=None,
     flops=20,
     samples=backward,
 )
 def silu_backward(xp: Any, g: Array, a: Array) -> Array:
     w = wide(xp, a)
-    slope = 1 + w * sigmoid_of(xp, -w)
-    return narrow(wide(xp, g) * (sigmoid_of(xp, w) * slope), g)
+    s, other = both_sigmoids(xp, w)
+    return narrow(wide(xp, g) * (s * (1 + w * other)), g)
 
 
 @silu_backward.budget(
@@ -71,10 +65,3 @@ def _(
     slope = 1 + a * sigmoid(-raw)
     relative = 4 * eps * sigmoid(raw) + smallest(eps)
     return [g * relative * slope + ulp(expected[0], eps)]
-
-
-@silu_backward.decomposition(lead="exp")
-def _(k: Any, g: Array, a: Array) -> Array:
-    s, other = both_sigmoids(k, a)
-    slope = k.add(k.constant(1, a), k.mul(a, other))
-    return k.mul(g, k.mul(s, slope))

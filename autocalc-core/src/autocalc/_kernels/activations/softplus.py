@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.activations._formulas import backward, sigmoid, smallest
-from autocalc._kernels.activations.sigmoid import sigmoid_in_primitives
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
 from autocalc._kernels.cases import floats, mebi
 from autocalc._kernels.declare import elementwise
-from autocalc._kernels.elementwise.arithmetic import absolute_in_primitives
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
 from autocalc._kernels.samples import Make, unary
 from autocalc._kernels.spec import Array, Attributes, Sample
@@ -40,7 +38,7 @@ def softplus_samples(make: Make) -> Iterator[Sample]:
     "softplus",
     "a ; beta:float threshold:float",
     "log(1 + exp(beta * a)) / beta; a itself where beta * a > threshold.",
-    kind="composite",
+    lead="exp",
     budget=None,
     flops=25,
     samples=softplus_samples,
@@ -63,30 +61,6 @@ def _(
     return [4 * ulp(expected[0], eps) + rounded]
 
 
-def _log1p(k: Any, x: Array) -> Array:
-    """Return log(1 + x) with the relative precision of `x`.
-
-    u = 1 + x is rounded; log(u) / (u - 1) hardly changes by that, so that times `x` it
-    is right, and `x` itself is where u is 1.
-    """
-    one = k.constant(1, x)
-    u = k.add(one, x)
-    off = k.add(u, k.neg(one))
-    is_one = k.compare(u, one, "eq")
-    safe = k.where(is_one, one, off)
-    return k.where(is_one, x, k.mul(x, k.div(k.log(u), safe)))
-
-
-@softplus.decomposition(lead="exp")
-def _(k: Any, a: Array, beta: float, threshold: float) -> Array:
-    slope, zero = k.constant(beta, a), k.constant(0, a)
-    z = k.mul(a, slope)
-    decay = k.exp(k.neg(absolute_in_primitives(k, z)))
-    soft = k.add(k.maximum(z, zero), _log1p(k, decay))
-    above = k.compare(z, k.constant(threshold, a), "gt")
-    return k.where(above, a, k.div(soft, slope))
-
-
 def softplus_backward_samples(make: Make) -> Iterator[Sample]:
     for i, options in enumerate(_SOFTPLUS):
         for sample in backward(make):
@@ -98,7 +72,7 @@ def softplus_backward_samples(make: Make) -> Iterator[Sample]:
     "softplus_backward",
     "g a ; beta:float threshold:float",
     "g * sigmoid(beta * a); g itself where beta * a > threshold.",
-    kind="composite",
+    lead="exp",
     budget=None,
     flops=16,
     samples=softplus_backward_samples,
@@ -123,10 +97,3 @@ def _(
     slope = sigmoid(z) * sigmoid(-z)
     rounded = eps * magnitude(z) * slope + smallest(eps)
     return [4 * ulp(expected[0], eps) + magnitude(g) * rounded]
-
-
-@softplus_backward.decomposition(lead="exp")
-def _(k: Any, g: Array, a: Array, beta: float, threshold: float) -> Array:
-    z = k.mul(a, k.constant(beta, a))
-    above = k.compare(z, k.constant(threshold, a), "gt")
-    return k.where(above, g, k.mul(g, sigmoid_in_primitives(k, z)))

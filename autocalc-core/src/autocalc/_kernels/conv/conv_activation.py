@@ -19,11 +19,11 @@ from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.conv._geometry import CALLS, GEOMETRY, LAYERS, work
 from autocalc._kernels.conv.conv import conv_budget, conv_reference, conv_rule
 from autocalc._kernels.declare import composite
+from autocalc._kernels.formula import over_kernels
 from autocalc._kernels.norm._activated import (
     ATTRIBUTES,
     SAMPLED,
     activated,
-    activated_in_primitives,
     most_change,
     steps_of,
 )
@@ -105,7 +105,7 @@ def _(
 ) -> Array:
     out = k.conv(x, weight, bias, stride, padding, dilation, groups)
     out = out if other is None else k.add(out, other)
-    return activated_in_primitives(k, out, activation, alpha, beta)
+    return over_kernels(activated)(k, out, activation, alpha, beta)
 
 
 @conv_activation.budget(

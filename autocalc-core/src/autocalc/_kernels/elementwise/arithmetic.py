@@ -58,7 +58,7 @@ def sub(xp: Any, a: Array, b: Array) -> Array:
 
 
 @sub.decomposition(lead="add")
-def sub_in_primitives(k: Any, a: Array, b: Array) -> Array:
+def _(k: Any, a: Array, b: Array) -> Array:
     return k.add(a, k.neg(b))
 
 
@@ -72,14 +72,9 @@ def div(xp: Any, a: Array, b: Array) -> Array:
     return xp.true_divide(a, b)
 
 
-@elementwise("reciprocal", "a", "1 / a", kind="composite", benchmarks=mebi(positive))
+@elementwise("reciprocal", "a", "1 / a", lead="div", benchmarks=mebi(positive))
 def reciprocal(xp: Any, a: Array) -> Array:
     return 1 / a
-
-
-@reciprocal.decomposition(lead="div")
-def _(k: Any, a: Array) -> Array:
-    return k.div(k.constant(1, a), a)
 
 
 @elementwise("neg", "a", "-a", dtypes=NUMBERS, budget=EXACT)
@@ -93,7 +88,7 @@ def abs_(xp: Any, a: Array) -> Array:
 
 
 @abs_.decomposition(lead="maximum")
-def absolute_in_primitives(k: Any, a: Array) -> Array:
+def _(k: Any, a: Array) -> Array:
     if k.dtype(a).kind == "u":
         return k.copy(a)
     return k.add(k.maximum(a, k.neg(a)), k.constant(0, a))  # |-0| is 0
@@ -103,19 +98,12 @@ def absolute_in_primitives(k: Any, a: Array) -> Array:
     "weigh",
     "a b",
     "a * b, and 0 where the weight a is 0, of infinite b as well (NaN where b is).",
-    kind="composite",
+    lead="mul",
     benchmarks=mebi(floats, positive),
 )
 def weigh(xp: Any, a: Array, b: Array) -> Array:
-    known = ~xp.isnan(b)
-    return xp.where((a == 0) & known, xp.zeros((), a.dtype), a * b)
-
-
-@weigh.decomposition(lead="mul")
-def _(k: Any, a: Array, b: Array) -> Array:
-    zero, product = k.constant(0, a), k.mul(a, b)
-    of_nothing = k.where(k.compare(b, b, "eq"), zero, product)
-    return k.where(k.compare(a, zero, "eq"), of_nothing, product)
+    of_nothing = (a == 0) & (b == b)  # noqa: PLR0124  NaN alone differs from itself
+    return xp.where(of_nothing, xp.zeros((), a.dtype), a * b)
 
 
 FOUR = ulps(4)

@@ -167,7 +167,7 @@ def clamp_samples(make: Make) -> Iterator[Sample]:
     "clamp",
     "a low? high?",
     "min(max(a, low), high); NaN stays.",
-    kind="composite",
+    lead="minimum",
     dtypes=NUMBERS,
     budget=EXACT,
     flops=2,
@@ -176,14 +176,6 @@ def clamp_samples(make: Make) -> Iterator[Sample]:
 def clamp(xp: Any, a: Array, low: Array | None, high: Array | None) -> Array:
     a = a if low is None else xp.maximum(a, low)
     return a if high is None else xp.minimum(a, high)
-
-
-@clamp.decomposition(lead="minimum")
-def _(k: Any, a: Array, low: Array | None, high: Array | None) -> Array:
-    if low is None and high is None:
-        return k.copy(a)
-    a = a if low is None else k.maximum(a, low)
-    return a if high is None else k.minimum(a, high)
 
 
 def clamp_backward_samples(make: Make) -> Iterator[Sample]:
@@ -196,7 +188,7 @@ def clamp_backward_samples(make: Make) -> Iterator[Sample]:
     "clamp_backward",
     "g a low? high?",
     "g where low <= a and max(a, low) <= high, else 0.",
-    kind="composite",
+    lead="where",
     budget=EXACT,
     flops=3,
     samples=clamp_backward_samples,
@@ -210,15 +202,3 @@ def clamp_backward(
         return g.copy() if low is None else out
     raised = a if low is None else xp.maximum(a, low)
     return xp.where(raised <= high, out, zero)
-
-
-@clamp_backward.decomposition(lead="where")
-def _(k: Any, g: Array, a: Array, low: Array | None, high: Array | None) -> Array:
-    zero = k.constant(0, g)
-    if low is None and high is None:
-        return k.copy(g)
-    out = g if low is None else k.where(k.compare(a, low, "ge"), g, zero)
-    if high is None:
-        return out
-    raised = a if low is None else k.maximum(a, low)
-    return k.where(k.compare(raised, high, "le"), out, zero)

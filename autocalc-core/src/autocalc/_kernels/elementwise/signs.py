@@ -39,21 +39,14 @@ def copysign(xp: Any, a: Array, b: Array) -> Array:
     "heaviside",
     "a b",
     "0 where a is negative, 1 where it is positive, b where it is 0; NaN stays.",
-    kind="composite",
+    lead="where",
     dtypes=DTYPES,
     budget=EXACT,
 )
 def heaviside(xp: Any, a: Array, b: Array) -> Array:
-    step = xp.where(a > 0, xp.ones_like(a), xp.where(a < 0, xp.zeros_like(a), a))
+    zero, one = xp.zeros((), a.dtype), xp.ones((), a.dtype)
+    step = xp.where(a > 0, one, xp.where(a < 0, zero, a))
     return xp.where(a == 0, b, step)
-
-
-@heaviside.decomposition(lead="where")
-def _(k: Any, a: Array, b: Array) -> Array:
-    zero, one = k.constant(0, a), k.constant(1, a)
-    step = k.where(k.compare(a, zero, "lt"), zero, a)
-    step = k.where(k.compare(a, zero, "gt"), one, step)
-    return k.where(k.compare(a, zero, "eq"), b, step)
 
 
 def _signbit_rule(a: Meta) -> Meta:

@@ -15,7 +15,6 @@ from autocalc._kernels.indexing._places import checked
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.reduction._axes import below_max
 from autocalc._kernels.reduction.softmax import (
-    log_softmax_in_primitives,
     log_softmax_reference,
 )
 from autocalc._kernels.rules import (
@@ -132,7 +131,7 @@ def _(
         w = one if weight is None else weight
         even = k.mul(w, k.constant(label_smoothing / classes, logits))
         q = k.add(q, k.where(ignored, zero, even))
-    log_p = log_softmax_in_primitives(k, logits, 1)
+    log_p = k.log_softmax(logits, 1)
     no_part = k.compare(q, zero, "eq")
     loss = k.neg(k.sum(k.where(no_part, zero, k.mul(q, log_p)), (1,), False))
     grad = None

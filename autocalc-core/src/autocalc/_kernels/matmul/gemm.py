@@ -4,18 +4,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.activations._formulas import (
-    gelu_in_primitives,
-    gelu_tanh_in_primitives,
-)
-from autocalc._kernels.activations.relu import relu_in_primitives
 from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.declare import primitive
+from autocalc._kernels.formula import over_kernels
 from autocalc._kernels.kernel_set import MAX_DIMS
 from autocalc._kernels.matmul._bounds import (
     ACTIVATIONS,
@@ -95,14 +91,6 @@ def _(
     return ACTIVATIONS[activation](xp, pre), pre
 
 
-#: The same over the namespace `k`; "none" needs nothing.
-IN_PRIMITIVES: dict[str, Callable[[Any, Array], Array]] = {
-    "relu": relu_in_primitives,
-    "gelu": gelu_in_primitives,
-    "gelu_tanh": gelu_tanh_in_primitives,
-}
-
-
 def _in_few_dims(k: Any, a: Array, b: Array, alpha: float) -> Array:
     """Return the product, all its batches in one dimension if they are too many."""
     left, right = k.shape(a), k.shape(b)
@@ -149,7 +137,7 @@ def _(
         pre = k.add(pre, k.mul(out, k.constant(beta, out)))
     if activation == "none":
         return pre, k.copy(pre) if want & 0b10 else None
-    return IN_PRIMITIVES[activation](k, pre), pre if want & 0b10 else None
+    return over_kernels(ACTIVATIONS[activation])(k, pre), pre if want & 0b10 else None
 
 
 gemm.budget(

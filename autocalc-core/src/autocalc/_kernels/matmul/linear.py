@@ -26,7 +26,7 @@ from autocalc._kernels.matmul._bounds import (
     said_of_parts,
     split_product,
 )
-from autocalc._kernels.precision import narrow, plus, plus_in, wide
+from autocalc._kernels.precision import narrow, plus, wide
 from autocalc._kernels.rules import expect_ndim, expect_shape, float_dtype
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Budget, Meta, Sample, Shape, Work
@@ -194,8 +194,8 @@ def linear_backward_rule(
     return dx, dweight, Meta((out,), dtype)
 
 
-@linear_backward.reference
-def linear_backward_reference(
+@linear_backward.formula(lead="gemm")
+def linear_backward_formula(
     xp: Any,
     g: Array,
     x: Array | None,
@@ -205,39 +205,14 @@ def linear_backward_reference(
     dx: Array | None = None,
     dweight: Array | None = None,
     dbias: Array | None = None,
-) -> tuple[Array | None, Array | None, Array]:
+) -> tuple[Array | None, Array | None, Array | None]:
     rows = g.reshape(_rows(g.shape))
     if weight is not None and want & 0b001:
         dx = plus(dx, xp.matmul(g, weight))
     if x is not None and want & 0b010:
         dweight = plus(dweight, xp.matmul(rows.T, x.reshape(_rows(x.shape))))
-    total = xp.sum(wide(xp, rows), axis=0)
-    return dx, dweight, narrow(plus(dbias, total), g)
-
-
-@linear_backward.decomposition(lead="gemm")
-def linear_backward_in_primitives(
-    k: Any,
-    g: Array,
-    x: Array | None,
-    weight: Array | None,
-    *,
-    want: int = -1,
-    dx: Array | None = None,
-    dweight: Array | None = None,
-    dbias: Array | None = None,
-) -> tuple[Array | None, Array | None, Array | None]:
-    rows = k.reshape(g, _rows(k.shape(g)))
-    if weight is not None and want & 0b001:
-        product, _ = k.gemm(rows, weight, None)
-        shape = (*k.shape(g)[:-1], k.shape(weight)[1])
-        dx = plus_in(k, dx, k.reshape(product, shape))
-    if x is not None and want & 0b010:
-        x_rows = k.reshape(x, _rows(k.shape(x)))
-        product, _ = k.gemm(k.permute(rows, (1, 0)), x_rows, None)
-        dweight = plus_in(k, dweight, product)
     if want & 0b100:
-        dbias = plus_in(k, dbias, k.sum(rows, (0,), False))
+        dbias = narrow(plus(dbias, xp.sum(wide(xp, rows), axis=0)), g)
     return dx, dweight, dbias
 
 

@@ -14,16 +14,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from autocalc._kernels.activations.relu import (
-    relu_backward_in_primitives,
-    relu_backward_reference,
+    relu_backward_formula,
 )
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.matmul.linear import (
     linear_backward_budget,
     linear_backward_exceptions,
-    linear_backward_in_primitives,
-    linear_backward_reference,
+    linear_backward_formula,
     linear_backward_rule,
     linear_backward_work,
 )
@@ -47,7 +45,7 @@ def _(g: Meta, x: Meta, weight: Meta) -> tuple[Meta | None, Meta | None, Meta]:
     return linear_backward_rule(g, x, weight)
 
 
-@linear_relu_backward.reference
+@linear_relu_backward.formula(lead="gemm")
 def _(
     xp: Any,
     g: Array,
@@ -59,24 +57,8 @@ def _(
     dbias: Array | None = None,
 ) -> Gradients:
     into = {"dweight": dweight, "dbias": dbias}
-    dx, dw, db = linear_backward_reference(xp, g, x, weight, want=want, **into)
-    return None if dx is None else relu_backward_reference(xp, dx, x), dw, db
-
-
-@linear_relu_backward.decomposition(lead="gemm")
-def _(
-    k: Any,
-    g: Array,
-    x: Array,
-    weight: Array,
-    *,
-    want: int = -1,
-    dweight: Array | None = None,
-    dbias: Array | None = None,
-) -> Gradients:
-    into = {"dweight": dweight, "dbias": dbias}
-    dx, dw, db = linear_backward_in_primitives(k, g, x, weight, want=want, **into)
-    return None if dx is None else relu_backward_in_primitives(k, dx, x), dw, db
+    dx, dw, db = linear_backward_formula(xp, g, x, weight, want=want, **into)
+    return None if dx is None else relu_backward_formula(xp, dx, x), dw, db
 
 
 linear_relu_backward.budget(linear_backward_budget)

@@ -14,17 +14,12 @@ import numpy as np
 
 from autocalc._kernels.activations._formulas import both_sigmoids, sigmoid
 from autocalc._kernels.activations.hardswish import (
-    hardswish_backward_in_primitives,
-    hardswish_in_primitives,
+    hardswish_backward_formula,
     hardswish_of,
-    hardswish_slope,
 )
-from autocalc._kernels.activations.hardtanh import (
-    hardtanh_backward_in_primitives,
-    hardtanh_in_primitives,
-)
-from autocalc._kernels.activations.leaky_relu import leaky_in_primitives
-from autocalc._kernels.activations.sigmoid import sigmoid_in_primitives
+from autocalc._kernels.activations.hardtanh import hardtanh_backward_formula
+from autocalc._kernels.activations.leaky_relu import leaky
+from autocalc._kernels.activations.relu import relu_backward_formula
 from autocalc._kernels.budgets import magnitude
 from autocalc._kernels.precision import sigmoid_of
 from autocalc._kernels.spec import Array
@@ -82,36 +77,27 @@ def activated(xp: Any, z: Array, activation: str, alpha: float, beta: float) -> 
     return z * sigmoid_of(xp, z) if activation == "silu" else z
 
 
-def slope(
-    xp: Any, y: Any, z: Array, activation: str, alpha: float, beta: float
-) -> Array:
-    """Return what a gradient is multiplied by: 1 where NaN is compared."""
-    if activation == "silu":
-        return sigmoid_of(xp, z) * (1 + z * sigmoid_of(xp, -z))
-    if activation == "hardswish":
-        return hardswish_slope(xp, z)
-    if activation == "leaky_relu":
-        return xp.where(y > 0, xp.ones((), z.dtype), alpha)
-    one, zero = xp.ones(z.shape, z.dtype), xp.zeros((), z.dtype)
-    if activation == "relu":
-        return xp.where(y <= 0, zero, one)
-    if activation == "hardtanh":
-        return xp.where((y <= alpha) | (y >= beta), zero, one)
-    return one
-
-
 def passed(
     xp: Any,
     g: Array,
-    y: Array | None,
-    z: Array,
+    told_by: Array | None,
     activation: str,
     alpha: float,
     beta: float,
 ) -> Array:
-    """Return what passes of `g`; nothing of an infinity where the slope is 0."""
-    factor = slope(xp, y, z, activation, alpha, beta)
-    return xp.where(factor == 0, xp.zeros((), g.dtype), g * factor)
+    """Return what passes of `g`, told by the result or by what came before it."""
+    if activation == "silu":
+        s, other = both_sigmoids(xp, told_by)
+        return g * (s * (1 + told_by * other))
+    if activation == "hardswish":
+        return hardswish_backward_formula(xp, g, told_by)
+    if activation == "leaky_relu":
+        return leaky(xp, g, told_by, alpha)
+    if activation == "relu":
+        return relu_backward_formula(xp, g, told_by)
+    if activation == "hardtanh":
+        return hardtanh_backward_formula(xp, g, told_by, alpha, beta)
+    return g
 
 
 def most_change(activation: str) -> float:
@@ -129,42 +115,3 @@ def steps_of(activation: str, z: Array, alpha: float) -> Array:
     if activation in BY_INPUT:
         return 4 * magnitude(z) * np.maximum(sigmoid(z), 1e-30)
     return magnitude(z * alpha) if activation == "leaky_relu" else np.zeros(z.shape)
-
-
-def activated_in_primitives(
-    k: Any, z: Array, activation: str, alpha: float, beta: float
-) -> Array:
-    if activation == "relu":
-        return k.maximum(z, k.constant(0, z))
-    if activation == "hardtanh":
-        return hardtanh_in_primitives(k, z, alpha, beta)
-    if activation == "leaky_relu":
-        return leaky_in_primitives(k, z, z, alpha)
-    if activation == "hardswish":
-        return hardswish_in_primitives(k, z)
-    return k.mul(z, sigmoid_in_primitives(k, z)) if activation == "silu" else z
-
-
-def passed_in_primitives(
-    k: Any,
-    g: Array,
-    told_by: Array | None,
-    activation: str,
-    alpha: float,
-    beta: float,
-) -> Array:
-    """Return the gradient of the activation, from its output or its input."""
-    if activation == "relu":
-        zero = k.constant(0, g)
-        return k.where(k.compare(told_by, zero, "le"), zero, g)
-    if activation == "hardtanh":
-        return hardtanh_backward_in_primitives(k, g, told_by, alpha, beta)
-    if activation == "leaky_relu":
-        return leaky_in_primitives(k, g, told_by, alpha)
-    if activation == "hardswish":
-        return hardswish_backward_in_primitives(k, g, told_by)
-    if activation == "silu":
-        s, other = both_sigmoids(k, told_by)
-        rate = k.mul(s, k.add(k.constant(1, s), k.mul(told_by, other)))
-        return k.mul(g, rate)
-    return g

@@ -116,9 +116,9 @@ def standardised(xp: Any, x: Array, eps: float) -> tuple[Array, Array, Array, Ar
     """Return (x - mean) * rstd, mean, variance and rstd, with all axes of x."""
     n = count(x.shape)
     centered, mean, unit = deviations(xp, x, over(x.shape), eps)
-    mean = mean if n else xp.zeros_like(mean)
     squares = xp.sum(xp.square(centered), axis=over(x.shape), keepdims=True)
-    var = squares / max(n, 1) + (n == 0)
+    var = squares / n if n else squares + 1
+    mean = mean if n else xp.zeros_like(mean)
     rstd = 1 / xp.sqrt(var + scaled_eps(xp, eps, unit))
     return centered * rstd, mean / unit, var / unit / unit, rstd * unit
 
@@ -138,9 +138,3 @@ def by_statistics(
     out, _, _, again = standardised(xp, x, eps)
     again = again.reshape(rstd.shape)
     return xp.where(lost.reshape(column), out, h), xp.where(lost, again, rstd)
-
-
-def scale_in(k: Any, var: Array, weight: Array | None, eps: float) -> Array:
-    """Return weight / sqrt(var + eps)."""
-    rstd = k.pow(k.add(var, k.constant(eps, var)), k.constant(-0.5, var))
-    return rstd if weight is None else k.mul(rstd, weight)

@@ -24,7 +24,7 @@ def expect_a_last_axis(where: str, x: Meta) -> None:
         raise ShapeError(message)
 
 
-# ---- references ----------------------------------------------------------------------
+# ---- formulas ------------------------------------------------------------------------
 
 
 def row_mean(xp: Any, a: Array) -> Array:
@@ -38,40 +38,21 @@ def sum_over_rows(xp: Any, a: Array) -> Array:
 
 
 def by_statistics(
-    xp: Any, x: Array, mean: Array | float, rstd: Array
+    xp: Any, x: Array, mean: Array | None, rstd: Array
 ) -> tuple[Array, Array]:
     """Return (x - mean) * rstd, and rstd; from `x` where rstd is infinite."""
     scale = wide(xp, rstd)
-    h = (wide(xp, x) - mean) * scale
+    w = wide(xp, x)
+    h = (w if mean is None else w - mean) * scale
     lost = scale == math.inf
     if not xp.any(lost):
         return h, scale
-    if isinstance(mean, float):
+    if mean is None:
         rest, unit = scaled(xp, x, -1)
     else:
         rest, _, unit = deviations(xp, x, -1)
     again = 1 / xp.sqrt(row_mean(xp, xp.square(rest)))
     return xp.where(lost, rest * again, h), xp.where(lost, again * unit, scale)
-
-
-# ---- decompositions ------------------------------------------------------------------
-
-
-def row_mean_in(k: Any, a: Array) -> Array:
-    """Return `row_mean` in primitives."""
-    shape = k.shape(a)
-    return k.div(k.sum(a, (len(shape) - 1,), True), k.constant(shape[-1], a))
-
-
-def sum_over_rows_in(k: Any, a: Array) -> Array:
-    """Return `sum_over_rows` in primitives."""
-    axes = tuple(range(len(k.shape(a)) - 1))
-    return k.sum(a, axes, False) if axes else a
-
-
-def less_scale_in(k: Any, rest: Array, gw: Array, h: Array) -> Array:
-    """Return rest - h * mean(gw * h)."""
-    return k.add(rest, k.neg(k.mul(h, row_mean_in(k, k.mul(gw, h)))))
 
 
 # ---- budgets -------------------------------------------------------------------------

@@ -19,8 +19,7 @@ from autocalc._kernels.declare import composite
 from autocalc._kernels.norm import _rows as rows
 from autocalc._kernels.norm.layer_norm import (
     layer_norm_budget,
-    layer_norm_in_primitives,
-    layer_norm_reference,
+    layer_norm_formula,
     layer_norm_rule,
 )
 from autocalc._kernels.rules import same_shape
@@ -46,7 +45,7 @@ def _(
     return x, *layer_norm_rule(x, weight, bias, eps)
 
 
-@add_layer_norm.reference
+@add_layer_norm.formula(lead="sum")
 def _(
     xp: Any,
     a: Array,
@@ -57,23 +56,8 @@ def _(
     *,
     want: int = -1,
 ) -> Arrays:
-    x = xp.add(a, b)
-    return x, *layer_norm_reference(xp, x, weight, bias, eps)
-
-
-@add_layer_norm.decomposition(lead="sum")
-def _(
-    k: Any,
-    a: Array,
-    b: Array,
-    weight: Array | None,
-    bias: Array | None,
-    eps: float,
-    *,
-    want: int = -1,
-) -> Arrays:
-    x = k.add(a, b)
-    return x, *layer_norm_in_primitives(k, x, weight, bias, eps)
+    x = a + b
+    return x, *layer_norm_formula(xp, x, weight, bias, eps)
 
 
 @add_layer_norm.budget(

@@ -35,12 +35,10 @@ from autocalc._kernels.norm._channels import (
     far_batches,
     normalised,
     over,
-    scale_in,
     standardised,
     statistics,
 )
-from autocalc._kernels.precision import narrow, plus, plus_in, wide
-from autocalc._kernels.reduction._scaling import deviations_in, scaled_eps_in
+from autocalc._kernels.precision import narrow, plus, wide
 from autocalc._kernels.rules import float_dtype, same_shape
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
@@ -65,32 +63,12 @@ def _(
     return Meta(x.shape, dtype), each, each
 
 
-@batch_norm.reference
+@batch_norm.formula(lead="sum")
 def _(
     xp: Any, x: Array, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
     out, mean, var = normalised(xp, x, weight, bias, eps)
     return narrow(out, x), narrow(mean, x), narrow(var, x)
-
-
-@batch_norm.decomposition(lead="sum")
-def batch_norm_in_primitives(
-    k: Any, x: Array, weight: Array | None, bias: Array | None, eps: float
-) -> tuple[Array, Array, Array]:
-    shape = k.shape(x)
-    axes, column = over(shape), channel_column(shape)
-    if not count(shape):
-        none = k.sum(x, axes, False)
-        return k.neg(x), none, k.add(none, k.constant(1, x))
-    n = k.constant(count(shape), x)
-    centered, mean, unit = deviations_in(k, x, axes, eps)
-    var = k.div(k.sum(k.mul(centered, centered), axes, True), n)
-    square = k.add(var, scaled_eps_in(k, eps, unit))
-    out = k.mul(centered, k.pow(square, k.constant(-0.5, x)))
-    out = out if weight is None else k.mul(out, k.reshape(weight, column))
-    out = out if bias is None else k.add(out, k.reshape(bias, column))
-    mean, var = k.div(mean, unit), k.div(k.div(var, unit), unit)
-    return out, k.reshape(mean, shape[1:2]), k.reshape(var, shape[1:2])
 
 
 @batch_norm.budget(
@@ -162,8 +140,8 @@ def _(
     return Meta(shape, dtype), each, each
 
 
-@batch_norm_backward.reference
-def batch_norm_backward_reference(
+@batch_norm_backward.formula(lead="sum")
+def batch_norm_backward_formula(
     xp: Any,
     g: Array,
     x: Array,
@@ -175,56 +153,24 @@ def batch_norm_backward_reference(
     want: int = -1,
     dweight: Array | None = None,
     dbias: Array | None = None,
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array | None, Array | None, Array | None]:
     g_, column, n = wide(xp, g), channel_column(x.shape), max(count(x.shape), 1)
     h, rstd = by_statistics(xp, x, mean, var, eps)
-    products = xp.sum(g_ * h, axis=over(x.shape))
-    total = xp.sum(g_, axis=over(x.shape))
-    scale = rstd if weight is None else rstd * weight
-    means = ((a / n).reshape(column) for a in (total, products))
-    mean_g, mean_gh = means
-    dx = scale.reshape(column) * (g_ - mean_g - h * mean_gh)
-    return (
-        narrow(dx, x),
-        narrow(plus(dweight, products), x),
-        narrow(plus(dbias, total), x),
-    )
-
-
-@batch_norm_backward.decomposition(lead="sum")
-def batch_norm_backward_in_primitives(
-    k: Any,
-    g: Array,
-    x: Array,
-    mean: Array,
-    var: Array,
-    weight: Array | None,
-    eps: float,
-    *,
-    want: int = -1,
-    dweight: Array | None = None,
-    dbias: Array | None = None,
-) -> tuple[Array | None, Array | None, Array | None]:
-    shape = k.shape(x)
-    axes, column = over(shape), channel_column(shape)
-    n = k.constant(max(count(shape), 1), x)
-    rstd = k.reshape(scale_in(k, var, None, eps), column)
-    h = k.mul(k.add(x, k.neg(k.reshape(mean, column))), rstd)
-    dx, products, total = None, None, None
+    dx = None
     if want & 0b011:
-        products = k.sum(k.mul(g, h), axes, False)
+        products = xp.sum(g_ * h, axis=over(x.shape))
     if want & 0b101:
-        total = k.sum(g, axes, False)
+        total = xp.sum(g_, axis=over(x.shape))
     if want & 0b001:
-        mean_g, mean_gh = (k.reshape(k.div(a, n), column) for a in (total, products))
-        scale = rstd if weight is None else k.mul(rstd, k.reshape(weight, column))
-        centered = k.add(g, k.neg(mean_g))
-        dx = k.mul(scale, k.add(centered, k.neg(k.mul(h, mean_gh))))
-    return (
-        dx,
-        plus_in(k, dweight, products) if want & 0b010 else None,
-        plus_in(k, dbias, total) if want & 0b100 else None,
-    )
+        scale = rstd if weight is None else rstd * weight
+        mean_g, mean_gh = ((a / n).reshape(column) for a in (total, products))
+        along = scale.reshape(column) * (g_ - mean_g - h * mean_gh)
+        dx = narrow(along, x)
+    if want & 0b010:
+        dweight = narrow(plus(dweight, products), x)
+    if want & 0b100:
+        dbias = narrow(plus(dbias, total), x)
+    return dx, dweight, dbias
 
 
 @batch_norm_backward.budget(

@@ -24,11 +24,9 @@ from autocalc._kernels.norm._activated import (
     BY_INPUT,
     SAMPLED,
     activated,
-    activated_in_primitives,
     change_of_slope,
     most_change,
     passed,
-    passed_in_primitives,
     steps_of,
 )
 from autocalc._kernels.norm._channels import (
@@ -38,15 +36,12 @@ from autocalc._kernels.norm._channels import (
     channel_column,
     channels,
     normalised,
-    scale_in,
     statistics,
 )
 from autocalc._kernels.norm.batch_norm import (
     batch_norm_backward_budget,
-    batch_norm_backward_in_primitives,
-    batch_norm_backward_reference,
+    batch_norm_backward_formula,
     batch_norm_budget,
-    batch_norm_in_primitives,
 )
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.rules import expect_shape, float_dtype, same_shape
@@ -79,7 +74,7 @@ def _(
     return Meta(x.shape, dtype), each, each
 
 
-@batch_norm_activation.reference
+@batch_norm_activation.formula(lead="sum")
 def _(
     xp: Any,
     x: Array,
@@ -94,23 +89,6 @@ def _(
     out, mean, var = normalised(xp, x, weight, bias, eps)
     out = activated(xp, out if other is None else out + other, activation, alpha, beta)
     return narrow(out, x), narrow(mean, x), narrow(var, x)
-
-
-@batch_norm_activation.decomposition(lead="sum")
-def _(
-    k: Any,
-    x: Array,
-    weight: Array | None,
-    bias: Array | None,
-    other: Array | None,
-    eps: float,
-    activation: str,
-    alpha: float,
-    beta: float,
-) -> tuple[Array, Array, Array]:
-    out, mean, var = batch_norm_in_primitives(k, x, weight, bias, eps)
-    out = out if other is None else k.add(out, other)
-    return activated_in_primitives(k, out, activation, alpha, beta), mean, var
 
 
 @batch_norm_activation.budget(
@@ -208,9 +186,10 @@ def before(
 ) -> Array:
     """Return what the activation is given, in float64."""
     column = channel_column(x.shape)
-    rstd = 1 / xp.sqrt(wide(xp, var) + eps)
-    h = (wide(xp, x) - mean.reshape(column)) * rstd.reshape(column)
-    return affine(h, other, weight, bias)
+    scale = 1 / xp.sqrt(wide(xp, var) + eps)
+    scale = scale if weight is None else scale * weight
+    z = (wide(xp, x) - mean.reshape(column)) * scale.reshape(column)
+    return affine(z, other, None, bias)
 
 
 def affine(
@@ -223,7 +202,7 @@ def affine(
     return z if other is None else z + other
 
 
-@batch_norm_activation_backward.reference
+@batch_norm_activation_backward.formula(lead="sum")
 def _(
     xp: Any,
     g: Array,
@@ -242,64 +221,18 @@ def _(
     want: int = -1,
     dweight: Array | None = None,
     dbias: Array | None = None,
-) -> tuple[Array, Array, Array, Array]:
-    h, _ = by_statistics(xp, x, mean, var, eps)
-    z = affine(h, other, weight, bias)
-    through = passed(xp, wide(xp, g), out, z, activation, alpha, beta)
-    dx, dweight, dbias = batch_norm_backward_reference(
-        xp, through, wide(xp, x), mean, var, weight, eps, dweight=dweight, dbias=dbias
-    )
-    return tuple([narrow(a, x) for a in (dx, dweight, dbias, through)])
-
-
-@batch_norm_activation_backward.decomposition(lead="sum")
-def _(
-    k: Any,
-    g: Array,
-    x: Array,
-    out: Array | None,
-    other: Array | None,
-    mean: Array,
-    var: Array,
-    weight: Array | None,
-    bias: Array | None,
-    eps: float,
-    activation: str,
-    alpha: float,
-    beta: float,
-    *,
-    want: int = -1,
-    dweight: Array | None = None,
-    dbias: Array | None = None,
-) -> tuple[Array | None, Array | None, Array | None, Array | None]:
+) -> tuple[Array | None, ...]:
     told_by = out
     if activation in BY_INPUT:
-        told_by = by_statistics_in_primitives(k, x, mean, var, weight, bias, other, eps)
-    through = passed_in_primitives(k, g, told_by, activation, alpha, beta)
-    if through is g:  # results are new arrays
-        through = k.mul(g, k.constant(1, g))
-    grads = batch_norm_backward_in_primitives(
-        k, through, x, mean, var, weight, eps, want=want & 0b111,
+        h, _ = by_statistics(xp, x, mean, var, eps)
+        told_by = affine(h, other, weight, bias)
+    through = passed(xp, wide(xp, g), told_by, activation, alpha, beta)
+    grads = batch_norm_backward_formula(
+        xp, through, wide(xp, x), mean, var, weight, eps, want=want & 0b111,
         dweight=dweight, dbias=dbias,
     )  # fmt: skip
-    return (*grads, through if want & 0b1000 else None)
-
-
-def by_statistics_in_primitives(
-    k: Any,
-    x: Array,
-    mean: Array,
-    var: Array,
-    weight: Array | None,
-    bias: Array | None,
-    other: Array | None,
-    eps: float,
-) -> Array:
-    column = channel_column(k.shape(x))
-    centered = k.add(x, k.neg(k.reshape(mean, column)))
-    z = k.mul(centered, k.reshape(scale_in(k, var, weight, eps), column))
-    z = z if bias is None else k.add(z, k.reshape(bias, column))
-    return z if other is None else k.add(z, other)
+    found = (*grads, through if want & 0b1000 else None)
+    return tuple([None if a is None else narrow(a, x) for a in found])
 
 
 def before_budget(z: Array, parts: Sequence[Any], eps: float) -> Array:
@@ -325,7 +258,8 @@ def _(
     eps_, activation, alpha, beta = attributes[:4]
     parts = (x, other, mean, var, weight, bias)
     z = before(np, np.asarray(x, np.float64), *parts[1:], eps_)
-    through = passed(np, np.asarray(g, np.float64), out, z, activation, alpha, beta)
+    told_by = z if activation in BY_INPUT else out
+    through = passed(np, np.asarray(g, np.float64), told_by, activation, alpha, beta)
     off = np.zeros(g.shape)
     if activation in BY_INPUT:
         moved = before_budget(z, (*parts, eps_), eps)

@@ -15,7 +15,6 @@ from autocalc._kernels.norm._activated import (
     ATTRIBUTES,
     SAMPLED,
     activated,
-    activated_in_primitives,
     most_change,
     steps_of,
 )
@@ -23,7 +22,6 @@ from autocalc._kernels.norm._channels import EPS, batches, channels, statistics
 from autocalc._kernels.norm.batch_norm_activation import (
     before,
     before_budget,
-    by_statistics_in_primitives,
 )
 from autocalc._kernels.precision import narrow
 from autocalc._kernels.rules import expect_shape, float_dtype
@@ -57,7 +55,7 @@ def _(
     return Meta(x.shape, float_dtype(name, x, mean, var, weight, bias, other))
 
 
-@batch_norm_running.reference
+@batch_norm_running.formula(lead="mul")
 def _(
     xp: Any,
     x: Array,
@@ -73,24 +71,6 @@ def _(
 ) -> Array:
     z = before(xp, x, other, mean, var, weight, bias, eps)
     return narrow(activated(xp, z, activation, alpha, beta), x)
-
-
-@batch_norm_running.decomposition(lead="mul")
-def _(
-    k: Any,
-    x: Array,
-    mean: Array,
-    var: Array,
-    weight: Array | None,
-    bias: Array | None,
-    other: Array | None,
-    eps: float,
-    activation: str,
-    alpha: float,
-    beta: float,
-) -> Array:
-    z = by_statistics_in_primitives(k, x, mean, var, weight, bias, other, eps)
-    return activated_in_primitives(k, z, activation, alpha, beta)
 
 
 @batch_norm_running.budget(

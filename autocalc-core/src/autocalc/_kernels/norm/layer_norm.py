@@ -15,13 +15,8 @@ from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join, positive
 from autocalc._kernels.declare import composite
 from autocalc._kernels.norm import _rows as rows
-from autocalc._kernels.precision import narrow, plus, plus_in, wide
-from autocalc._kernels.reduction._scaling import (
-    deviations,
-    deviations_in,
-    scaled_eps,
-    scaled_eps_in,
-)
+from autocalc._kernels.precision import narrow, plus, wide
+from autocalc._kernels.reduction._scaling import deviations, scaled_eps
 from autocalc._kernels.rules import expect_shape, float_dtype, same_shape
 from autocalc._kernels.samples import TAILS, Make, far_rows
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
@@ -48,8 +43,8 @@ def layer_norm_rule(
     return Meta(x.shape, dtype), row, row
 
 
-@layer_norm.reference
-def layer_norm_reference(
+@layer_norm.formula(lead="sum")
+def layer_norm_formula(
     xp: Any,
     x: Array,
     weight: Array | None,
@@ -65,30 +60,9 @@ def layer_norm_reference(
     out = out if weight is None else out * weight
     out = out if bias is None else out + bias
     mean, rstd = mean / unit, rstd * unit
-    return narrow(out, x), narrow(mean[..., 0], x), narrow(rstd[..., 0], x)
-
-
-@layer_norm.decomposition(lead="sum")
-def layer_norm_in_primitives(
-    k: Any,
-    x: Array,
-    weight: Array | None,
-    bias: Array | None,
-    eps: float,
-    *,
-    want: int = -1,
-) -> tuple[Array, Array, Array]:
-    shape = k.shape(x)
-    axes, n = (len(shape) - 1,), k.constant(shape[-1], x)
-    centered, mean, unit = deviations_in(k, x, axes, eps)
-    variance = k.div(k.sum(k.mul(centered, centered), axes, True), n)
-    square = k.add(variance, scaled_eps_in(k, eps, unit))
-    rstd = k.pow(square, k.constant(-0.5, x))
-    out = k.mul(centered, rstd)
-    out = out if weight is None else k.mul(out, weight)
-    out = out if bias is None else k.add(out, bias)
-    mean, rstd = k.div(mean, unit), k.mul(rstd, unit)
-    return out, k.reshape(mean, shape[:-1]), k.reshape(rstd, shape[:-1])
+    each = x.shape[:-1]
+    mean, rstd = mean.reshape(each), rstd.reshape(each)
+    return narrow(out, x), narrow(mean, x), narrow(rstd, x)
 
 
 @layer_norm.budget(
@@ -165,7 +139,7 @@ def _(
     return Meta(shape, dtype), column, column
 
 
-@layer_norm_backward.reference
+@layer_norm_backward.formula(lead="sum")
 def _(
     xp: Any,
     g: Array,
@@ -178,43 +152,17 @@ def _(
     dx: Array | None = None,
     dweight: Array | None = None,
     dbias: Array | None = None,
-) -> tuple[Array, Array, Array]:
-    g_ = wide(xp, g)
-    h, scale = rows.by_statistics(xp, x, mean[..., None], rstd[..., None])
-    gw = g_ if weight is None else g_ * weight
-    along = scale * (gw - rows.row_mean(xp, gw) - h * rows.row_mean(xp, gw * h))
-    return (
-        narrow(plus(dx, along), x),
-        narrow(plus(dweight, rows.sum_over_rows(xp, g_ * h)), x),
-        narrow(plus(dbias, rows.sum_over_rows(xp, g_)), x),
-    )
-
-
-@layer_norm_backward.decomposition(lead="sum")
-def _(
-    k: Any,
-    g: Array,
-    x: Array,
-    mean: Array,
-    rstd: Array,
-    weight: Array | None,
-    *,
-    want: int = -1,
-    dx: Array | None = None,
-    dweight: Array | None = None,
-    dbias: Array | None = None,
 ) -> tuple[Array | None, Array | None, Array | None]:
-    row = (*k.shape(x)[:-1], 1)
-    scale = k.reshape(rstd, row)
-    h = k.mul(k.add(x, k.neg(k.reshape(mean, row))), scale)
+    g_, row = wide(xp, g), (*x.shape[:-1], 1)
+    h, scale = rows.by_statistics(xp, x, mean.reshape(row), rstd.reshape(row))
     if want & 0b001:
-        gw = g if weight is None else k.mul(g, weight)
-        rest = k.add(gw, k.neg(rows.row_mean_in(k, gw)))
-        dx = plus_in(k, dx, k.mul(scale, rows.less_scale_in(k, rest, gw, h)))
+        gw = g_ if weight is None else g_ * weight
+        along = gw - rows.row_mean(xp, gw) - h * rows.row_mean(xp, gw * h)
+        dx = narrow(plus(dx, scale * along), x)
     if want & 0b010:
-        dweight = plus_in(k, dweight, rows.sum_over_rows_in(k, k.mul(g, h)))
+        dweight = narrow(plus(dweight, rows.sum_over_rows(xp, g_ * h)), x)
     if want & 0b100:
-        dbias = plus_in(k, dbias, rows.sum_over_rows_in(k, g))
+        dbias = narrow(plus(dbias, rows.sum_over_rows(xp, g_)), x)
     return dx, dweight, dbias
 
 

@@ -19,7 +19,7 @@ from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join, positive
 from autocalc._kernels.declare import composite, primitive
 from autocalc._kernels.norm import _rows as rows
-from autocalc._kernels.precision import narrow, plus, plus_in, wide
+from autocalc._kernels.precision import narrow, plus, wide
 from autocalc._kernels.reduction._scaling import scaled, scaled_eps
 from autocalc._kernels.rules import expect_shape, float_dtype, same_shape
 from autocalc._kernels.samples import TAILS, Make, Sample, far_rows
@@ -115,7 +115,7 @@ def _(g: Meta, x: Meta, rstd: Meta, weight: Meta | None) -> tuple[Meta, Meta]:
     return Meta(shape, dtype), Meta(shape[-1:], dtype)
 
 
-@rms_norm_backward.reference
+@rms_norm_backward.formula(lead="sum")
 def _(
     xp: Any,
     g: Array,
@@ -126,33 +126,15 @@ def _(
     want: int = -1,
     dx: Array | None = None,
     dweight: Array | None = None,
-) -> tuple[Array, Array]:
-    g_ = wide(xp, g)
-    h, scale = rows.by_statistics(xp, x, 0.0, rstd)
-    gw = g_ if weight is None else g_ * weight
-    dx = plus(dx, scale * (gw - h * rows.row_mean(xp, gw * h)))
-    dweight = plus(dweight, rows.sum_over_rows(xp, g_ * h))
-    return narrow(dx, x), narrow(dweight, x)
-
-
-@rms_norm_backward.decomposition(lead="sum")
-def _(
-    k: Any,
-    g: Array,
-    x: Array,
-    rstd: Array,
-    weight: Array | None,
-    *,
-    want: int = -1,
-    dx: Array | None = None,
-    dweight: Array | None = None,
 ) -> tuple[Array | None, Array | None]:
-    h = k.mul(x, rstd)
+    g_ = wide(xp, g)
+    h, scale = rows.by_statistics(xp, x, None, rstd)
     if want & 0b01:
-        gw = g if weight is None else k.mul(g, weight)
-        dx = plus_in(k, dx, k.mul(rstd, rows.less_scale_in(k, gw, gw, h)))
+        gw = g_ if weight is None else g_ * weight
+        along = scale * (gw - h * rows.row_mean(xp, gw * h))
+        dx = narrow(plus(dx, along), x)
     if want & 0b10:
-        dweight = plus_in(k, dweight, rows.sum_over_rows_in(k, k.mul(g, h)))
+        dweight = narrow(plus(dweight, rows.sum_over_rows(xp, g_ * h)), x)
     return dx, dweight
 
 

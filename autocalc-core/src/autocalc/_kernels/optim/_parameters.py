@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from autocalc._kernels.rules import FLOAT64, INT64, expect_shape, float_dtype, one_of
+from autocalc._kernels.precision import as_float64, narrow
+from autocalc._kernels.rules import INT64, expect_shape, float_dtype, one_of
 from autocalc._kernels.samples import LARGE, TAILS, Make, int64
 from autocalc._kernels.spec import Array, Meta, Sample
 from autocalc.errors import ShapeError
@@ -59,18 +60,10 @@ def adam_samples(
     return Sample(label, (params, exp_avg, exp_avg_sq, grads, *scalars), options)
 
 
-def times(k: Any, a: Array, factor: float) -> Array:
-    return k.mul(a, k.constant(factor, a))
-
-
-def sloped(k: Any, p: Array, g: Array, weight_decay: float, maximize: bool) -> Array:
+def sloped(p: Array, g: Array, weight_decay: float, maximize: bool) -> Array:
     """Return the gradient to go down, weight decay included."""
-    g = k.neg(g) if maximize else g
-    return k.add(g, times(k, p, weight_decay)) if weight_decay else g
-
-
-def minus(k: Any, p: Array, change: Array) -> Array:
-    return k.add(p, k.neg(change))
+    g = -g if maximize else g
+    return g + weight_decay * p if weight_decay else g
 
 
 Arrays = Sequence[Array]
@@ -106,21 +99,16 @@ def columns(rows: Iterable[tuple[Array, ...]], n: int) -> list[list[Array]]:
     return [[row[i] for row in rows] if i < width else [] for i in range(n)]
 
 
-def adamw_scalars(
-    k: Any, lr: Array, step: Array, beta1: float, beta2: float, weight_decay: float
+def adam_scalars(
+    xp: Any, lr: Array, step: Array, beta1: float, beta2: float, weight_decay: float
 ) -> tuple[Array, Array, Array]:
     """Return lr / (1 - beta1**t), sqrt(1 - beta2**t), 1 - lr * weight_decay.
 
     In float64: 1 - 0.999 in float32 is off by 5e-5 of its value.
     """
-    dtype = k.dtype(lr)
-    rate, t = k.cast(lr, FLOAT64), k.cast(step, FLOAT64)
-    one, half = k.constant(1.0, t), k.constant(0.5, t)
-
-    def remaining(beta: float) -> Array:
-        return k.add(one, k.neg(k.pow(k.constant(beta, t), t)))
-
-    step_size = k.div(rate, remaining(beta1))
-    root = k.pow(remaining(beta2), half)
-    shrink = k.add(one, k.mul(rate, k.constant(-weight_decay, t)))
-    return k.cast(step_size, dtype), k.cast(root, dtype), k.cast(shrink, dtype)
+    rate = as_float64(lr)
+    t = step.astype(rate.dtype)
+    step_size = rate / (1 - xp.power(beta1, t))
+    root = xp.sqrt(1 - xp.power(beta2, t))
+    shrink = 1 - rate * weight_decay
+    return narrow(step_size, lr), narrow(root, lr), narrow(shrink, lr)

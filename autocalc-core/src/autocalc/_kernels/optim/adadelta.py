@@ -17,11 +17,9 @@ from autocalc._kernels.optim._parameters import (
     Shapes,
     check_group,
     columns,
-    minus,
     over,
     parameter_lists,
     sloped,
-    times,
 )
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
@@ -53,7 +51,7 @@ def _(
     return params, square_avg, acc_delta
 
 
-@adadelta.reference
+@adadelta.formula(lead="mul")
 def _(
     xp: Any,
     params: Arrays,
@@ -67,40 +65,11 @@ def _(
     maximize: bool,
 ) -> list[list[Array]]:
     def update(p: Array, v: Array, u: Array, g: Array) -> tuple[Array, Array, Array]:
-        g = -g if maximize else g
-        g = g + weight_decay * p if weight_decay else g
+        g = sloped(p, g, weight_decay, maximize)
         v = rho * v + (1 - rho) * (g * g)
         change = xp.sqrt(u + eps) / xp.sqrt(v + eps) * g
         u = rho * u + (1 - rho) * (change * change)
         return p - lr * change, v, u
-
-    return columns(map(update, params, square_avg, acc_delta, grads), 3)
-
-
-@adadelta.decomposition(lead="mul")
-def _(
-    k: Any,
-    params: Arrays,
-    square_avg: Arrays,
-    acc_delta: Arrays,
-    grads: Arrays,
-    lr: Array,
-    rho: float,
-    eps: float,
-    weight_decay: float,
-    maximize: bool,
-) -> list[list[Array]]:
-    def root(a: Array) -> Array:
-        return k.pow(k.add(a, k.constant(eps, a)), k.constant(0.5, a))
-
-    def average(a: Array, new: Array) -> Array:
-        return k.add(times(k, a, rho), times(k, k.mul(new, new), 1 - rho))
-
-    def update(p: Array, v: Array, u: Array, g: Array) -> tuple[Array, Array, Array]:
-        g = sloped(k, p, g, weight_decay, maximize)
-        v = average(v, g)
-        change = k.mul(k.div(root(u), root(v)), g)
-        return minus(k, p, k.mul(change, lr)), v, average(u, change)
 
     return columns(map(update, params, square_avg, acc_delta, grads), 3)
 

@@ -18,14 +18,11 @@ from autocalc._kernels.optim._parameters import (
     Shapes,
     check_group,
     columns,
-    minus,
     over,
     parameter_lists,
     sloped,
-    times,
 )
-from autocalc._kernels.precision import narrow, wide
-from autocalc._kernels.rules import FLOAT64
+from autocalc._kernels.precision import as_float64, narrow
 from autocalc._kernels.samples import Make, int64
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
@@ -54,7 +51,7 @@ def _(
     return params, total
 
 
-@adagrad.reference
+@adagrad.formula(lead="mul")
 def _(
     xp: Any,
     params: Arrays,
@@ -67,41 +64,14 @@ def _(
     weight_decay: float,
     maximize: bool,
 ) -> list[list[Array]]:
-    rate = narrow(wide(xp, lr) / (1 + (int(step) - 1) * lr_decay), lr)
+    # In float64: a long run's step times a small decay.
+    wide_lr = as_float64(lr)
+    rate = narrow(wide_lr / (1 + (step.astype(wide_lr.dtype) - 1) * lr_decay), lr)
 
     def update(p: Array, s: Array, g: Array) -> tuple[Array, Array]:
-        g = -g if maximize else g
-        g = g + weight_decay * p if weight_decay else g
+        g = sloped(p, g, weight_decay, maximize)
         s = s + g * g
         return p - rate * (g / (xp.sqrt(s) + eps)), s
-
-    return columns(map(update, params, total, grads), 2)
-
-
-@adagrad.decomposition(lead="mul")
-def _(
-    k: Any,
-    params: Arrays,
-    total: Arrays,
-    grads: Arrays,
-    lr: Array,
-    step: Array,
-    lr_decay: float,
-    eps: float,
-    weight_decay: float,
-    maximize: bool,
-) -> list[list[Array]]:
-    # In float64, as the reference: a long run's step times a small decay.
-    wide_lr, t = k.cast(lr, FLOAT64), k.cast(step, FLOAT64)
-    ended = k.add(t, k.constant(-1.0, t))
-    slower = k.add(times(k, ended, lr_decay), k.constant(1.0, t))
-    rate = k.cast(k.div(wide_lr, slower), k.dtype(lr))
-
-    def update(p: Array, s: Array, g: Array) -> tuple[Array, Array]:
-        g = sloped(k, p, g, weight_decay, maximize)
-        s = k.add(s, k.mul(g, g))
-        size = k.add(k.pow(s, k.constant(0.5, s)), k.constant(eps, s))
-        return minus(k, p, k.mul(k.div(g, size), rate)), s
 
     return columns(map(update, params, total, grads), 2)
 

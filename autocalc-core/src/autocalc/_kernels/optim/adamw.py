@@ -15,11 +15,11 @@ from autocalc._kernels.optim._parameters import (
     Arrays,
     Metas,
     adam_samples,
-    adamw_scalars,
+    adam_scalars,
     check_group,
     columns,
+    sloped,
 )
-from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.samples import LARGE, TAILS, Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
@@ -52,7 +52,7 @@ def _(
     return params, exp_avg, exp_avg_sq
 
 
-@adamw.reference
+@adamw.formula(lead="mul")
 def _(
     xp: Any,
     params: Arrays,
@@ -68,57 +68,15 @@ def _(
     decoupled: bool,
     maximize: bool,
 ) -> list[list[Array]]:
-    rate, t = wide(xp, lr), int(step)
-    step_size = narrow(rate / (1 - beta1**t), lr)
-    root = narrow(xp.sqrt(1 - xp.power(beta2, t, dtype=rate.dtype)), lr)
-    shrink = narrow(1 - rate * weight_decay, lr)
+    step_size, root, shrink = adam_scalars(xp, lr, step, beta1, beta2, weight_decay)
 
     def update(p: Array, m: Array, v: Array, g: Array) -> tuple[Array, ...]:
-        g = -g if maximize else g
-        if decoupled:
-            p = p * shrink
-        else:
-            g = g + weight_decay * p
+        g = sloped(p, g, 0.0 if decoupled else weight_decay, maximize)
+        p = p * shrink if decoupled else p
         m = m + (1 - beta1) * (g - m)
         v = beta2 * v + (1 - beta2) * (g * g)
         p = p - step_size * (m / (xp.sqrt(v) / root + eps))
         return p, m, v
-
-    return columns(map(update, params, exp_avg, exp_avg_sq, grads), 3)
-
-
-@adamw.decomposition(lead="mul")
-def _(
-    k: Any,
-    params: Arrays,
-    exp_avg: Arrays,
-    exp_avg_sq: Arrays,
-    grads: Arrays,
-    lr: Array,
-    step: Array,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    weight_decay: float,
-    decoupled: bool,
-    maximize: bool,
-) -> list[list[Array]]:
-    step_size, root, shrink = adamw_scalars(k, lr, step, beta1, beta2, weight_decay)
-
-    def times(a: Array, factor: float) -> Array:
-        return k.mul(a, k.constant(factor, a))
-
-    def update(p: Array, m: Array, v: Array, g: Array) -> tuple[Array, ...]:
-        g = k.neg(g) if maximize else g
-        if decoupled:
-            p = k.mul(p, shrink)
-        else:
-            g = k.add(g, times(p, weight_decay))
-        m = k.add(m, times(k.add(g, k.neg(m)), 1 - beta1))
-        v = k.add(times(v, beta2), times(k.mul(g, g), 1 - beta2))
-        size = k.div(k.pow(v, k.constant(0.5, v)), root)
-        ratio = k.div(m, k.add(size, k.constant(eps, v)))
-        return k.add(p, k.neg(k.mul(ratio, step_size))), m, v
 
     return columns(map(update, params, exp_avg, exp_avg_sq, grads), 3)
 

@@ -115,14 +115,9 @@ def _(arrays: Metas, factor: Meta) -> tuple[Metas]:
     return (arrays,)
 
 
-@scale.reference
+@scale.formula(lead="mul")
 def _(xp: Any, arrays: Arrays, factor: Array) -> list[Array]:
     return [a * factor for a in arrays]
-
-
-@scale.decomposition(lead="mul")
-def _(k: Any, arrays: Arrays, factor: Array) -> list[Array]:
-    return [k.mul(a, factor) for a in arrays]
 
 
 @scale.budget("correctly rounded")

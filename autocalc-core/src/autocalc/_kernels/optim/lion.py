@@ -17,13 +17,10 @@ from autocalc._kernels.optim._parameters import (
     Shapes,
     check_group,
     columns,
-    minus,
     over,
     parameter_lists,
-    times,
 )
-from autocalc._kernels.precision import narrow, wide
-from autocalc._kernels.rules import FLOAT64
+from autocalc._kernels.precision import as_float64, narrow
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
@@ -47,7 +44,7 @@ def _(
     return params, exp_avg
 
 
-@lion.reference
+@lion.formula(lead="mul")
 def _(
     xp: Any,
     params: Arrays,
@@ -59,44 +56,12 @@ def _(
     weight_decay: float,
     maximize: bool,
 ) -> list[list[Array]]:
-    shrink = narrow(1 - wide(xp, lr) * weight_decay, lr)
+    shrink = narrow(1 - as_float64(lr) * weight_decay, lr)
 
     def update(p: Array, m: Array, g: Array) -> tuple[Array, Array]:
         g = -g if maximize else g
         p = p * shrink - lr * xp.sign(beta1 * m + (1 - beta1) * g)
         return p, beta2 * m + (1 - beta2) * g
-
-    return columns(map(update, params, exp_avg, grads), 2)
-
-
-@lion.decomposition(lead="mul")
-def _(
-    k: Any,
-    params: Arrays,
-    exp_avg: Arrays,
-    grads: Arrays,
-    lr: Array,
-    beta1: float,
-    beta2: float,
-    weight_decay: float,
-    maximize: bool,
-) -> list[list[Array]]:
-    rate = k.cast(lr, FLOAT64)
-    shrink = k.add(times(k, rate, -weight_decay), k.constant(1.0, rate))
-    shrink = k.cast(shrink, k.dtype(lr))
-
-    def blend(m: Array, g: Array, beta: float) -> Array:
-        return k.add(times(k, m, beta), times(k, g, 1 - beta))
-
-    def sign(a: Array) -> Array:
-        zero = k.constant(0, a)
-        below = k.where(k.compare(a, zero, "lt"), k.constant(-1, a), a)
-        return k.where(k.compare(a, zero, "gt"), k.constant(1, a), below)
-
-    def update(p: Array, m: Array, g: Array) -> tuple[Array, Array]:
-        g = k.neg(g) if maximize else g
-        change = k.mul(sign(blend(m, g, beta1)), lr)
-        return minus(k, k.mul(p, shrink), change), blend(m, g, beta2)
 
     return columns(map(update, params, exp_avg, grads), 2)
 

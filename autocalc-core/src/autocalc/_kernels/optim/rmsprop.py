@@ -24,6 +24,7 @@ from autocalc._kernels.optim._parameters import (
     Metas,
     check_group,
     columns,
+    sloped,
 )
 from autocalc._kernels.samples import LARGE, TAILS, Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
@@ -85,7 +86,7 @@ def _updated(update: Any, params: Arrays, *lists: Arrays) -> list[list[Array]]:
     return [new if old else [] for new, old in zip(results, given, strict=True)]
 
 
-@rmsprop.reference
+@rmsprop.formula(lead="mul")
 def _(
     xp: Any,
     params: Arrays,
@@ -104,8 +105,7 @@ def _(
     def update(
         p: Array, v: Array, b: Array, m: Array, g: Array
     ) -> tuple[Array, Array, Array, Array]:
-        g = -g if maximize else g
-        g = g + weight_decay * p if weight_decay else g
+        g = sloped(p, g, weight_decay, maximize)
         v = alpha * v + (1 - alpha) * (g * g)
         spread = v
         if centered:
@@ -115,45 +115,6 @@ def _(
         if momentum:
             change = b = momentum * b + change
         return p - lr * change, v, b, m
-
-    return _updated(update, params, square_avg, buffers, grad_avg, grads)
-
-
-@rmsprop.decomposition(lead="mul")
-def _(
-    k: Any,
-    params: Arrays,
-    square_avg: Arrays,
-    buffers: Arrays,
-    grad_avg: Arrays,
-    grads: Arrays,
-    lr: Array,
-    alpha: float,
-    eps: float,
-    weight_decay: float,
-    momentum: float,
-    centered: bool,
-    maximize: bool,
-) -> list[list[Array]]:
-    def times(a: Array, factor: float) -> Array:
-        return k.mul(a, k.constant(factor, a))
-
-    def update(
-        p: Array, v: Array, b: Array, m: Array, g: Array
-    ) -> tuple[Array, Array, Array, Array]:
-        g = k.neg(g) if maximize else g
-        g = k.add(g, times(p, weight_decay)) if weight_decay else g
-        v = k.add(times(v, alpha), times(k.mul(g, g), 1 - alpha))
-        spread = v
-        if centered:
-            m = k.add(m, times(k.add(g, k.neg(m)), 1 - alpha))
-            spread = k.add(v, k.neg(k.mul(m, m)))
-            spread = k.maximum(spread, k.constant(0, v))
-        size = k.add(k.pow(spread, k.constant(0.5, v)), k.constant(eps, v))
-        change = k.div(g, size)
-        if momentum:
-            change = b = k.add(times(b, momentum), change)
-        return k.add(p, k.neg(k.mul(change, lr))), v, b, m
 
     return _updated(update, params, square_avg, buffers, grad_avg, grads)
 

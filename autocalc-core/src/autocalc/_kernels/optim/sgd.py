@@ -15,6 +15,7 @@ from autocalc._kernels.optim._parameters import (
     check_group,
     columns,
     parameter_group,
+    sloped,
 )
 from autocalc._kernels.samples import LARGE, TAILS, Make, int64
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
@@ -53,7 +54,7 @@ def _(
     return params, buffers
 
 
-@sgd.reference
+@sgd.formula(lead="mul")
 def _(
     xp: Any,
     params: Arrays,
@@ -67,48 +68,16 @@ def _(
     nesterov: bool,
     maximize: bool,
 ) -> list[list[Array]]:
+    is_first = step == 1
+
     def update(p: Array, g: Array, b: Array = None) -> tuple[Array, ...]:
-        g = -g if maximize else g
-        if weight_decay:
-            g = g + weight_decay * p
+        g = sloped(p, g, weight_decay, maximize)
         if not momentum:
             return (p - lr * g,)
-        b = g if step == 1 else momentum * b + (1 - dampening) * g
+        new = (1 - dampening) * g if dampening else g
+        b = xp.where(is_first, g, momentum * b + new)
         g = g + momentum * b if nesterov else b
         return p - lr * g, b
-
-    lists = (params, grads, buffers) if momentum else (params, grads)
-    return columns(map(update, *lists), 2)
-
-
-@sgd.decomposition(lead="mul")
-def _(
-    k: Any,
-    params: Arrays,
-    buffers: Arrays,
-    grads: Arrays,
-    lr: Array,
-    step: Array,
-    momentum: float,
-    dampening: float,
-    weight_decay: float,
-    nesterov: bool,
-    maximize: bool,
-) -> list[list[Array]]:
-    def times(a: Array, factor: float) -> Array:
-        return k.mul(a, k.constant(factor, a))
-
-    def update(p: Array, g: Array, b: Array = None) -> tuple[Array, ...]:
-        g = k.neg(g) if maximize else g
-        if weight_decay:
-            g = k.add(g, times(p, weight_decay))
-        if not momentum:
-            return (k.add(p, k.neg(k.mul(g, lr))),)
-        is_first = k.compare(step, k.constant(1, step), "eq")
-        later = k.add(times(b, momentum), times(g, 1 - dampening))
-        b = k.where(is_first, g, later)
-        g = k.add(g, times(b, momentum)) if nesterov else b
-        return k.add(p, k.neg(k.mul(g, lr))), b
 
     lists = (params, grads, buffers) if momentum else (params, grads)
     return columns(map(update, *lists), 2)

@@ -21,7 +21,6 @@ from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import Inputs
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
-from autocalc._kernels.elementwise.arithmetic import sub_in_primitives
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
 from autocalc._kernels.recurrent._sequence import (
     Gates,
@@ -134,7 +133,7 @@ def _(
         r, z = blocks_in(k, both, 2)
         hn = k.slice(of_h, third)
         n = k.tanh(k.add(k.slice(of_x, third), k.mul(r, hn)))
-        h = k.add(n, k.mul(z, sub_in_primitives(k, h, n)))
+        h = k.add(n, k.mul(z, k.sub(h, n)))
         out[t] = h
         if want & 0b10:
             acts[t] = k.cat([both, n, hn], 1)

@@ -17,7 +17,6 @@ import numpy as np
 from autocalc._kernels.budgets import Inputs
 from autocalc._kernels.cases import Case, floats, join, uniform
 from autocalc._kernels.declare import composite
-from autocalc._kernels.elementwise.arithmetic import sub_in_primitives
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.recurrent._sequence import (
     TEXT,
@@ -134,12 +133,12 @@ def _factors_in(k: Any, acts: Array, first: Array) -> tuple[Array, ...]:
     """
     one = k.constant(1, acts)
     r, z, n, hn = blocks_in(k, acts, 4)
-    rest = sub_in_primitives(k, one, z)
-    change = sub_in_primitives(k, first, n)
+    rest = k.sub(one, z)
+    change = k.sub(first, n)
     return (
         k.mul(hn, slope_in(k, r, one)),
         k.mul(change, k.mul(z, rest)),
-        k.mul(rest, sub_in_primitives(k, one, k.mul(n, n))),
+        k.mul(rest, k.sub(one, k.mul(n, n))),
         r,
         z,
     )

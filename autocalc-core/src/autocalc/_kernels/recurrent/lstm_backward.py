@@ -19,7 +19,6 @@ import numpy as np
 from autocalc._kernels.budgets import Inputs, Tolerance
 from autocalc._kernels.cases import Case, absent, floats, join, uniform
 from autocalc._kernels.declare import composite
-from autocalc._kernels.elementwise.arithmetic import sub_in_primitives
 from autocalc._kernels.matmul._bounds import (
     FEWER_PARTS,
     SPLIT,
@@ -195,7 +194,7 @@ def _(
         i, f, a, o = blocks_in(k, gates, 4)
         dh = k.add(dh, step_of(k, g, t))
         top = k.tanh(step_of(k, cells, t))
-        rest = sub_in_primitives(k, one, k.mul(top, top))
+        rest = k.sub(one, k.mul(top, top))
         dc = k.add(dc, k.mul(k.mul(dh, o), rest))
         before = step_of(k, first, t)
         to_gates = [k.mul(dc, a), k.mul(dc, before), k.mul(dc, i), k.mul(dh, top)]

@@ -18,7 +18,6 @@ import numpy as np
 from autocalc._kernels.budgets import Inputs, ulp
 from autocalc._kernels.cases import Case, floats, join, uniform
 from autocalc._kernels.declare import composite
-from autocalc._kernels.elementwise.arithmetic import sub_in_primitives
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.recurrent._sequence import (
     TEXT,
@@ -246,7 +245,7 @@ def _(
     steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
     zero, one = k.constant(0, g), k.constant(1, g)
     if activation == "tanh":
-        slopes = sub_in_primitives(k, one, k.mul(out, out))
+        slopes = k.sub(one, k.mul(out, out))
     else:
         slopes = k.compare(out, zero, "gt")
     dh = k.zeros((batch, hidden), k.dtype(g))

@@ -9,6 +9,7 @@ off by some last digits; the mean of the deviations from it takes them out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,6 @@ from autocalc._kernels.spec import Array, DType
 Axes = int | tuple[int, ...]
 
 _FLOAT64 = np.dtype(np.float64)
-_TINY = float(np.finfo(np.float64).tiny)
 
 
 def limits(dtype: DType) -> tuple[float, float]:
@@ -38,23 +38,20 @@ def scaled_eps(xp: Any, eps: float, unit: Any) -> Any:
     """Return `eps` in units of the scaled squares; it stays above 0."""
     if eps == 0.0 or isinstance(unit, float):
         return eps
-    return xp.maximum(eps * unit * unit, _TINY)
-
-
-# ---- references ----------------------------------------------------------------------
+    return xp.maximum(eps * unit * unit, float(np.finfo(unit.dtype).tiny))
 
 
 def scaled(xp: Any, a: Array, axes: Axes, eps: float = 0.0) -> tuple[Array, Any]:
-    """Return `a` in float64 times a unit for each reduced part, and the units."""
+    """Return `a` widened times a unit for each reduced part, and the units."""
     w = wide(xp, a)
-    if a.dtype != _FLOAT64:
+    if w.dtype != a.dtype or a.dtype.itemsize > 8:  # squares fit into what is wider
         return w, 1.0
     far, factor = limits(a.dtype)
     size = xp.max(xp.absolute(w), axis=axes, keepdims=True, initial=0.0)
     unit = xp.where(size > far, 1 / factor, 1.0)
     if is_tiny_eps(a.dtype, eps):
         unit = xp.where(size * far < 1, factor, unit)
-    return (w * unit, unit) if xp.any(unit != 1.0) else (w, 1.0)
+    return (w, 1.0) if xp.all(unit == 1.0) else (w * unit, unit)
 
 
 def unit_of(xp: Any, arrays: Sequence[Array]) -> float:
@@ -73,13 +70,13 @@ def deviations(
 ) -> tuple[Array, Array, Any]:
     """Return scaled deviations from the mean, the scaled mean, and the units."""
     w, unit = scaled(xp, a, axes, eps)
-    n = np.prod([a.shape[axis] for axis in _as_tuple(axes)], dtype=np.int64)
+    n = math.prod([a.shape[axis] for axis in _as_tuple(axes)])
     mean = xp.sum(w, axis=axes, keepdims=True) / n
     rest = w - mean
-    if a.dtype.itemsize < 8:  # float64 has digits enough
+    if w.dtype != a.dtype:  # it has digits enough
         return rest, mean, unit
     shift = xp.sum(rest, axis=axes, keepdims=True) / n
-    shift = xp.where(xp.isfinite(shift), shift, 0.0)
+    shift = xp.where(xp.isfinite(shift), shift, 0.0)  # an infinite mean has none
     return rest - shift, mean + shift, unit
 
 
@@ -90,47 +87,3 @@ def _as_tuple(axes: Axes) -> tuple[int, ...]:
 def shaped(unit: Any, shape: tuple[int, ...]) -> Any:
     """Return units in a shape that broadcasts with the numbers they divide."""
     return unit if isinstance(unit, float) else unit.reshape(shape)
-
-
-# ---- decompositions ------------------------------------------------------------------
-
-
-def scaled_in(
-    k: Any, a: Array, axes: tuple[int, ...], eps: float = 0.0
-) -> tuple[Array, Array]:
-    """Return `scaled` in primitives."""
-    far, factor = limits(k.dtype(a))
-    one = k.constant(1.0, a)
-    if 0 in k.shape(a):
-        return a, one
-    size = k.max(k.maximum(a, k.neg(a)), axes, True)
-    large = k.compare(size, k.constant(far, a), "gt")
-    unit = k.where(large, k.constant(1 / factor, a), one)
-    if is_tiny_eps(k.dtype(a), eps):
-        small = k.compare(size, k.constant(1 / far, a), "lt")
-        unit = k.where(small, k.constant(factor, a), unit)
-    return k.mul(a, unit), unit
-
-
-def scaled_eps_in(k: Any, eps: float, unit: Array) -> Array:
-    """Return `scaled_eps` in primitives."""
-    given = k.constant(eps, unit)
-    if eps == 0.0:
-        return given
-    least = k.constant(float(np.finfo(k.dtype(unit)).tiny), unit)
-    return k.maximum(k.mul(k.mul(given, unit), unit), least)
-
-
-def deviations_in(
-    k: Any, a: Array, axes: tuple[int, ...], eps: float = 0.0
-) -> tuple[Array, Array, Array]:
-    """Return `deviations` in primitives."""
-    a, unit = scaled_in(k, a, axes, eps)
-    shape = k.shape(a)
-    n = k.constant(float(np.prod([shape[axis] for axis in axes])), a)
-    mean = k.div(k.sum(a, axes, True), n)
-    rest = k.add(a, k.neg(mean))
-    shift = k.div(k.sum(rest, axes, True), n)
-    known = k.compare(shift, shift, "eq")  # an infinite mean has none
-    shift = k.where(known, shift, k.constant(0.0, a))
-    return k.add(rest, k.neg(shift)), k.add(mean, shift), unit

@@ -10,7 +10,7 @@ from autocalc._kernels.budgets import Inputs, log2, magnitude
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow, wide
-from autocalc._kernels.reduction._axes import AXES, Axes, count, reduced_count
+from autocalc._kernels.reduction._axes import AXES, Axes, count
 from autocalc._kernels.reduction.moments import logsumexp_rule
 from autocalc._kernels.reduction.sum import reduction_samples
 from autocalc._kernels.spec import Array, Attributes
@@ -26,25 +26,13 @@ logsumexp = composite(
 logsumexp.rule(logsumexp_rule)
 
 
-@logsumexp.reference
+@logsumexp.formula(lead="sum")
 def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
     x = wide(xp, a)
     top = xp.max(x, axis=axes, keepdims=True, initial=-xp.inf)
-    top = xp.where(xp.isinf(top), 0, top)
+    top = xp.where(xp.isfinite(top), top, 0.0)
     total = xp.sum(xp.exp(x - top), axis=axes, keepdims=keepdim)
     return narrow(xp.log(total) + top.reshape(total.shape), a)
-
-
-@logsumexp.decomposition(lead="sum")
-def _(k: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
-    if reduced_count(k.shape(a), axes) == 0:
-        return k.log(k.sum(a, axes, keepdim))
-    top = k.max(a, axes, True)
-    zero = k.constant(0, a)
-    finite = k.compare(k.mul(top, zero), zero, "eq")  # inf * 0 and NaN * 0 are NaN
-    top = k.where(finite, top, zero)
-    total = k.sum(k.exp(k.add(a, k.neg(top))), axes, keepdim)
-    return k.add(k.log(total), k.reshape(top, k.shape(total)))
 
 
 @logsumexp.budget("eps * (2 |out| + |max(a)| + log2(n) + 4)")

@@ -17,7 +17,7 @@ from autocalc._kernels.reduction._axes import (
     float_rule,
     reduced_count,
 )
-from autocalc._kernels.reduction._scaling import deviations, deviations_in, shaped
+from autocalc._kernels.reduction._scaling import deviations, shaped
 from autocalc._kernels.reduction.sum import reduction_samples, sum_budget
 from autocalc._kernels.rules import check_axes, float_dtype, reduced_shape
 from autocalc._kernels.samples import Make, far_rows
@@ -32,16 +32,10 @@ mean_rule, logsumexp_rule = float_rule("mean"), float_rule("logsumexp")
 mean.rule(mean_rule)
 
 
-@mean.reference
+@mean.formula(lead="sum")
 def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
     total = xp.sum(wide(xp, a), axis=axes, keepdims=keepdim)
     return narrow(total / reduced_count(a.shape, axes), a)
-
-
-@mean.decomposition(lead="sum")
-def mean_in_primitives(k: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
-    n = k.constant(reduced_count(k.shape(a), axes), a)
-    return k.div(k.sum(a, axes, keepdim), n)
 
 
 @mean.budget("log2(n) * eps * mean(|a|)")
@@ -99,33 +93,12 @@ def scaled_var(
     return out, (mean / unit).reshape(out.shape), shaped(unit, out.shape)
 
 
-@var.reference
+@var.formula(lead="sum")
 def _(
     xp: Any, a: Array, axes: Axes, keepdim: bool, correction: float, *, want: int = -1
 ) -> tuple[Array, Array]:
     out, mean, unit = scaled_var(xp, a, axes, keepdim, correction)
     return narrow(out / unit / unit, a), narrow(mean, a)
-
-
-def scaled_var_in(
-    k: Any, a: Array, axes: Axes, keepdim: bool, correction: float
-) -> tuple[Array, Array, Array]:
-    """Return `scaled_var` in primitives."""
-    rest, mean, unit = deviations_in(k, a, axes)
-    squares = k.sum(k.mul(rest, rest), axes, keepdim)
-    freedom = max(reduced_count(k.shape(a), axes) - correction, 0)
-    out = k.div(squares, k.constant(freedom, a))
-    shape = k.shape(out)
-    unit = unit if k.shape(unit) == () else k.reshape(unit, shape)
-    return out, k.div(k.reshape(mean, shape), unit), unit
-
-
-@var.decomposition(lead="sum")
-def _(
-    k: Any, a: Array, axes: Axes, keepdim: bool, correction: float, *, want: int = -1
-) -> tuple[Array, Array]:
-    out, mean, unit = scaled_var_in(k, a, axes, keepdim, correction)
-    return k.div(k.div(out, unit), unit), mean
 
 
 def off_moments(

@@ -11,7 +11,7 @@ from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow
 from autocalc._kernels.reduction._axes import AXES, Axes, count, float_rule
-from autocalc._kernels.reduction._scaling import scaled, scaled_in, shaped
+from autocalc._kernels.reduction._scaling import scaled, shaped
 from autocalc._kernels.reduction.sum import reduction_samples
 from autocalc._kernels.samples import Make, far_rows
 from autocalc._kernels.spec import Array, Attributes, Sample
@@ -26,19 +26,11 @@ norm = composite(
 norm.rule(float_rule("norm"))
 
 
-@norm.reference
+@norm.formula(lead="sum")
 def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
     w, unit = scaled(xp, a, axes)
     out = xp.sqrt(xp.sum(xp.square(w), axis=axes, keepdims=keepdim))
     return narrow(out / shaped(unit, out.shape), a)
-
-
-@norm.decomposition(lead="sum")
-def _(k: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
-    w, unit = scaled_in(k, a, axes)
-    out = k.pow(k.sum(k.mul(w, w), axes, keepdim), k.constant(0.5, a))
-    unit = unit if k.shape(unit) == () else k.reshape(unit, k.shape(out))
-    return k.div(out, unit)
 
 
 @norm.budget("(log2(n) / 2 + 2) * eps * norm")

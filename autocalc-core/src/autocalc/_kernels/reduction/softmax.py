@@ -93,18 +93,10 @@ log_softmax = composite(
 log_softmax.rule(_rule("log_softmax"))
 
 
-@log_softmax.reference
+@log_softmax.formula(lead="exp")
 def log_softmax_reference(xp: Any, a: Array, axis: int) -> Array:
     x = shifted(xp, a, axis)
     return narrow(x - xp.log(xp.sum(xp.exp(x), axis=axis, keepdims=True)), a)
-
-
-@log_softmax.decomposition(lead="exp")
-def log_softmax_in_primitives(k: Any, a: Array, axis: int) -> Array:
-    if k.shape(a)[axis] == 0:
-        return k.copy(a)
-    x = k.add(a, k.neg(k.max(a, (axis,), True)))
-    return k.add(x, k.neg(k.log(k.sum(k.exp(x), (axis,), True))))
 
 
 @log_softmax.budget("eps * (log2(n) + 4 + max(a) - a + |out|)")
@@ -142,16 +134,10 @@ def _backward_rule(name: str) -> Callable[..., Meta]:
 softmax_backward.rule(_backward_rule("softmax_backward"))
 
 
-@softmax_backward.reference
+@softmax_backward.formula(lead="sum")
 def _(xp: Any, g: Array, y: Array, axis: int) -> Array:
     g_, y_ = wide(xp, g), wide(xp, y)
     return narrow(y_ * (g_ - xp.sum(g_ * y_, axis=axis, keepdims=True)), g)
-
-
-@softmax_backward.decomposition(lead="sum")
-def _(k: Any, g: Array, y: Array, axis: int) -> Array:
-    dot = k.sum(k.mul(g, y), (axis,), True)
-    return k.mul(y, k.add(g, k.neg(dot)))
 
 
 @softmax_backward.budget("2 eps * |y| * (|g| + (log2(n) + 2) * sum(|g * y|))")
@@ -197,15 +183,10 @@ log_softmax_backward = composite(
 log_softmax_backward.rule(_backward_rule("log_softmax_backward"))
 
 
-@log_softmax_backward.reference
+@log_softmax_backward.formula(lead="sum")
 def _(xp: Any, g: Array, y: Array, axis: int) -> Array:
     g_, y_ = wide(xp, g), wide(xp, y)
     return narrow(g_ - xp.exp(y_) * xp.sum(g_, axis=axis, keepdims=True), g)
-
-
-@log_softmax_backward.decomposition(lead="sum")
-def _(k: Any, g: Array, y: Array, axis: int) -> Array:
-    return k.add(g, k.neg(k.mul(k.exp(y), k.sum(g, (axis,), True))))
 
 
 @log_softmax_backward.budget("2 eps * (|g| + exp(y) * (log2(n) + 3 + |y|) * sum(|g|))")

@@ -19,7 +19,6 @@ from autocalc._kernels.reduction.moments import (
     moments_samples,
     off_moments,
     scaled_var,
-    scaled_var_in,
 )
 from autocalc._kernels.spec import Array, Attributes
 
@@ -33,20 +32,12 @@ std = composite(
 std.rule(moments_rule("std"))
 
 
-@std.reference
+@std.formula(lead="sum")
 def _(
     xp: Any, a: Array, axes: Axes, keepdim: bool, correction: float, *, want: int = -1
 ) -> tuple[Array, Array]:
     out, mean, unit = scaled_var(xp, a, axes, keepdim, correction)
     return narrow(xp.sqrt(out) / unit, a), narrow(mean, a)
-
-
-@std.decomposition(lead="sum")
-def _(
-    k: Any, a: Array, axes: Axes, keepdim: bool, correction: float, *, want: int = -1
-) -> tuple[Array, Array]:
-    out, mean, unit = scaled_var_in(k, a, axes, keepdim, correction)
-    return k.div(k.pow(out, k.constant(0.5, a)), unit), mean
 
 
 @std.budget("(log2(n) + 4) * eps * std, and what `var` is off by where that is 0")

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: MIT
+"""A formula is written once: on arrays it is the reference, here it calls kernels.
+
+A formula is a function ``f(xp, *operands, *attributes)`` with NumPy's functions and
+operators.  `over_kernels` turns it into a decomposition: the operands become `Term`s,
+whose operators call kernels of the namespace `k`, and `xp` becomes `OverKernels`.
+
+Kernels compute in the dtype of their operands, so `xp.float64` and `xp.longdouble` are
+no other dtype there: ``wide(xp, a)`` is `a`.  Numbers become constants beside the first
+term.  What depends on values is not known: `any` and `all` answer False, so a formula
+may ask only whether it can take a shorter path, or should mend an extreme value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from autocalc._kernels.rules import INT64
+from autocalc._kernels.spec import DType, Shape
+
+#: What `xp.float64` is where kernels compute in the dtype of their operands.
+_AS_GIVEN = "as given"
+
+Axis = int | tuple[int, ...] | None
+
+
+def over_kernels(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the formula as a function of kernels: ``f(k, *operands, *attributes)``."""
+
+    @wraps(formula)
+    def decomposition(k: Any, *operands: Any, **named: Any) -> Any:
+        terms = _as_terms(k, operands)
+        more = {name: _as_terms(k, value) for name, value in named.items()}
+        like = next(iter(_terms_of(terms)), None)
+        given = {id(term.array) for term in _terms_of([terms, *more.values()])}
+        return _arrays_of(formula(OverKernels(k, like), *terms, **more), given)
+
+    return decomposition
+
+
+def _as_terms(k: Any, operand: Any) -> Any:
+    """Return arrays as terms; numbers, words and None stay."""
+    if operand is None or isinstance(operand, (int, float, str)):
+        return operand
+    if isinstance(operand, (list, tuple)):
+        return type(operand)(_as_terms(k, one) for one in operand)
+    return operand if operand.__class__ is Term else Term(k, operand)
+
+
+def _terms_of(operands: Any) -> list[Term]:
+    """Return the terms among operands and lists of them."""
+    if operands.__class__ is Term:
+        return [operands]
+    if isinstance(operands, (list, tuple)):
+        return [term for one in operands for term in _terms_of(one)]
+    return []
+
+
+def _arrays_of(result: Any, given: set[int]) -> Any:
+    """Return the arrays of terms; results are new, so that operands are copied."""
+    if isinstance(result, (list, tuple)):
+        return type(result)(_arrays_of(one, given) for one in result)
+    if result is None:
+        return None
+    return result.k.copy(result.array) if id(result.array) in given else result.array
+
+
+class Term:
+    """An array in a formula: its operators call kernels."""
+
+    __slots__ = ("array", "k")
+    __hash__ = None  # type: ignore[assignment]  # `==` compares elements
+
+    def __init__(self, k: Any, array: Any) -> None:
+        self.k, self.array = k, array
+
+    # ---- what is known without computing -----------------------------------------
+
+    @property
+    def shape(self) -> Shape:
+        return tuple(self.k.shape(self.array))
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def dtype(self) -> DType:
+        return self.k.dtype(self.array)  # type: ignore[no-any-return]  # `k` is untyped
+
+    # ---- views -------------------------------------------------------------------
+
+    def reshape(self, *shape: Any) -> Term:
+        if len(shape) == 1 and isinstance(shape[0], (list, tuple)):
+            (shape,) = shape
+        return Term(self.k, self.k.reshape(self.array, tuple(shape)))
+
+    def transpose(self, axes: Sequence[int]) -> Term:
+        return Term(self.k, self.k.permute(self.array, tuple(axes)))
+
+    @property
+    def T(self) -> Term:
+        return self.transpose(range(self.ndim)[::-1])
+
+    def __getitem__(self, index: Any) -> Term:
+        index = index if isinstance(index, tuple) else (index, ...)
+        return Term(self.k, self.k.slice(self.array, index))
+
+    def copy(self) -> Term:
+        return Term(self.k, self.k.copy(self.array))
+
+    def astype(self, dtype: Any) -> Term:
+        if dtype is _AS_GIVEN or dtype == self.dtype:
+            return self
+        return Term(self.k, self.k.cast(self.array, dtype))
+
+    # ---- operators ---------------------------------------------------------------
+
+    def call(self, kernel: str, *operands: Any) -> Term:
+        """Return what the kernel makes of operands; numbers are of this dtype."""
+        arrays = (self._array_of(one) for one in operands)
+        return Term(self.k, getattr(self.k, kernel)(*arrays))
+
+    def _array_of(self, operand: Any) -> Any:
+        if operand.__class__ is Term:
+            return operand.array
+        if isinstance(operand, (int, float)):
+            return self.k.constant(operand, self.array)
+        return operand
+
+    def __add__(self, other: Any) -> Term:
+        return self.call("add", self, other)
+
+    def __radd__(self, other: Any) -> Term:
+        """Add; 0 as an integer begins a sum and is no term of it."""
+        return self if other.__class__ is int and not other else self + other
+
+    def __sub__(self, other: Any) -> Term:
+        return self.call("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Term:
+        return self.call("sub", other, self)
+
+    def __mul__(self, other: Any) -> Term:
+        return self.call("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Term:
+        """Multiply; 1 as an integer begins a product and is no factor of it."""
+        return self if other.__class__ is int and other == 1 else self * other
+
+    def __truediv__(self, other: Any) -> Term:
+        return self.call("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Term:
+        return self.call("div", other, self)
+
+    def __neg__(self) -> Term:
+        return self.call("neg", self)
+
+    def _compared(self, other: Any, word: str) -> Term:
+        number = self._array_of(other)
+        return Term(self.k, self.k.compare(self.array, number, word))
+
+    def __lt__(self, other: Any) -> Term:
+        return self._compared(other, "lt")
+
+    def __le__(self, other: Any) -> Term:
+        return self._compared(other, "le")
+
+    def __gt__(self, other: Any) -> Term:
+        return self._compared(other, "gt")
+
+    def __ge__(self, other: Any) -> Term:
+        return self._compared(other, "ge")
+
+    def __eq__(self, other: object) -> Term:  # type: ignore[override]  # by elements
+        return self._compared(other, "eq")
+
+    def __ne__(self, other: object) -> Term:  # type: ignore[override]  # by elements
+        return self._compared(other, "ne")
+
+    def __and__(self, other: Term) -> Term:
+        return self.call("where", self, other, self)
+
+    def __or__(self, other: Term) -> Term:
+        return self.call("where", self, self, other)
+
+    def __invert__(self) -> Term:
+        return self.call("where", self, False, True)
+
+
+#: The kernels that have another name than NumPy's function.
+_NAMES = {"absolute": "abs", "power": "pow", "take_along_axis": "gather"}
+
+
+class OverKernels:
+    """`xp` over the kernels of `k`, beside the array `like`."""
+
+    float64 = longdouble = _AS_GIVEN
+    inf, int64 = math.inf, INT64
+
+    def __init__(self, k: Any, like: Any) -> None:
+        self.k, self.like = k, like
+
+    def __getattr__(self, name: str) -> Callable[..., Term]:
+        """Answer with the function that calls the kernel of this name."""
+        kernel = _NAMES.get(name, name)
+
+        def call(*operands: Any) -> Term:
+            first = next(one for one in operands if one.__class__ is Term)
+            return first.call(kernel, *operands)
+
+        return call
+
+    def where(self, condition: Term, a: Any, b: Any) -> Term:
+        like = next((x for x in (a, b) if x.__class__ is Term), self.like)
+        return like.call("where", condition, a, b)
+
+    # ---- what depends on values is not known -------------------------------------
+
+    @staticmethod
+    def any(condition: Any) -> bool:
+        return False
+
+    all = any
+
+    @staticmethod
+    def isnan(a: Term) -> Term:
+        return a != a  # noqa: PLR0124  NaN alone differs from itself
+
+    @staticmethod
+    def isfinite(a: Term) -> Term:
+        return a * 0.0 == 0.0  # inf * 0 and NaN * 0 are NaN
+
+    @staticmethod
+    def square(a: Term) -> Term:
+        return a * a
+
+    @staticmethod
+    def log1p(a: Term) -> Term:
+        """Return log(1 + a) with the relative precision of `a`, for a >= 0.
+
+        u = 1 + a is rounded; log(u) / (u - 1) hardly changes by that, so that times `a`
+        it is right, and `a` itself is where u is 1.
+        """
+        u = 1 + a
+        is_one = u == 1
+        safe = a.call("where", is_one, 1, u - 1)
+        return a.call("where", is_one, a, a * (a.call("log", u) / safe))
+
+    @staticmethod
+    def floor(a: Term) -> Term:
+        return a.call("round", a, "floor")
+
+    @staticmethod
+    def round(a: Term) -> Term:
+        return a.call("round", a, "even")
+
+    @staticmethod
+    def sign(a: Term) -> Term:
+        return a.call("where", a > 0, 1.0, a.call("where", a < 0, -1.0, a))
+
+    @staticmethod
+    def clip(a: Term, low: float, high: float) -> Term:
+        return a.call("minimum", a.call("maximum", a, low), high)
+
+    # ---- sums and products -------------------------------------------------------
+
+    def sum(self, a: Term, axis: Axis = None, keepdims: bool = False) -> Term:
+        return self._reduced("sum", a, axis, keepdims)
+
+    def max(
+        self, a: Term, axis: Axis = None, keepdims: bool = False, initial: Any = None
+    ) -> Term:
+        if initial is not None and not a.size:
+            return self.sum(a, axis, keepdims) + initial
+        return self._reduced("max", a, axis, keepdims)
+
+    def _reduced(self, kernel: str, a: Term, axis: Axis, keepdims: bool) -> Term:
+        axes = range(a.ndim) if axis is None else axis
+        axes = (axes,) if isinstance(axes, int) else axes
+        axes = tuple(sorted(one % a.ndim for one in axes))
+        if not axes:
+            return a
+        return Term(self.k, getattr(self.k, kernel)(a.array, axes, keepdims))
+
+    def matmul(self, a: Term, b: Term) -> Term:
+        """Return ``a b`` of a matrix `b`; the rows of `a` may have more dimensions."""
+        *lead, width = a.shape
+        rows = a if a.ndim == 2 else a.reshape(math.prod(lead), width)
+        out = Term(self.k, self.k.gemm(rows.array, b.array, None)[0])
+        return out if a.ndim == 2 else out.reshape(*lead, b.shape[1])
+
+    # ---- making arrays -----------------------------------------------------------
+
+    def full(self, shape: Shape, value: float, dtype: Any) -> Any:
+        """Return an array of one number; without dimensions the number itself."""
+        if shape == ():
+            return value
+        dtype = self.like.dtype if dtype is _AS_GIVEN else dtype
+        return Term(self.k, self.k.full(tuple(shape), value, dtype))
+
+    def zeros(self, shape: Shape, dtype: Any) -> Any:
+        return self.full(shape, 0.0, dtype)
+
+    def ones(self, shape: Shape, dtype: Any) -> Any:
+        return self.full(shape, 1.0, dtype)
+
+    def zeros_like(self, a: Term) -> Any:
+        return self.full(a.shape, 0.0, a.dtype)
+
+    @staticmethod
+    def asarray(value: Any, dtype: Any = None) -> Any:
+        return value
+
+    def arange(self, n: int) -> Term:
+        return Term(self.k, self.k.arange(n, self.like.array))
+
+    def concatenate(self, parts: Sequence[Term], axis: int = 0) -> Term:
+        axis %= parts[0].ndim
+        return Term(self.k, self.k.cat([part.array for part in parts], axis))
+
+    def stack(self, parts: Sequence[Term], axis: int = 0) -> Term:
+        shape = list(parts[0].shape)
+        shape.insert(axis % (len(shape) + 1), 1)
+        return self.concatenate([part.reshape(shape) for part in parts], axis)
+
+    def broadcast_to(self, a: Term, shape: Shape) -> Term:
+        return Term(self.k, self.k.expand(a.array, tuple(shape)))
