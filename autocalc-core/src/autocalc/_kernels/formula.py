@@ -24,6 +24,8 @@ from autocalc._kernels.spec import DType, Shape
 #: What `xp.float64` is where kernels compute in the dtype of their operands.
 _AS_GIVEN = "as given"
 
+_LISTS = (list, tuple)
+
 Axis = int | tuple[int, ...] | None
 
 
@@ -45,8 +47,8 @@ def _as_terms(k: Any, operand: Any) -> Any:
     """Return arrays as terms; numbers, words and None stay."""
     if operand is None or isinstance(operand, (int, float, str)):
         return operand
-    if isinstance(operand, (list, tuple)):
-        return type(operand)(_as_terms(k, one) for one in operand)
+    if operand.__class__ in _LISTS:  # ONNX's values are named tuples
+        return operand.__class__(_as_terms(k, one) for one in operand)
     return operand if operand.__class__ is Term else Term(k, operand)
 
 
@@ -54,15 +56,15 @@ def _terms_of(operands: Any) -> list[Term]:
     """Return the terms among operands and lists of them."""
     if operands.__class__ is Term:
         return [operands]
-    if isinstance(operands, (list, tuple)):
+    if operands.__class__ in _LISTS:
         return [term for one in operands for term in _terms_of(one)]
     return []
 
 
 def _arrays_of(result: Any, given: set[int]) -> Any:
     """Return the arrays of terms; results are new, so that operands are copied."""
-    if isinstance(result, (list, tuple)):
-        return type(result)(_arrays_of(one, given) for one in result)
+    if result.__class__ in _LISTS:
+        return result.__class__(_arrays_of(one, given) for one in result)
     if result is None:
         return None
     return result.k.copy(result.array) if id(result.array) in given else result.array
@@ -220,7 +222,7 @@ class OverKernels:
         return call
 
     def where(self, condition: Term, a: Any, b: Any) -> Term:
-        like = next((x for x in (a, b) if x.__class__ is Term), self.like)
+        like: Term = next((x for x in (a, b) if x.__class__ is Term), self.like)
         return like.call("where", condition, a, b)
 
     # ---- what depends on values is not known -------------------------------------
@@ -277,10 +279,15 @@ class OverKernels:
         return self._reduced("sum", a, axis, keepdims)
 
     def max(
-        self, a: Term, axis: Axis = None, keepdims: bool = False, initial: Any = None
+        self,
+        a: Term,
+        axis: Axis = None,
+        keepdims: bool = False,
+        initial: float | None = None,
     ) -> Term:
         if initial is not None and not a.size:
-            return self.sum(a, axis, keepdims) + initial
+            total: Term = self.sum(a, axis, keepdims)
+            return total + initial
         return self._reduced("max", a, axis, keepdims)
 
     def _reduced(self, kernel: str, a: Term, axis: Axis, keepdims: bool) -> Term:

@@ -91,7 +91,10 @@ def _(k: Kernels, a: Value, b: Value, op: str) -> Value:
 
 @writes("where")
 def _(k: Kernels, condition: Value, a: Value, b: Value) -> Value:
-    return k.node("Where", condition, a, b, dtype=a.dtype)
+    if a.dtype != _BOOL:
+        return k.node("Where", condition, a, b, dtype=a.dtype)
+    chosen = k.node("And", condition, a)  # ONNX Runtime's Where takes no booleans
+    return k.node("Or", chosen, k.node("And", k.node("Not", condition), b))
 
 
 @writes("clamp")
