@@ -10,9 +10,10 @@ import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.precision import narrow
 from autocalc._kernels.rules import expect_ndim, expect_shape, float_dtype
 from autocalc._kernels.samples import Make
-from autocalc._kernels.spec import Array, DType, Meta, Sample, Shape, Work
+from autocalc._kernels.spec import Array, DType, Meta, Sample, Work
 from autocalc._kernels.work import nbytes
 
 #: Roundings of an activation, and what its formula's parts add.
@@ -27,10 +28,12 @@ def optional_magnitude(a: Any) -> Any:
     return None if a is None else magnitude(a)
 
 
-def projected(xp: Any, x: Array, w: Array, bias: Array | None) -> Array:
+def projected(xp: Any, x: Array, w: Array, *biases: Array | None) -> Array:
     """Return the products of all steps with the input's weights."""
     out = xp.matmul(x, w.T)
-    return out if bias is None else out + bias
+    for bias in biases:
+        out = out if bias is None else out + bias
+    return out
 
 
 def carried(off: Array, w: Array) -> Array:
@@ -87,7 +90,7 @@ def states_before(xp: Any, out: Array, first: Array, reverse: bool) -> Array:
     """Return the state that each step began with."""
     if not out.shape[0]:
         return out
-    first = first[None]
+    first = first.reshape(1, *first.shape)
     parts = [out[1:], first] if reverse else [first, out[:-1]]
     return xp.concatenate(parts)
 
@@ -216,16 +219,8 @@ def weight_gradient(xp: Any, d: Array, a: Array) -> Array:
     return xp.matmul(d.reshape(rows, d.shape[2]).T, a.reshape(rows, a.shape[2]))
 
 
-def blocks_in(k: Any, a: Array, gates: int) -> list[Array]:
-    """Return the same in the namespace `k`."""
-    hidden = k.shape(a)[-1] // gates
-    return [
-        k.slice(a, (..., slice(i * hidden, (i + 1) * hidden))) for i in range(gates)
-    ]
-
-
 def for_each(
-    k: Any,
+    xp: Any,
     hidden: int,
     sigmoids: tuple[bool, ...],
     numbers: tuple[float, float],
@@ -233,7 +228,7 @@ def for_each(
 ) -> Array:
     """Return a number for each gate, H times: one for sigmoids, one for tanhs."""
     each = (numbers[0] if sigmoid else numbers[1] for sigmoid in sigmoids)
-    return k.cat([k.full((hidden,), n, k.dtype(like)) for n in each], 0)
+    return xp.concatenate([xp.full((hidden,), n, like.dtype) for n in each])
 
 
 class Gates:
@@ -249,77 +244,21 @@ class Gates:
     """
 
     def __init__(
-        self, k: Any, hidden: int, sigmoids: tuple[bool, ...], like: Array
+        self, xp: Any, hidden: int, sigmoids: tuple[bool, ...], like: Array
     ) -> None:
-        self.k = k
-        self.scale = for_each(k, hidden, sigmoids, (0.5, 1.0), like)
-        self.shift = for_each(k, hidden, sigmoids, (0.5, 0.0), like)
+        self.xp = xp
+        self.scale = for_each(xp, hidden, sigmoids, (0.5, 1.0), like)
+        self.shift = for_each(xp, hidden, sigmoids, (0.5, 0.0), like)
 
     def __call__(self, sums: Array) -> Array:
         """Return the activations of ``[B, gates * H]``."""
-        k = self.k
-        height = k.tanh(k.mul(sums, self.scale))
-        return k.add(k.mul(height, self.scale), self.shift)
+        return self.xp.tanh(sums * self.scale) * self.scale + self.shift
 
 
-def step_of(k: Any, a: Array, t: int) -> Array:
-    """Return step `t`, without the dimension of steps."""
-    return k.slice(a, (t, ...))
-
-
-def product_in(k: Any, a: Array, b: Array) -> Array:
-    return k.gemm(a, b, None)[0]
-
-
-def turned(k: Any, a: Array) -> Array:
-    return k.permute(a, (1, 0))
-
-
-def rows_of(k: Any, a: Array) -> Array:
-    """Return ``[T, B, N]`` as a matrix of one row for each step and example."""
-    steps, batch, width = k.shape(a)
-    return k.reshape(a, (steps * batch, width))
-
-
-def projected_in(k: Any, x: Array, w: Array, bias: Array | None) -> Array:
-    out, _ = k.gemm(rows_of(k, x), turned(k, w), bias)
-    return k.reshape(out, (*k.shape(x)[:2], k.shape(w)[0]))
-
-
-def joined_in(k: Any, parts: dict[int, Array], shape: Shape, like: Array) -> Array:
-    if not parts:
-        return k.zeros(shape, k.dtype(like))
-    one = (1, *shape[1:])
-    return k.cat([k.reshape(parts[t], one) for t in range(len(parts))], 0)
-
-
-def before_in(k: Any, out: Array, first: Array, reverse: bool) -> Array:
-    steps = k.shape(out)[0]
-    if not steps:
-        return out
-    first = k.reshape(first, (1, *k.shape(first)))
-    inner = k.slice(out, slice(1, None) if reverse else slice(0, steps - 1))
-    return k.cat([inner, first] if reverse else [first, inner], 0)
-
-
-def times_in(k: Any, d: Array, a: Array) -> Array:
-    return product_in(k, turned(k, rows_of(k, d)), rows_of(k, a))
-
-
-def total_in(k: Any, d: Array) -> Array:
-    """Sum over steps and examples: a bias's gradient."""
-    return k.sum(rows_of(k, d), (0,), False)
-
-
-def back_in(k: Any, d: Array, w: Array) -> Array:
-    """Return ``d w`` for all steps: the input's gradient."""
-    out = product_in(k, rows_of(k, d), w)
-    return k.reshape(out, (*k.shape(d)[:2], k.shape(w)[1]))
-
-
-def wanted(results: Sequence[Any], want: int) -> tuple[Any, ...]:
-    """Call for those results that are wanted."""
-    return tuple(make() if want >> i & 1 else None for i, make in enumerate(results))
+def wanted(results: Sequence[Any], want: int, like: Array) -> tuple[Any, ...]:
+    """Call for those results that are wanted, rounded to the dtype of `like`."""
+    each = enumerate(results)
+    return tuple(narrow(make(), like) if want >> i & 1 else None for i, make in each)
 
 
 #: (T, B, I, H) and which of the two biases are there.

@@ -21,26 +21,22 @@ from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import Inputs
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
-from autocalc._kernels.precision import narrow, sigmoid_of, wide
+from autocalc._kernels.precision import wide
 from autocalc._kernels.recurrent._sequence import (
     Gates,
     Sums,
     blocks,
-    blocks_in,
     calls,
     check,
     joined,
-    joined_in,
     joined_steps,
     numbers,
     order,
     projected,
-    projected_in,
     sigmoid,
     states_before_each_step,
-    step_of,
     tanh,
-    turned,
+    wanted,
     with_last,
     work,
 )
@@ -74,7 +70,7 @@ def _rule(
     return out, Meta((steps, batch, 4 * hidden), dtype)
 
 
-@gru.reference
+@gru.formula(lead="gemm")
 def gru_reference(
     xp: Any,
     x: Array,
@@ -86,62 +82,30 @@ def gru_reference(
     reverse: bool,
     *,
     want: int = -1,
-) -> tuple[Array, Array]:
-    h, w = wide(xp, h0), wide(xp, w_hh)
+) -> tuple[Any, ...]:
+    h, w, want_acts = wide(xp, h0), wide(xp, w_hh), bool(want & 0b10)
     inputs = projected(xp, wide(xp, x), wide(xp, w_ih), b_ih)
     hidden = h0.shape[1]
+    gates = Gates(xp, hidden, (True, True), h)
     out: dict[int, Array] = {}
     acts: dict[int, Array] = {}
     for t in order(x.shape[0], reverse):
-        xr, xz, xn = blocks(inputs[t], 3)
-        hr, hz, hn = blocks(projected(xp, h, w, b_hh), 3)
-        r, z = sigmoid_of(xp, xr + hr), sigmoid_of(xp, xz + hz)
-        n = xp.tanh(xn + r * hn)
-        h = n + z * (h - n)
-        out[t], acts[t] = h, xp.concatenate([r, z, n, hn], axis=1)
-    return (
-        narrow(joined_steps(xp, out, x, hidden), x),
-        narrow(joined_steps(xp, acts, x, 4 * hidden), x),
+        of_x, of_h = inputs[t], projected(xp, h, w, b_hh)
+        both = gates(of_x[..., : 2 * hidden] + of_h[..., : 2 * hidden])
+        r, z = blocks(both, 2)
+        hn = of_h[..., 2 * hidden :]
+        n = xp.tanh(of_x[..., 2 * hidden :] + r * hn)
+        h = out[t] = n + z * (h - n)
+        if want_acts:
+            acts[t] = xp.concatenate([both, n, hn], axis=1)
+    return wanted(
+        (
+            lambda: joined_steps(xp, out, x, hidden),
+            lambda: joined_steps(xp, acts, x, 4 * hidden),
+        ),
+        want | 0b01,
+        x,
     )
-
-
-@gru.decomposition(lead="gemm")
-def _(
-    k: Any,
-    x: Array,
-    w_ih: Array,
-    w_hh: Array,
-    b_ih: Array | None,
-    b_hh: Array | None,
-    h0: Array,
-    reverse: bool,
-    *,
-    want: int = -1,
-) -> tuple[Array, Array | None]:
-    steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
-    inputs = projected_in(k, x, w_ih, b_ih)
-    weights = turned(k, w_hh)
-    gates = Gates(k, hidden, (True, True), x)
-    two, third = (..., slice(0, 2 * hidden)), (..., slice(2 * hidden, 3 * hidden))
-    h = h0
-    out: dict[int, Array] = {}
-    acts: dict[int, Array] = {}
-    for t in order(steps, reverse):
-        of_h, _ = k.gemm(h, weights, b_hh)
-        of_x = step_of(k, inputs, t)
-        both = gates(k.add(k.slice(of_x, two), k.slice(of_h, two)))
-        r, z = blocks_in(k, both, 2)
-        hn = k.slice(of_h, third)
-        n = k.tanh(k.add(k.slice(of_x, third), k.mul(r, hn)))
-        h = k.add(n, k.mul(z, k.sub(h, n)))
-        out[t] = h
-        if want & 0b10:
-            acts[t] = k.cat([both, n, hn], 1)
-    one = (steps, batch, hidden)
-    saved = None
-    if want & 0b10:
-        saved = joined_in(k, acts, (*one[:2], 4 * hidden), x)
-    return joined_in(k, out, one, x), saved
 
 
 @gru.budget("K eps of the products' terms in each step, carried through the next ones")

@@ -17,30 +17,22 @@ import numpy as np
 from autocalc._kernels.budgets import Inputs
 from autocalc._kernels.cases import Case, floats, join, uniform
 from autocalc._kernels.declare import composite
-from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.precision import wide
 from autocalc._kernels.recurrent._sequence import (
     TEXT,
     answer,
-    back_in,
     backward_work,
-    before_in,
     blocks,
-    blocks_in,
     check,
     in_turns,
-    joined_in,
     joined_steps,
     numbers,
     order,
     product,
-    product_in,
     states_before,
-    step_of,
     sum_of,
     times,
-    times_in,
     total,
-    total_in,
     wanted,
     weight_gradient,
     with_last,
@@ -79,7 +71,7 @@ def _rule(
     return x, w_ih, w_hh, bias, bias, h0
 
 
-@gru_backward.reference
+@gru_backward.formula(lead="gemm")
 def _(
     xp: Any,
     g: Array,
@@ -92,7 +84,7 @@ def _(
     reverse: bool,
     *,
     want: int = -1,
-) -> tuple[Array, ...]:
+) -> tuple[Array | None, ...]:
     like = g
     g, x, w_ih, w_hh, out, h0 = (wide(xp, a) for a in (g, x, w_ih, w_hh, out, h0))
     dh = xp.zeros_like(h0)
@@ -101,89 +93,26 @@ def _(
     of_h: dict[int, Array] = {}
     for t in reversed(order(x.shape[0], reverse)):
         r, z, n, hn = blocks(wide(xp, acts[t]), 4)
-        dh = dh + g[t]
-        dn = dh * (1 - z) * (1 - n * n)
-        dz = dh * (first[t] - n) * (z * (1 - z))
-        dr = dn * hn * (r * (1 - r))
+        dh, rest = dh + g[t], 1 - z
+        dn = dh * (rest * (1 - n * n))
+        dz = dh * ((first[t] - n) * (z * rest))
+        dr = dn * (hn * (r * (1 - r)))
         of_x[t] = xp.concatenate([dr, dz, dn], axis=1)
         of_h[t] = xp.concatenate([dr, dz, dn * r], axis=1)
         dh = dh * z + xp.matmul(of_h[t], w_hh)
     width = 3 * h0.shape[1]
     dx, dh_sums = (joined_steps(xp, parts, x, width) for parts in (of_x, of_h))
-    results = (
-        xp.matmul(dx, w_ih),
-        weight_gradient(xp, dx, x),
-        weight_gradient(xp, dh_sums, first),
-        xp.sum(dx, axis=(0, 1)),
-        xp.sum(dh_sums, axis=(0, 1)),
-        dh,
-    )
-    return tuple(narrow(a, like) for a in results)
-
-
-def slope_in(k: Any, s: Array, one: Array) -> Array:
-    """Return s (1 - s), the slope of the sigmoid whose value is s."""
-    return k.mul(s, k.add(one, k.neg(s)))
-
-
-def _factors_in(k: Any, acts: Array, first: Array) -> tuple[Array, ...]:
-    """Return what a step's gradients are multiplied by.
-
-    From dn to the sum of r; from dh to those of z and n; and r and z.
-    """
-    one = k.constant(1, acts)
-    r, z, n, hn = blocks_in(k, acts, 4)
-    rest = k.sub(one, z)
-    change = k.sub(first, n)
-    return (
-        k.mul(hn, slope_in(k, r, one)),
-        k.mul(change, k.mul(z, rest)),
-        k.mul(rest, k.sub(one, k.mul(n, n))),
-        r,
-        z,
-    )
-
-
-@gru_backward.decomposition(lead="gemm")
-def _(
-    k: Any,
-    g: Array,
-    x: Array,
-    w_ih: Array,
-    w_hh: Array,
-    out: Array,
-    acts: Array,
-    h0: Array,
-    reverse: bool,
-    *,
-    want: int = -1,
-) -> tuple[Array | None, ...]:
-    steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
-    first = before_in(k, out, h0, reverse)
-    dh = k.zeros((batch, hidden), k.dtype(g))
-    of_x: dict[int, Array] = {}
-    of_h: dict[int, Array] = {}
-    for t in reversed(order(steps, reverse)):
-        kept, before = (step_of(k, a, t) for a in (acts, first))
-        to_r, to_z, to_n, r, z = _factors_in(k, kept, before)
-        dh = k.add(dh, step_of(k, g, t))
-        dn, dz = k.mul(dh, to_n), k.mul(dh, to_z)
-        dr = k.mul(dn, to_r)
-        of_x[t] = k.cat([dr, dz, dn], 1)
-        of_h[t] = k.cat([dr, dz, k.mul(dn, r)], 1)
-        dh = k.add(k.mul(dh, z), product_in(k, of_h[t], w_hh))
-    shape = (steps, batch, 3 * hidden)
-    dx, dh_sums = (joined_in(k, parts, shape, g) for parts in (of_x, of_h))
     return wanted(
         (
-            lambda: back_in(k, dx, w_ih),
-            lambda: times_in(k, dx, x),
-            lambda: times_in(k, dh_sums, first),
-            lambda: total_in(k, dx),
-            lambda: total_in(k, dh_sums),
+            lambda: xp.matmul(dx, w_ih),
+            lambda: weight_gradient(xp, dx, x),
+            lambda: weight_gradient(xp, dh_sums, first),
+            lambda: xp.sum(dx, axis=(0, 1)),
+            lambda: xp.sum(dh_sums, axis=(0, 1)),
             lambda: dh,
         ),
         want,
+        like,
     )
 
 

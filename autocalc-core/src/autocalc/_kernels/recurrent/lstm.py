@@ -20,26 +20,22 @@ from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import Inputs
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
-from autocalc._kernels.precision import narrow, sigmoid_of, wide
+from autocalc._kernels.precision import wide
 from autocalc._kernels.recurrent._sequence import (
     Gates,
     Sums,
     blocks,
-    blocks_in,
     calls,
     check,
     joined,
-    joined_in,
     joined_steps,
     numbers,
     order,
     projected,
-    projected_in,
     sigmoid,
     states_before_each_step,
-    step_of,
     tanh,
-    turned,
+    wanted,
     with_last,
     work,
 )
@@ -74,7 +70,11 @@ def _rule(
     return out, c0, Meta((steps, batch, 4 * hidden), dtype), out
 
 
-@lstm.reference
+#: Which gates have a sigmoid; g has a tanh.
+SIGMOIDS = (True, True, False, True)
+
+
+@lstm.formula(lead="gemm")
 def lstm_reference(
     xp: Any,
     x: Array,
@@ -87,68 +87,29 @@ def lstm_reference(
     reverse: bool,
     *,
     want: int = -1,
-) -> tuple[Array, Array, Array, Array]:
-    h, c, w = (wide(xp, a) for a in (h0, c0, w_hh))
-    inputs = projected(xp, wide(xp, x), wide(xp, w_ih), b_ih)
+) -> tuple[Any, ...]:
+    h, c, weights = wide(xp, h0), wide(xp, c0), wide(xp, w_hh).T
+    inputs = projected(xp, wide(xp, x), wide(xp, w_ih), b_ih, b_hh)
     hidden = h0.shape[1]
+    gates = Gates(xp, hidden, SIGMOIDS, h)
     out: dict[int, Array] = {}
     cells: dict[int, Array] = {}
     acts: dict[int, Array] = {}
     for t in order(x.shape[0], reverse):
-        sums = inputs[t] + projected(xp, h, w, b_hh)
-        i, f, g, o = blocks(sums, 4)
-        i, f, o = (sigmoid_of(xp, a) for a in (i, f, o))
-        g = xp.tanh(g)
+        acts[t] = gates(inputs[t] + xp.matmul(h, weights))
+        i, f, g, o = blocks(acts[t], 4)
         c = f * c + i * g
         h = o * xp.tanh(c)
         out[t], cells[t] = h, c
-        acts[t] = xp.concatenate([i, f, g, o], axis=1)
-    joined = [
-        narrow(joined_steps(xp, parts, x, width), x)
-        for parts, width in ((out, hidden), (acts, 4 * hidden), (cells, hidden))
-    ]
-    return joined[0], narrow(c, x), joined[1], joined[2]
-
-
-#: Which gates have a sigmoid; g has a tanh.
-SIGMOIDS = (True, True, False, True)
-
-
-@lstm.decomposition(lead="gemm")
-def _(
-    k: Any,
-    x: Array,
-    w_ih: Array,
-    w_hh: Array,
-    b_ih: Array | None,
-    b_hh: Array | None,
-    h0: Array,
-    c0: Array,
-    reverse: bool,
-    *,
-    want: int = -1,
-) -> tuple[Array | None, ...]:
-    steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
-    inputs = projected_in(k, x, w_ih, b_ih)
-    weights = turned(k, w_hh)
-    gates = Gates(k, hidden, SIGMOIDS, x)
-    h, c = h0, c0
-    out: dict[int, Array] = {}
-    cells: dict[int, Array] = {}
-    acts: dict[int, Array] = {}
-    for t in order(steps, reverse):
-        sums, _ = k.gemm(h, weights, b_hh)
-        acts[t] = gates(k.add(sums, step_of(k, inputs, t)))
-        i, f, g, o = blocks_in(k, acts[t], 4)
-        c = k.add(k.mul(f, c), k.mul(i, g))
-        h = k.mul(o, k.tanh(c))
-        out[t], cells[t] = h, c
-    one, all_gates = (steps, batch, hidden), (steps, batch, 4 * hidden)
-    return (
-        joined_in(k, out, one, x),
-        c if steps else k.copy(c),
-        joined_in(k, acts, all_gates, x) if want & 0b0100 else None,
-        joined_in(k, cells, one, x) if want & 0b1000 else None,
+    return wanted(
+        (
+            lambda: joined_steps(xp, out, x, hidden),
+            lambda: c,
+            lambda: joined_steps(xp, acts, x, 4 * hidden),
+            lambda: joined_steps(xp, cells, x, hidden),
+        ),
+        want | 0b0011,
+        x,
     )
 
 

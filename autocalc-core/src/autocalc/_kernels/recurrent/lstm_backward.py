@@ -26,32 +26,24 @@ from autocalc._kernels.matmul._bounds import (
     lost_of_parts,
     said_of_parts,
 )
-from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.precision import wide
 from autocalc._kernels.recurrent._sequence import (
     TEXT,
     answer,
-    back_in,
     backward_work,
-    before_in,
     blocks,
-    blocks_in,
     check,
     for_each,
     in_turns,
-    joined_in,
     joined_steps,
     numbers,
     order,
     product,
-    product_in,
     rows,
     states_before,
-    step_of,
     sum_of,
     times,
-    times_in,
     total,
-    total_in,
     wanted,
     weight_gradient,
     with_last,
@@ -96,7 +88,23 @@ def _rule(
     return x, w_ih, w_hh, bias, h0, c0
 
 
-@lstm_backward.reference
+class Slopes:
+    """The slopes of all gates at once, of their values.
+
+    s (1 - s) of a sigmoid, (1 + a) (1 - a) of a tanh.
+    """
+
+    def __init__(
+        self, xp: Any, hidden: int, sigmoids: tuple[bool, ...], like: Array
+    ) -> None:
+        self.shift = for_each(xp, hidden, sigmoids, (0.0, 1.0), like)
+
+    def __call__(self, values: Array) -> Array:
+        """Return the slopes of ``[B, gates * H]``."""
+        return (values + self.shift) * (1 - values)
+
+
+@lstm_backward.formula(lead="gemm")
 def _(
     xp: Any,
     g: Array,
@@ -112,106 +120,37 @@ def _(
     reverse: bool,
     *,
     want: int = -1,
-) -> tuple[Array, ...]:
+) -> tuple[Array | None, ...]:
     like = g
     g, x, w_ih, w_hh, out, h0, c0 = (
         wide(xp, a) for a in (g, x, w_ih, w_hh, out, h0, c0)
     )
+    slope = Slopes(xp, h0.shape[1], SIGMOIDS, g)
     dh, dc = xp.zeros_like(h0), xp.zeros_like(c0) if gc is None else wide(xp, gc)
     first = states_before(xp, wide(xp, cells), c0, reverse)
     parts: dict[int, Array] = {}
     for t in reversed(order(x.shape[0], reverse)):
-        i, f, a, o = blocks(wide(xp, acts[t]), 4)
+        gates = wide(xp, acts[t])
+        i, f, a, o = blocks(gates, 4)
         dh = dh + g[t]
         top = xp.tanh(wide(xp, cells[t]))
         dc = dc + dh * o * (1 - top * top)
-        sums = [
-            dc * a * (i * (1 - i)),
-            dc * first[t] * (f * (1 - f)),
-            dc * i * (1 - a * a),
-            dh * top * (o * (1 - o)),
-        ]
-        parts[t] = xp.concatenate(sums, axis=1)
+        to_gates = [dc * a, dc * first[t], dc * i, dh * top]
+        parts[t] = xp.concatenate(to_gates, axis=1) * slope(gates)
         dc = dc * f
         dh = xp.matmul(parts[t], w_hh)
     d = joined_steps(xp, parts, x, 4 * h0.shape[1])
-    results = (
-        xp.matmul(d, w_ih),
-        weight_gradient(xp, d, x),
-        weight_gradient(xp, d, states_before(xp, out, h0, reverse)),
-        xp.sum(d, axis=(0, 1)),
-        dh,
-        dc,
-    )
-    return tuple(narrow(a, like) for a in results)
-
-
-class Slopes:
-    """The slopes of all gates at once, of their values.
-
-    s (1 - s) of a sigmoid, (1 + a) (1 - a) of a tanh.
-    """
-
-    def __init__(
-        self, k: Any, hidden: int, sigmoids: tuple[bool, ...], like: Array
-    ) -> None:
-        self.k = k
-        self.shift = for_each(k, hidden, sigmoids, (0.0, 1.0), like)
-
-    def __call__(self, values: Array) -> Array:
-        """Return the slopes of ``[B, gates * H]``."""
-        k = self.k
-        rest = k.add(k.neg(values), k.constant(1, values))
-        return k.mul(k.add(values, self.shift), rest)
-
-
-@lstm_backward.decomposition(lead="gemm")
-def _(
-    k: Any,
-    g: Array,
-    gc: Array | None,
-    x: Array,
-    w_ih: Array,
-    w_hh: Array,
-    out: Array,
-    acts: Array,
-    cells: Array,
-    h0: Array,
-    c0: Array,
-    reverse: bool,
-    *,
-    want: int = -1,
-) -> tuple[Array | None, ...]:
-    steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
-    slope = Slopes(k, hidden, SIGMOIDS, g)
-    first = before_in(k, cells, c0, reverse)
-    one = k.constant(1, g)
-    dh = k.zeros((batch, hidden), k.dtype(g))
-    dc = k.zeros((batch, hidden), k.dtype(g)) if gc is None else gc
-    parts: dict[int, Array] = {}
-    for t in reversed(order(steps, reverse)):
-        gates = step_of(k, acts, t)
-        i, f, a, o = blocks_in(k, gates, 4)
-        dh = k.add(dh, step_of(k, g, t))
-        top = k.tanh(step_of(k, cells, t))
-        rest = k.sub(one, k.mul(top, top))
-        dc = k.add(dc, k.mul(k.mul(dh, o), rest))
-        before = step_of(k, first, t)
-        to_gates = [k.mul(dc, a), k.mul(dc, before), k.mul(dc, i), k.mul(dh, top)]
-        parts[t] = k.mul(k.cat(to_gates, 1), slope(gates))
-        dc = k.mul(dc, f)
-        dh = product_in(k, parts[t], w_hh)
-    d = joined_in(k, parts, (steps, batch, 4 * hidden), g)
     return wanted(
         (
-            lambda: back_in(k, d, w_ih),
-            lambda: times_in(k, d, x),
-            lambda: times_in(k, d, before_in(k, out, h0, reverse)),
-            lambda: total_in(k, d),
+            lambda: xp.matmul(d, w_ih),
+            lambda: weight_gradient(xp, d, x),
+            lambda: weight_gradient(xp, d, states_before(xp, out, h0, reverse)),
+            lambda: xp.sum(d, axis=(0, 1)),
             lambda: dh,
-            lambda: k.copy(dc) if dc is gc else dc,
+            lambda: dc,
         ),
         want,
+        like,
     )
 
 

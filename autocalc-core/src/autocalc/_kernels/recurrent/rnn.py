@@ -23,30 +23,21 @@ from autocalc._kernels.recurrent._sequence import (
     TEXT,
     Sums,
     answer,
-    back_in,
     backward_work,
-    before_in,
     calls,
     check,
     in_turns,
     joined,
-    joined_in,
     joined_steps,
     numbers,
     order,
     product,
-    product_in,
     projected,
-    projected_in,
     states_before,
     states_before_each_step,
-    step_of,
     tanh,
     times,
-    times_in,
     total,
-    total_in,
-    turned,
     wanted,
     weight_gradient,
     with_last,
@@ -81,7 +72,7 @@ def _rule(
     return Meta((steps, batch, hidden), dtype)
 
 
-@rnn.reference
+@rnn.formula(lead="gemm")
 def rnn_reference(
     xp: Any,
     x: Array,
@@ -93,37 +84,13 @@ def rnn_reference(
     activation: str,
     reverse: bool,
 ) -> Array:
-    h, w = wide(xp, h0), wide(xp, w_hh)
-    inputs = projected(xp, wide(xp, x), wide(xp, w_ih), b_ih)
+    h, weights = wide(xp, h0), wide(xp, w_hh).T
+    inputs = projected(xp, wide(xp, x), wide(xp, w_ih), b_ih, b_hh)
     out: dict[int, Array] = {}
     for t in order(x.shape[0], reverse):
-        sums = inputs[t] + projected(xp, h, w, b_hh)
+        sums = inputs[t] + xp.matmul(h, weights)
         h = out[t] = xp.tanh(sums) if activation == "tanh" else xp.maximum(sums, 0)
     return narrow(joined_steps(xp, out, x, h0.shape[1]), x)
-
-
-@rnn.decomposition(lead="gemm")
-def _(
-    k: Any,
-    x: Array,
-    w_ih: Array,
-    w_hh: Array,
-    b_ih: Array | None,
-    b_hh: Array | None,
-    h0: Array,
-    activation: str,
-    reverse: bool,
-) -> Array:
-    steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
-    inputs = projected_in(k, x, w_ih, b_ih)
-    weights, zero = turned(k, w_hh), k.constant(0, x)
-    h = h0
-    out: dict[int, Array] = {}
-    for t in order(steps, reverse):
-        sums, _ = k.gemm(h, weights, b_hh)
-        sums = k.add(sums, step_of(k, inputs, t))
-        h = out[t] = k.tanh(sums) if activation == "tanh" else k.maximum(sums, zero)
-    return joined_in(k, out, (steps, batch, hidden), x)
 
 
 @rnn.budget("K eps of the products' terms in each step, carried through the next ones")
@@ -194,7 +161,7 @@ def _backward_rule(
     return x, w_ih, w_hh, Meta((hidden,), dtype), h0
 
 
-@rnn_backward.reference
+@rnn_backward.formula(lead="gemm")
 def _(
     xp: Any,
     g: Array,
@@ -207,65 +174,29 @@ def _(
     reverse: bool,
     *,
     want: int = -1,
-) -> tuple[Array, ...]:
+) -> tuple[Array | None, ...]:
     like = g
     g, x, w_ih, w_hh, out, h0 = (wide(xp, a) for a in (g, x, w_ih, w_hh, out, h0))
     dh = xp.zeros_like(h0)
     parts: dict[int, Array] = {}
     for t in reversed(order(x.shape[0], reverse)):
         dh = dh + g[t]
-        slope = 1 - out[t] * out[t] if activation == "tanh" else out[t] > 0
-        parts[t] = dh * slope
+        if activation == "tanh":
+            parts[t] = dh * (1 - out[t] * out[t])
+        else:
+            parts[t] = xp.where(out[t] > 0, dh, 0.0)
         dh = xp.matmul(parts[t], w_hh)
     d = joined_steps(xp, parts, x, h0.shape[1])
-    results = (
-        xp.matmul(d, w_ih),
-        weight_gradient(xp, d, x),
-        weight_gradient(xp, d, states_before(xp, out, h0, reverse)),
-        xp.sum(d, axis=(0, 1)),
-        dh,
-    )
-    return tuple(narrow(a, like) for a in results)
-
-
-@rnn_backward.decomposition(lead="gemm")
-def _(
-    k: Any,
-    g: Array,
-    x: Array,
-    w_ih: Array,
-    w_hh: Array,
-    out: Array,
-    h0: Array,
-    activation: str,
-    reverse: bool,
-    *,
-    want: int = -1,
-) -> tuple[Array | None, ...]:
-    steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
-    zero, one = k.constant(0, g), k.constant(1, g)
-    if activation == "tanh":
-        slopes = k.sub(one, k.mul(out, out))
-    else:
-        slopes = k.compare(out, zero, "gt")
-    dh = k.zeros((batch, hidden), k.dtype(g))
-    parts: dict[int, Array] = {}
-    for t in reversed(order(steps, reverse)):
-        dh = k.add(dh, step_of(k, g, t))
-        slope = step_of(k, slopes, t)
-        tanh = activation == "tanh"
-        parts[t] = k.mul(dh, slope) if tanh else k.where(slope, dh, zero)
-        dh = product_in(k, parts[t], w_hh)
-    d = joined_in(k, parts, (steps, batch, hidden), g)
     return wanted(
         (
-            lambda: back_in(k, d, w_ih),
-            lambda: times_in(k, d, x),
-            lambda: times_in(k, d, before_in(k, out, h0, reverse)),
-            lambda: total_in(k, d),
+            lambda: xp.matmul(d, w_ih),
+            lambda: weight_gradient(xp, d, x),
+            lambda: weight_gradient(xp, d, states_before(xp, out, h0, reverse)),
+            lambda: xp.sum(d, axis=(0, 1)),
             lambda: dh,
         ),
         want,
+        like,
     )
 
 
