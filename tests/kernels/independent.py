@@ -70,10 +70,6 @@ def _softplus(x, beta, threshold):
     return x if beta * x > threshold else math.log1p(math.exp(beta * x)) / beta
 
 
-def _elu(x, alpha, rate, scale):
-    return scale * x if x > 0 else scale * alpha * math.expm1(rate * x)
-
-
 def _sigmoid(x):
     return math.tanh(x / 2) / 2 + 0.5
 
@@ -95,7 +91,6 @@ ACTIVATIONS = {
     "silu": (lambda x: x * _sigmoid(x), [()]),
     "gelu": (_gelu, [("none",), ("tanh",)]),
     "softplus": (_softplus, [(1.0, 20.0), (2.0, 1.5)]),
-    "elu": (_elu, [(1.0, 1.0, 1.0), (-2.0, -0.5, 1.5)]),
     "tanh": (math.tanh, [()]),
 }
 #: Their backward kernels are given the result instead of the input.
@@ -242,7 +237,7 @@ def _rms_norm_backward():
 AFTER = {
     "none": lambda z, a, b: z,
     "relu": lambda z, a, b: np.where(z > 0, z, 0.0),
-    "hardtanh": lambda z, a, b: np.clip(z, a, b),
+    "hardtanh": np.clip,
     "leaky_relu": lambda z, a, b: np.where(z > 0, z, a * z),
     "hardswish": lambda z, a, b: _each(_hardswish)(z),
     "silu": lambda z, a, b: z * _each(_sigmoid)(z),
@@ -328,7 +323,7 @@ def _linear_backward(relu):
     yield Case((g, x, weight), (), (dx, dweight, np.einsum("abo->o", g)))
 
 
-# ---- recurrent layers, a number at a time ---------------------------------------------
+# ---- recurrent layers, a number at a time --------------------------------------------
 
 
 def _sum(row, vector, bias):
@@ -370,7 +365,6 @@ def _rnn_step(x, weights, h, activation):
 
 def _lstm(x, *rest):
     *weights, h0, c0, reverse = rest
-    out, cells, acts = np.empty((3, *x.shape[:1], *h0.shape)), None, None
     out = np.empty((len(x), *h0.shape))
     cells, acts = np.empty(out.shape), np.empty((*out.shape[:2], 4 * h0.shape[1]))
     for b in range(x.shape[1]):
@@ -472,7 +466,7 @@ def _rnn_backward():
         yield Case((g, x, w_ih, w_hh, out, h0), attributes, found)
 
 
-# ---- optimizers, a number at a time ---------------------------------------------------
+# ---- optimizers, a number at a time --------------------------------------------------
 
 
 def _sgd(p, b, g, lr, step, momentum, dampening, decay, nesterov, maximize):
@@ -555,8 +549,12 @@ def _optimizer(name):
     for attributes in options:
         for step in (1, 3) if has_step else (None,):
             numbers = (lr,) if step is None else (lr, step)
-            results = [f(*each, *numbers, *attributes) for each in zip(*kept, g)]
-            expected = tuple([np.array(column)] for column in zip(*results))
+            results = [
+                f(*each, *numbers, *attributes) for each in zip(*kept, g, strict=True)
+            ]
+            expected = tuple(
+                [np.array(column)] for column in zip(*results, strict=True)
+            )
             scalars = (np.array(lr),) + (() if step is None else (np.array(step),))
             inputs = (*[[a] for a in kept], [g], *scalars)
             yield Case(inputs, attributes, expected)
@@ -568,7 +566,7 @@ def _scale():
 
 
 CASES = {
-    **{f: lambda f=f: _activation(f) for f in ACTIVATIONS if f not in ("tanh", "elu")},
+    **{f: lambda f=f: _activation(f) for f in ACTIVATIONS if f != "tanh"},
     **{f"{f}_backward": lambda f=f: _activation_backward(f) for f in ACTIVATIONS},
     **{f: lambda f=f: _optimizer(f) for f in OPTIMIZERS},
     "reciprocal": _reciprocal,

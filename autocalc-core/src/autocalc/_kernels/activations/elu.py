@@ -89,7 +89,7 @@ def elu_backward_samples(make: Make) -> Iterator[Sample]:
     "elu_backward",
     "g a ; alpha:float rate:float scale:float",
     "g * scale where a > 0, else g * scale * alpha * rate * exp(rate * a).",
-    lead="exp",
+    kind="composite",
     budget=None,
     flops=14,
     samples=elu_backward_samples,
@@ -99,9 +99,8 @@ def elu_backward(
     xp: Any, g: Array, a: Array, alpha: float, rate: float, scale: float
 ) -> Array:
     w = wide(xp, a)
-    below = xp.minimum(w, 0.0)  # nothing overflows above
-    slope = alpha * rate * scale * xp.exp(rate * below)
-    return narrow(wide(xp, g) * xp.where(w > 0, scale, slope), g)
+    slope = xp.where(w > 0, 1.0, alpha * rate * xp.exp(rate * w))
+    return narrow(wide(xp, g) * scale * slope, g)
 
 
 @elu_backward.budget("4 ULP + eps * |out| * (2 + |rate * a|), down to subnormals")
@@ -115,3 +114,12 @@ def _(
     rounded = eps * magnitude(expected[0]) * (2 + z)
     lost = smallest(eps) * (1 + magnitude(g) * abs(scale) * (1 + abs(alpha * rate)))
     return [4 * ulp(expected[0], eps) + rounded + lost]
+
+
+@elu_backward.decomposition(lead="exp")
+def _(k: Any, g: Array, a: Array, alpha: float, rate: float, scale: float) -> Array:
+    above = k.compare(a, k.constant(0, a), "gt")
+    below = k.where(above, k.constant(0, a), a)
+    slope = k.exp(k.mul(below, k.constant(rate, a)))
+    slope = k.mul(slope, k.constant(alpha * rate * scale, a))
+    return k.mul(g, k.where(above, k.constant(scale, a), slope))

@@ -69,13 +69,17 @@ def _(
     maximize: bool,
 ) -> list[list[Array]]:
     is_first = step == 1
+    first, later = xp.any(is_first), xp.any(step != 1)  # neither where it is not known
 
     def update(p: Array, g: Array, b: Array = None) -> tuple[Array, ...]:
         g = sloped(p, g, weight_decay, maximize)
         if not momentum:
             return (p - lr * g,)
-        new = (1 - dampening) * g if dampening else g
-        b = xp.where(is_first, g, momentum * b + new)
+        if first:
+            b = g
+        else:
+            b = momentum * b + ((1 - dampening) * g if dampening else g)
+            b = b if later else xp.where(is_first, g, b)
         g = g + momentum * b if nesterov else b
         return p - lr * g, b
 
