@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.refusals import refusals
 
 import autocalc as ac
 from autocalc import autograd
@@ -96,61 +97,29 @@ def test_a_root_inside_the_graph_of_another():
     assert x.grad.item() == 4 * 27 + 6
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: ac.ones(1).backward(),
-            GradError,
-            r"shape \(1,\) has no history.*requires_grad=True",
-        ),
-        (
-            (leaf(1.0, 2.0) * 2).backward,
-            GradError,
-            r"backward: the tensor has shape \(2,\).*Pass `gradient`.*\.sum\(\)",
-        ),
-        (
-            lambda: (leaf(1.0, 2.0) * 2).backward(ac.ones(3)),
-            GradError,
-            r"the cotangent has shape \(3,\), the tensor \(2,\)",
-        ),
-        (
-            lambda: (leaf(1.0) * 2).backward(1.0),
-            DTypeError,
-            r"the cotangent is a float; it must be a tensor of shape \(1,\)",
-        ),
-        (
-            lambda: autograd.backward([leaf(1.0) * 2], [ac.ones(1), ac.ones(1)]),
-            GradError,
-            "1 tensors and 2 cotangents",
-        ),
-        (
-            lambda: autograd.grad(leaf(1.0) * 2, ac.ones(1)),
-            GradError,
-            r"`inputs\[0\]` of shape \(1,\) requires no gradient",
-        ),
-        (
-            lambda: autograd.grad(leaf(1.0) * 2, leaf(1.0)),
-            GradError,
-            r"do not depend on `inputs\[0\]`.*allow_unused=True",
-        ),
-        (
-            lambda: (leaf(1.0) * 2).requires_grad_(False),
-            GradError,
-            "only leaves can change it.*made by `mul`.*detach",
-        ),
-        (
-            lambda: ac.tensor([1]).requires_grad_(),
-            DTypeError,
-            r"int64 has no gradient.*\.float",
-        ),
-        (lambda: ac.ones(1).register_hook(print), GradError, "requires no gradient"),
-        (lambda: ac.ones(1).retain_grad(), GradError, "requires no gradient"),
-    ],
+test_errors = refusals(
+    r"""
+    ac.ones(1).backward() -> GradError: shape \(1,\) has no history.*requires_grad=True
+    (leaf(1.0, 2.0) * 2).backward() -> GradError: backward: the tensor has shape
+        \(2,\).*Pass `gradient`.*\.sum\(\)
+    (leaf(1.0, 2.0) * 2).backward(ac.ones(3)) -> GradError: the cotangent has shape
+        \(3,\), the tensor \(2,\)
+    (leaf(1.0) * 2).backward(1.0) -> DTypeError: the cotangent is a float; it must be a
+        tensor of shape \(1,\)
+    autograd.backward([leaf(1.0) * 2], [ac.ones(1), ac.ones(1)]) -> GradError: 1 tensors
+        and 2 cotangents
+    autograd.grad(leaf(1.0) * 2, ac.ones(1)) -> GradError: `inputs\[0\]` of shape \(1,\)
+        requires no gradient
+    autograd.grad(leaf(1.0) * 2, leaf(1.0)) -> GradError: do not depend on
+        `inputs\[0\]`.*allow_unused=True
+    (leaf(1.0) * 2).requires_grad_(False) -> GradError: only leaves can change it.*made
+        by `mul`.*detach
+    ac.tensor([1]).requires_grad_() -> DTypeError: int64 has no gradient.*\.float
+    ac.ones(1).register_hook(print) -> GradError: requires no gradient
+    ac.ones(1).retain_grad() -> GradError: requires no gradient
+    """,
+    globals(),
 )
-def test_errors(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
 
 
 def test_a_second_backward_says_what_to_do():

@@ -22,10 +22,11 @@ import numpy as np
 import pytest
 from tests.core.test_flags import public
 from tests.core.test_fuzz import arguments
+from tests.refusals import refusals
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import ArgumentError, AutocalcError, DTypeError
+from autocalc.errors import AutocalcError, DTypeError
 from autocalc.nn import functional as F
 
 pytestmark = pytest.mark.core
@@ -235,25 +236,18 @@ def test_numbers_of_numpy_and_tensors_of_one_element_count():
     assert F.threshold(x, 10**400, 3).unique().tolist() == [3.0]
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "match"),
-    [
-        (
-            lambda: PAIR.narrow(1, 0.5, 1),
-            DTypeError,
-            r"`start` is 0\.5; it must be an",
-        ),
-        (lambda: PAIR.narrow(1, 2**63, 1), ArgumentError, "does not fit into int64"),
-        (lambda: PAIR.permute("ab"), DTypeError, "`dims` is 'ab'; it must be an int"),
-        (lambda: PAIR.permute([None]), DTypeError, "is None; it must be an int"),
-        (lambda: F.leaky_relu(PAIR, PAIR), DTypeError, "must be one number"),
-        (lambda: F.leaky_relu(PAIR, 1j), DTypeError, "must be one number"),
-        (lambda: F.leaky_relu(PAIR, (1,)), DTypeError, r"`negative_slope` is \(1,\);"),
-        (lambda: ac.linalg.multi_dot(1.0), DTypeError, "which a float is not"),
-        (lambda: F.gelu(PAIR, 3), ArgumentError, "=3; use 'none' or 'tanh'"),
-        (lambda: F.gelu(PAIR, "x" * 99), ArgumentError, r"='x{56}\.\.\.; use "),
-    ],
+test_what_is_no_number_or_word = refusals(
+    r"""
+    PAIR.narrow(1, 0.5, 1) -> DTypeError: `start` is 0\.5; it must be an
+    PAIR.narrow(1, 2 ** 63, 1) -> ArgumentError: does not fit into int64
+    PAIR.permute('ab') -> DTypeError: `dims` is 'ab'; it must be an int
+    PAIR.permute([None]) -> DTypeError: is None; it must be an int
+    F.leaky_relu(PAIR, PAIR) -> DTypeError: must be one number
+    F.leaky_relu(PAIR, 1j) -> DTypeError: must be one number
+    F.leaky_relu(PAIR, (1,)) -> DTypeError: `negative_slope` is \(1,\);
+    ac.linalg.multi_dot(1.0) -> DTypeError: which a float is not
+    F.gelu(PAIR, 3) -> ArgumentError: =3; use 'none' or 'tanh'
+    F.gelu(PAIR, 'x' * 99) -> ArgumentError: ='x{56}\.\.\.; use
+    """,
+    globals(),
 )
-def test_what_is_no_number_or_word(call, error, match):
-    with pytest.raises(error, match=match):
-        call()

@@ -10,10 +10,11 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.refusals import refusals
 
 import autocalc as ac
 from autocalc import distributions as dist
-from autocalc.errors import ArgumentError, AutocalcError, DTypeError, ShapeError
+from autocalc.errors import AutocalcError
 
 pytestmark = pytest.mark.core
 COUNT = 20_000
@@ -194,65 +195,61 @@ NORMAL = dist.Normal(ac.zeros(3), 1.0)
 KINDS = dist.Categorical(ac.ones(3))
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: dist.RelaxedBernoulli(0.5), ArgumentError, "none are given, give one"),
-        (lambda: dist.RelaxedBernoulli("a", 0.5), DTypeError, "`temperature` is 'a'"),
-        (lambda: dist.RelaxedBernoulli(-1.0, 0.5), ArgumentError, "`temperature` of"),
-        (lambda: dist.RelaxedBernoulli(1.0, 1.5), ArgumentError, "`probs` of shape"),
-        (lambda: dist.RelaxedBernoulli(ac.ones(2), ac.ones(3)), ShapeError, "broadc"),
-        (lambda: dist.RelaxedBernoulli(1.0, 0.5).log_prob(ac.tensor(1.5)),
-         ArgumentError, "`value`.*numbers from 0 to 1"),
-        (lambda: dist.RelaxedOneHotCategorical(1.0, 0.5), ShapeError, "`probs` is 0-d"),
-        (lambda: dist.RelaxedOneHotCategorical(0.0, ac.ones(2)), ArgumentError,
-         "`temperature` of shape"),
-        (lambda: dist.RelaxedOneHotCategorical(ac.ones(2), ac.ones(3, 4)), ShapeError,
-         "broadcast"),
-        (lambda: dist.RelaxedOneHotCategorical(1.0, ac.ones(2)).log_prob(ac.ones(2)),
-         ArgumentError, "sum to 1"),
-        (lambda: dist.LogisticNormal(0.0, -1.0), ArgumentError, "`scale` of shape"),
-        (lambda: dist.LKJCholesky(1), ArgumentError, "`dim` is 1; it must be 2"),
-        (lambda: dist.LKJCholesky("a"), DTypeError, "`dim` is 'a'; it must be an int"),
-        (lambda: dist.LKJCholesky(2, 0.0), ArgumentError, "`concentration` of shape"),
-        (lambda: dist.LKJCholesky(2).log_prob(ac.ones(2, 2)), ArgumentError, "rows of"),
-        (lambda: dist.Wishart(3.0), ArgumentError, "Wishart: 0 of `covariance_matrix`"),
-        (lambda: dist.Wishart(3.0, ac.eye(2), ac.eye(2)), ArgumentError, "2 of `cov"),
-        (lambda: dist.Wishart(1.0, ac.eye(2)), ArgumentError, "numbers above 1, one"),
-        (lambda: dist.Wishart("a", ac.eye(2)), DTypeError, "`df` is 'a'; it must be"),
-        (lambda: dist.Wishart(3.0, ac.ones(2)), ShapeError, r"be \[..., K, K\]"),
-        (lambda: dist.Wishart(ac.ones(2) * 3, ac.eye(2).expand(3, 2, 2)), ShapeError,
-         "do not broadcast"),
-        (lambda: dist.Wishart(3.0, -ac.eye(2)), ArgumentError, "positive definite"),
-        (lambda: dist.Wishart(3.0, ac.eye(2)).nothing, AttributeError, "no attribute"),
-        (lambda: dist.kl_divergence(
-            dist.Wishart(3.0, ac.eye(2)), dist.Wishart(3.0, ac.eye(3))), ShapeError,
-         r"values of \(2, 2\) and \(3, 3\); they must be of one size"),
-        (lambda: dist.LowRankMultivariateNormal(ac.ones(2), ac.ones(2), ac.ones(2)),
-         ShapeError, r"`cov_factor` \(2,\) and `cov_diag` \(2,\); they must be"),
-        (lambda: dist.LowRankMultivariateNormal(1.0, ac.ones(2, 1), ac.ones(2)),
-         ShapeError, r"`loc` has shape \(\)"),
-        (lambda: dist.LowRankMultivariateNormal(
-            ac.ones(2), ac.ones(2, 1), -ac.ones(2)), ArgumentError, "`cov_diag` of"),
-        (lambda: dist.MixtureSameFamily(NORMAL, NORMAL), DTypeError,
-         "`mixture_distribution` is Normal.*must be a Categorical"),
-        (lambda: dist.MixtureSameFamily(
-            dist.OneHotCategorical(ac.ones(3)), NORMAL), DTypeError, "a Categorical"),
-        (lambda: dist.MixtureSameFamily(KINDS, 3), DTypeError,
-         "`component_distribution` is 3; it must be a distribution"),
-        (lambda: dist.MixtureSameFamily(KINDS, dist.Normal(0.0, 1.0)), ShapeError,
-         r"a batch of \(\) and the mixture \(3,\); they must be"),
-        (lambda: dist.MixtureSameFamily(
-            dist.Categorical(ac.ones(2, 3)), NORMAL), ShapeError, "with the same K"),
-        (lambda: dist.MixtureSameFamily(KINDS, NORMAL).entropy(), NotImplementedError,
-         "MixtureSameFamily has no `entropy`"),
-        (lambda: dist.MixtureSameFamily(KINDS, dist.Exponential(ac.ones(3))).log_prob(
-            ac.tensor(-1.0)), ArgumentError, "values of all components: numbers"),
-    ],
-)  # fmt: skip
-def test_errors(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
+test_errors = refusals(
+    r"""
+    dist.RelaxedBernoulli(0.5) -> ArgumentError: none are given, give one
+    dist.RelaxedBernoulli('a', 0.5) -> DTypeError: `temperature` is 'a'
+    dist.RelaxedBernoulli(-1.0, 0.5) -> ArgumentError: `temperature` of
+    dist.RelaxedBernoulli(1.0, 1.5) -> ArgumentError: `probs` of shape
+    dist.RelaxedBernoulli(ac.ones(2), ac.ones(3)) -> ShapeError: broadc
+    dist.RelaxedBernoulli(1.0, 0.5).log_prob(ac.tensor(1.5)) -> ArgumentError:
+        `value`.*numbers from 0 to 1
+    dist.RelaxedOneHotCategorical(1.0, 0.5) -> ShapeError: `probs` is 0-d
+    dist.RelaxedOneHotCategorical(0.0, ac.ones(2)) -> ArgumentError: `temperature` of
+        shape
+    dist.RelaxedOneHotCategorical(ac.ones(2), ac.ones(3, 4)) -> ShapeError: broadcast
+    dist.RelaxedOneHotCategorical(1.0, ac.ones(2)).log_prob(ac.ones(2)) ->
+        ArgumentError: sum to 1
+    dist.LogisticNormal(0.0, -1.0) -> ArgumentError: `scale` of shape
+    dist.LKJCholesky(1) -> ArgumentError: `dim` is 1; it must be 2
+    dist.LKJCholesky('a') -> DTypeError: `dim` is 'a'; it must be an int
+    dist.LKJCholesky(2, 0.0) -> ArgumentError: `concentration` of shape
+    dist.LKJCholesky(2).log_prob(ac.ones(2, 2)) -> ArgumentError: rows of
+    dist.Wishart(3.0) -> ArgumentError: Wishart: 0 of `covariance_matrix`
+    dist.Wishart(3.0, ac.eye(2), ac.eye(2)) -> ArgumentError: 2 of `cov
+    dist.Wishart(1.0, ac.eye(2)) -> ArgumentError: numbers above 1, one
+    dist.Wishart('a', ac.eye(2)) -> DTypeError: `df` is 'a'; it must be
+    dist.Wishart(3.0, ac.ones(2)) -> ShapeError: be \[..., K, K\]
+    dist.Wishart(ac.ones(2) * 3, ac.eye(2).expand(3, 2, 2)) -> ShapeError: do not
+        broadcast
+    dist.Wishart(3.0, -ac.eye(2)) -> ArgumentError: positive definite
+    dist.Wishart(3.0, ac.eye(2)).nothing -> AttributeError: no attribute
+    dist.kl_divergence(dist.Wishart(3.0, ac.eye(2)), dist.Wishart(3.0, ac.eye(3))) ->
+        ShapeError: values of \(2, 2\) and \(3, 3\); they must be of one size
+    dist.LowRankMultivariateNormal(ac.ones(2), ac.ones(2), ac.ones(2)) -> ShapeError:
+        `cov_factor` \(2,\) and `cov_diag` \(2,\); they must be
+    dist.LowRankMultivariateNormal(1.0, ac.ones(2, 1), ac.ones(2)) -> ShapeError: `loc`
+        has shape \(\)
+    dist.LowRankMultivariateNormal(ac.ones(2), ac.ones(2, 1), -ac.ones(2)) ->
+        ArgumentError: `cov_diag` of
+    dist.MixtureSameFamily(NORMAL, NORMAL) -> DTypeError: `mixture_distribution` is
+        Normal.*must be a Categorical
+    dist.MixtureSameFamily(dist.OneHotCategorical(ac.ones(3)), NORMAL) -> DTypeError: a
+        Categorical
+    dist.MixtureSameFamily(KINDS, 3) -> DTypeError: `component_distribution` is 3; it
+        must be a distribution
+    dist.MixtureSameFamily(KINDS, dist.Normal(0.0, 1.0)) -> ShapeError: a batch of \(\)
+        and the mixture \(3,\); they must be
+    dist.MixtureSameFamily(dist.Categorical(ac.ones(2, 3)), NORMAL) -> ShapeError: with
+        the same K
+    dist.MixtureSameFamily(KINDS, NORMAL).entropy() -> NotImplementedError:
+        MixtureSameFamily has no `entropy`
+    dist.MixtureSameFamily(KINDS,
+        dist.Exponential(ac.ones(3))).log_prob(ac.tensor(-1.0)) -> ArgumentError: values
+        of all components: numbers
+    """,
+    globals(),
+)
 
 
 NONSENSE = (None, True, "a", 1j, [], -1.0, math.nan, 2**70, ac.zeros(0), ac.zeros(2, 2),

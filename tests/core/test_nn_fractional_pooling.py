@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.refusals import refusals
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 F = nn.functional
 
@@ -65,87 +65,40 @@ def test_sizes_by_ratio_and_inputs_without_a_batch():
     assert F.fractional_max_pool2d(x.half(), 2, 4).dtype is ac.float16
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "match"),
-    [
-        (lambda x: F.fractional_max_pool2d(x, 2), ArgumentError, "neither of `output_"),
-        (
-            lambda x: F.fractional_max_pool2d(x, 2, 3, 0.5),
-            ArgumentError,
-            "fractional_max_pool2d: both of `output_size` and `output_ratio` are given",
-        ),
-        (
-            lambda x: F.fractional_max_pool2d(x, 2, output_ratio=1.5),
-            ArgumentError,
-            "`output_ratio` is 1.5; it must be a number between 0 and 1, or 2 of them",
-        ),
-        (
-            lambda x: F.fractional_max_pool2d(x, 2, output_ratio=(0.5, 0.5, 0.5)),
-            ArgumentError,
-            "or 2 of them",
-        ),
-        (
-            lambda x: F.fractional_max_pool2d(x, 2, output_ratio="x"),
-            DTypeError,
-            "`output_ratio` is 'x'; it must be one number",
-        ),
-        (
-            lambda x: F.fractional_max_pool2d(x, 2, 7),
-            ShapeError,
-            r"has shape \(1, 2, 7, 7\); for results of \(7, 7\) windows of \(2, 2\) n",
-        ),
-        (
-            lambda x: F.fractional_max_pool2d(x, 2, output_ratio=0.1),
-            ShapeError,
-            "and results 1 or more",
-        ),
-        (
-            lambda x: F.fractional_max_pool2d(x, 0, 2),
-            ArgumentError,
-            "`kernel_size` is 0; it must be an integer or 2 of them, 1 or more",
-        ),
-        (
-            lambda x: F.fractional_max_pool2d(x, 2, 2, None, 3),
-            ArgumentError,
-            "fractional_max_pool2d: `return_indices` is 3",
-        ),
-        (
-            lambda x: F.fractional_max_pool2d(x, 2, 2, _random_samples=x[0, 0]),
-            ShapeError,
-            r"`_random_samples` has shape \(7, 7\); it must be \(1, 2, 2\)",
-        ),
-        (
-            lambda x: F.fractional_max_pool2d(x.long(), 2, 2),
-            DTypeError,
-            "fractional_max_pool2d: takes float32 or float64, not int64",
-        ),
-        (
-            lambda x: F.fractional_max_pool3d(x[0, 0], 2, 2),
-            ShapeError,
-            r"fractional_max_pool3d: `input` has shape \(7, 7\)",
-        ),
-        (
-            lambda x: F.fractional_max_pool3d(x, 2, 2, None, None),
-            ArgumentError,
-            "fractional_max_pool3d: `return_indices` is None",
-        ),
-        (
-            lambda x: nn.FractionalMaxPool2d(2),
-            ArgumentError,
-            "FractionalMaxPool2d: neither of `output_size` and `output_ratio` are giv",
-        ),
-        (
-            lambda x: nn.FractionalMaxPool3d(2, 3, return_indices=3),
-            ArgumentError,
-            "FractionalMaxPool3d: `return_indices` is 3",
-        ),
-        (
-            lambda x: nn.FractionalMaxPool3d(2, 3, _random_samples=3),
-            DTypeError,
-            "FractionalMaxPool3d: ",
-        ),
-    ],
+test_impossible_calls = refusals(
+    r"""
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2) -> ArgumentError: neither of
+        `output_
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, 3, 0.5) -> ArgumentError:
+        fractional_max_pool2d: both of `output_size` and `output_ratio` are given
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, output_ratio=1.5) -> ArgumentError:
+        `output_ratio` is 1.5; it must be a number between 0 and 1, or 2 of them
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, output_ratio=(0.5, 0.5, 0.5)) ->
+        ArgumentError: or 2 of them
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, output_ratio='x') -> DTypeError:
+        `output_ratio` is 'x'; it must be one number
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, 7) -> ShapeError: has shape \(1, 2,
+        7, 7\); for results of \(7, 7\) windows of \(2, 2\) n
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, output_ratio=0.1) -> ShapeError:
+        and results 1 or more
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 0, 2) -> ArgumentError: `kernel_size`
+        is 0; it must be an integer or 2 of them, 1 or more
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, 2, None, 3) -> ArgumentError:
+        fractional_max_pool2d: `return_indices` is 3
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7), 2, 2, _random_samples=ac.randn(1, 2,
+        7, 7)[0, 0]) -> ShapeError: `_random_samples` has shape \(7, 7\); it must be
+        \(1, 2, 2\)
+    F.fractional_max_pool2d(ac.randn(1, 2, 7, 7).long(), 2, 2) -> DTypeError:
+        fractional_max_pool2d: takes float32 or float64, not int64
+    F.fractional_max_pool3d(ac.randn(1, 2, 7, 7)[0, 0], 2, 2) -> ShapeError:
+        fractional_max_pool3d: `input` has shape \(7, 7\)
+    F.fractional_max_pool3d(ac.randn(1, 2, 7, 7), 2, 2, None, None) -> ArgumentError:
+        fractional_max_pool3d: `return_indices` is None
+    nn.FractionalMaxPool2d(2) -> ArgumentError: FractionalMaxPool2d: neither of
+        `output_size` and `output_ratio` are giv
+    nn.FractionalMaxPool3d(2, 3, return_indices=3) -> ArgumentError:
+        FractionalMaxPool3d: `return_indices` is 3
+    nn.FractionalMaxPool3d(2, 3, _random_samples=3) -> DTypeError: FractionalMaxPool3d:
+    """,
+    globals(),
 )
-def test_impossible_calls(call, error, match):
-    with pytest.raises(error, match=match):
-        call(ac.randn(1, 2, 7, 7))

@@ -2,9 +2,9 @@
 """Sequences of different lengths: padded, packed, and through recurrent layers."""
 
 import pytest
+from tests.refusals import refusals
 
 import autocalc as ac
-from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn.utils import rnn
 from autocalc.testing import assert_close
 
@@ -73,27 +73,22 @@ def test_sorted_sequences_keep_no_order():
 
 
 PADDED = ac.ones(3, 2, 1)
-ERRORS = {
-    "order": (lambda: rnn.pack_padded_sequence(PADDED, [1, 3]), ArgumentError,
-              r"`lengths` are \[1, 3\]; the longest must come first"),
-    "lengths": (lambda: rnn.pack_padded_sequence(PADDED, [4, 1]), ArgumentError,
-                "there must be one for each, from 1 to 3"),
-    "dimensions": (lambda: rnn.pack_padded_sequence(ac.ones(3), [3]), ShapeError,
-                   r"`input` has shape \(3,\); it must be \(T, B, ...\)"),
-    "total": (lambda: rnn.pad_packed_sequence(rnn.pack_sequence([PADDED]),
-                                              total_length=2),
-              ArgumentError, "`total_length` is 2, and there are 3 steps"),
-    "side": (lambda: rnn.pad_sequence([PADDED], padding_side="top"), ArgumentError,
-             "`padding_side`='top'; use 'right' or 'left'"),
-    "unlike": (lambda: rnn.pad_sequence([PADDED, ac.ones(3)]), ShapeError,
-               r"shapes \(3, 2, 1\), \(3,\); give at least one"),
-    "features": (lambda: ac.nn.GRU(3, 4)(rnn.pack_padded_sequence(PADDED, [3, 1])),
-                 ShapeError, r"GRU: `PackedSequence.data` has shape \(4, 1\); it must"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ERRORS)
-def test_errors(name):
-    call, error, match = ERRORS[name]
-    with pytest.raises(error, match=match):
-        call()
+test_errors = refusals(
+    r"""
+    rnn.pack_padded_sequence(PADDED, [1, 3]) -> ArgumentError: `lengths` are \[1, 3\];
+        the longest must come first
+    rnn.pack_padded_sequence(PADDED, [4, 1]) -> ArgumentError: there must be one for
+        each, from 1 to 3
+    rnn.pack_padded_sequence(ac.ones(3), [3]) -> ShapeError: `input` has shape \(3,\);
+        it must be \(T, B, ...\)
+    rnn.pad_packed_sequence(rnn.pack_sequence([PADDED]), total_length=2) ->
+        ArgumentError: `total_length` is 2, and there are 3 steps
+    rnn.pad_sequence([PADDED], padding_side='top') -> ArgumentError:
+        `padding_side`='top'; use 'right' or 'left'
+    rnn.pad_sequence([PADDED, ac.ones(3)]) -> ShapeError: shapes \(3, 2, 1\), \(3,\);
+        give at least one
+    ac.nn.GRU(3, 4)(rnn.pack_padded_sequence(PADDED, [3, 1])) -> ShapeError: GRU:
+        `PackedSequence.data` has shape \(4, 1\); it must
+    """,
+    globals(),
+)

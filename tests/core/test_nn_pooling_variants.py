@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.refusals import refusals
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import ArgumentError, DTypeError, KernelDataError, ShapeError
 from autocalc.nn import functional as F
 
 pytestmark = pytest.mark.core
@@ -42,55 +42,24 @@ def test_no_rows_and_one_row_have_no_pairs():
 X, PLACES = ac.ones(1, 2, 4), ac.zeros(1, 2, 4, dtype=ac.int64)
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "match"),
-    [
-        (
-            lambda: F.lp_pool1d(X, 0, 2),
-            ArgumentError,
-            r"lp_pool1d: `norm_type` is 0\.0",
-        ),
-        (lambda: nn.LPPool2d(ac.inf, 2), ArgumentError, "LPPool2d: `norm_type` is inf"),
-        (lambda: nn.LPPool1d(2, 0), ArgumentError, "LPPool1d: `kernel_size` is 0"),
-        (lambda: F.max_unpool1d(X, PLACES[0], 2), ShapeError, "`indices` has shape"),
-        (lambda: F.max_unpool1d(X, X, 2), DTypeError, "`indices` has dtype float32"),
-        (
-            lambda: F.max_unpool1d(X, PLACES, 2, output_size=4),
-            ArgumentError,
-            "come from",
-        ),
-        (lambda: F.max_unpool1d(X, PLACES + 8, 2), KernelDataError, "8"),
-        (
-            lambda: F.max_unpool1d(X[..., :0], PLACES[..., :0], 2),
-            ShapeError,
-            "are empty",
-        ),
-        (lambda: nn.MaxUnpool2d(2)(X, PLACES, 2), ArgumentError, "`output_size` is"),
-        (lambda: F.local_response_norm(X, 0), ArgumentError, "`size` is 0; it must be"),
-        (
-            lambda: F.local_response_norm(X[0], 2),
-            ShapeError,
-            r"it must be \(N, C, ...\)",
-        ),
-        (lambda: nn.LocalResponseNorm(-1), ArgumentError, "LocalResponseNorm: `size`"),
-        (lambda: ac.pdist(X), ShapeError, r"pdist: `input` has shape .* \[N, M\]"),
-        (
-            lambda: ac.pdist(X[0], -1),
-            ArgumentError,
-            r"pdist: `p` is -1\.0; it must be 0",
-        ),
-        (
-            lambda: F.channel_shuffle(X, 3),
-            ShapeError,
-            "must be a multiple of groups = 3",
-        ),
-        (
-            lambda: nn.ChannelShuffle(0)(X),
-            ArgumentError,
-            "`groups` is 0; it must be an",
-        ),
-    ],
+test_what_is_wrong = refusals(
+    r"""
+    F.lp_pool1d(X, 0, 2) -> ArgumentError: lp_pool1d: `norm_type` is 0\.0
+    nn.LPPool2d(ac.inf, 2) -> ArgumentError: LPPool2d: `norm_type` is inf
+    nn.LPPool1d(2, 0) -> ArgumentError: LPPool1d: `kernel_size` is 0
+    F.max_unpool1d(X, PLACES[0], 2) -> ShapeError: `indices` has shape
+    F.max_unpool1d(X, X, 2) -> DTypeError: `indices` has dtype float32
+    F.max_unpool1d(X, PLACES, 2, output_size=4) -> ArgumentError: come from
+    F.max_unpool1d(X, PLACES + 8, 2) -> KernelDataError: 8
+    F.max_unpool1d(X[..., :0], PLACES[..., :0], 2) -> ShapeError: are empty
+    nn.MaxUnpool2d(2)(X, PLACES, 2) -> ArgumentError: `output_size` is
+    F.local_response_norm(X, 0) -> ArgumentError: `size` is 0; it must be
+    F.local_response_norm(X[0], 2) -> ShapeError: it must be \(N, C, ...\)
+    nn.LocalResponseNorm(-1) -> ArgumentError: LocalResponseNorm: `size`
+    ac.pdist(X) -> ShapeError: pdist: `input` has shape .* \[N, M\]
+    ac.pdist(X[0], -1) -> ArgumentError: pdist: `p` is -1\.0; it must be 0
+    F.channel_shuffle(X, 3) -> ShapeError: must be a multiple of groups = 3
+    nn.ChannelShuffle(0)(X) -> ArgumentError: `groups` is 0; it must be an
+    """,
+    globals(),
 )
-def test_what_is_wrong(call, error, match):
-    with pytest.raises(error, match=match):
-        call()

@@ -4,9 +4,9 @@
 import itertools
 
 import pytest
+from tests.refusals import refusals
 
 import autocalc as ac
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.testing import assert_close
 
 nn = ac.nn
@@ -154,36 +154,31 @@ def test_the_step_by_step_kernels_serve_float32_too():
     assert (out >= 0).all()
 
 
-ERRORS = {
-    "features": (lambda: nn.LSTM(3, 4)(ac.ones(5, 2, 2)), ShapeError,
-                 r"LSTM: `input` has shape \(5, 2, 2\); it must be \(T, B, 3\)"),
-    "dimensions": (lambda: nn.GRU(3, 4, batch_first=True)(ac.ones(3)), ShapeError,
-                   r"must be \(B, T, 3\), or \(T, 3\) for one"),
-    "no steps": (lambda: nn.GRU(3, 4)(ac.ones(0, 2, 3)), ShapeError,
-                 "give at least one step"),
-    "dtype": (lambda: nn.GRU(3, 4)(ac.ones(1, 2, 3).double()), DTypeError,
-              "`input` has dtype float64, the parameters float32; convert"),
-    "states": (lambda: nn.LSTM(3, 4)(ac.ones(1, 2, 3), ac.ones(1, 2, 4)),
-               ArgumentError, r"`hx` holds 1 states; it must be \(h0, c0\)"),
-    "shape of a state": (lambda: nn.GRU(3, 4)(ac.ones(1, 2, 3), ac.ones(1, 3, 4)),
-                         ShapeError, r"`h0` has shape \(1, 3, 4\); it must be \(1, 2"),
-    "no layers": (lambda: nn.RNN(3, 4, 0), ArgumentError, "both must be at least 1"),
-    "projection": (lambda: nn.LSTM(3, 4, proj_size=4), ArgumentError,
-                   "`proj_size` is 4; only an LSTM is projected, to less than"),
-    "nonlinearity": (lambda: nn.RNN(3, 4, nonlinearity="sin"), ArgumentError,
-                     "`nonlinearity`='sin'; use 'tanh' or 'relu'"),
-    "probability": (lambda: nn.RNN(3, 4, 2, dropout=2.0), ArgumentError, "`p` is 2.0"),
-    "cell": (lambda: nn.GRUCell(3, 4)(ac.ones(2, 4)), ShapeError,
-             r"GRUCell: `input` has shape \(2, 4\); it must be \(B, 3\)"),
-    "batch of a cell": (lambda: nn.RNNCell(3, 4)(ac.ones(2, 3), ac.ones(1, 4)),
-                        ShapeError, r"`h` has shape \(1, 4\); it must be \(2, 4\)"),
-    "states of a cell": (lambda: nn.LSTMCell(3, 4)(ac.ones(2, 3), ac.ones(2, 4)),
-                         ArgumentError, r"`hx` holds 1 states; it must be \(h, c\)"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ERRORS)
-def test_errors(name):
-    call, error, match = ERRORS[name]
-    with pytest.raises(error, match=match):
-        call()
+test_errors = refusals(
+    r"""
+    nn.LSTM(3, 4)(ac.ones(5, 2, 2)) -> ShapeError: LSTM: `input` has shape \(5, 2, 2\);
+        it must be \(T, B, 3\)
+    nn.GRU(3, 4, batch_first=True)(ac.ones(3)) -> ShapeError: must be \(B, T, 3\), or
+        \(T, 3\) for one
+    nn.GRU(3, 4)(ac.ones(0, 2, 3)) -> ShapeError: give at least one step
+    nn.GRU(3, 4)(ac.ones(1, 2, 3).double()) -> DTypeError: `input` has dtype float64,
+        the parameters float32; convert
+    nn.LSTM(3, 4)(ac.ones(1, 2, 3), ac.ones(1, 2, 4)) -> ArgumentError: `hx` holds 1
+        states; it must be \(h0, c0\)
+    nn.GRU(3, 4)(ac.ones(1, 2, 3), ac.ones(1, 3, 4)) -> ShapeError: `h0` has shape \(1,
+        3, 4\); it must be \(1, 2
+    nn.RNN(3, 4, 0) -> ArgumentError: both must be at least 1
+    nn.LSTM(3, 4, proj_size=4) -> ArgumentError: `proj_size` is 4; only an LSTM is
+        projected, to less than
+    nn.RNN(3, 4, nonlinearity='sin') -> ArgumentError: `nonlinearity`='sin'; use 'tanh'
+        or 'relu'
+    nn.RNN(3, 4, 2, dropout=2.0) -> ArgumentError: `p` is 2.0
+    nn.GRUCell(3, 4)(ac.ones(2, 4)) -> ShapeError: GRUCell: `input` has shape \(2, 4\);
+        it must be \(B, 3\)
+    nn.RNNCell(3, 4)(ac.ones(2, 3), ac.ones(1, 4)) -> ShapeError: `h` has shape \(1,
+        4\); it must be \(2, 4\)
+    nn.LSTMCell(3, 4)(ac.ones(2, 3), ac.ones(2, 4)) -> ArgumentError: `hx` holds 1
+        states; it must be \(h, c\)
+    """,
+    globals(),
+)

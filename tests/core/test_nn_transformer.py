@@ -4,9 +4,10 @@
 import math
 
 import pytest
+from tests.refusals import refusals
 
 import autocalc as ac
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import ArgumentError
 from autocalc.testing import assert_close
 
 nn = ac.nn
@@ -191,44 +192,37 @@ def test_bags_in_rows_and_the_layer():
 
 
 X = ac.ones(2, 3, 8)
-ERRORS = {
-    "heads": (lambda: nn.MultiheadAttention(8, 3), ArgumentError,
-              "`embed_dim` is 8 and `num_heads` 3; the heads must divide"),
-    "features": (lambda: nn.MultiheadAttention(4, 2)(X, X, X), ShapeError,
-                 r"have shapes \(2, 3, 8\), .* they must be \(S, B, 4\)"),
-    "padding": (lambda: nn.MultiheadAttention(8, 2)(X, X, X, ac.ones(2, 4) > 0),
-                ShapeError, r"`key_padding_mask` has shape \(2, 4\); .* \(3, 2\)"),
-    "mask": (lambda: nn.MultiheadAttention(8, 2)(X, X, X, attn_mask=ac.ones(3, 3)),
-             ShapeError, r"`attn_mask` has shape \(3, 3\); it must be \(2, 2\) or \(6"),
-    "dtype": (lambda: nn.MultiheadAttention(8, 2)(X, X, X, ac.ones(3, 2).long()),
-              DTypeError, "`key_padding_mask` has dtype int64; it must be bool, or"),
-    "activation": (lambda: nn.TransformerEncoderLayer(8, 2, activation="sin"),
-                   ArgumentError, "`activation`='sin'; use 'relu', 'gelu' or a func"),
-    "mode": (lambda: F.embedding_bag(ac.tensor([[0]]), X[0], mode="min"),
-             ArgumentError, "`mode`='min'; use 'sum', 'mean' or 'max'"),
-    "offsets": (lambda: F.embedding_bag(ac.tensor([0, 1]), X[0], ac.tensor([1])),
-                ArgumentError, r"`offsets` are \[1\]; they must begin with 0"),
-    "no offsets": (lambda: F.embedding_bag(ac.tensor([0, 1]), X[0]), ArgumentError,
-                   "needs `offsets`"),
-    "two bags": (lambda: F.embedding_bag(ac.tensor([[0]]), X[0], ac.tensor([0])),
-                 ArgumentError, "has a bag in each row"),
-    "not numbers": (lambda: F.embedding_bag(ac.ones(2, 2), X[0]), DTypeError,
-                    "embedding_bag: the index has dtype float32; it must be int64"),
-    "factors": (lambda: F.embedding_bag(ac.tensor([[0]]), X[0],
-                                        per_sample_weights=ac.ones(1, 1)),
-                ArgumentError, "are for mode 'sum', not 'mean'"),
-    "shape of factors": (lambda: F.embedding_bag(ac.tensor([[0]]), X[0], mode="sum",
-                                                 per_sample_weights=ac.ones(2)),
-                         ShapeError, r"has shape \(2,\); it must be that of `input`"),
-    "no table": (lambda: F.embedding_bag(ac.tensor([[0]]), X), ShapeError,
-                 r"must be \(B, L\) or \(N,\), and \(V, D\)"),
-    "table": (lambda: nn.EmbeddingBag(2, 2, _weight=ac.ones(3, 2)), ShapeError,
-              r"EmbeddingBag: `_weight` has shape \(3, 2\)"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ERRORS)
-def test_errors(name):
-    call, error, match = ERRORS[name]
-    with pytest.raises(error, match=match):
-        call()
+test_errors = refusals(
+    r"""
+    nn.MultiheadAttention(8, 3) -> ArgumentError: `embed_dim` is 8 and `num_heads` 3;
+        the heads must divide
+    nn.MultiheadAttention(4, 2)(X, X, X) -> ShapeError: have shapes \(2, 3, 8\), .* they
+        must be \(S, B, 4\)
+    nn.MultiheadAttention(8, 2)(X, X, X, ac.ones(2, 4) > 0) -> ShapeError:
+        `key_padding_mask` has shape \(2, 4\); .* \(3, 2\)
+    nn.MultiheadAttention(8, 2)(X, X, X, attn_mask=ac.ones(3, 3)) -> ShapeError:
+        `attn_mask` has shape \(3, 3\); it must be \(2, 2\) or \(6
+    nn.MultiheadAttention(8, 2)(X, X, X, ac.ones(3, 2).long()) -> DTypeError:
+        `key_padding_mask` has dtype int64; it must be bool, or
+    nn.TransformerEncoderLayer(8, 2, activation='sin') -> ArgumentError:
+        `activation`='sin'; use 'relu', 'gelu' or a func
+    F.embedding_bag(ac.tensor([[0]]), X[0], mode='min') -> ArgumentError: `mode`='min';
+        use 'sum', 'mean' or 'max'
+    F.embedding_bag(ac.tensor([0, 1]), X[0], ac.tensor([1])) -> ArgumentError: `offsets`
+        are \[1\]; they must begin with 0
+    F.embedding_bag(ac.tensor([0, 1]), X[0]) -> ArgumentError: needs `offsets`
+    F.embedding_bag(ac.tensor([[0]]), X[0], ac.tensor([0])) -> ArgumentError: has a bag
+        in each row
+    F.embedding_bag(ac.ones(2, 2), X[0]) -> DTypeError: embedding_bag: the index has
+        dtype float32; it must be int64
+    F.embedding_bag(ac.tensor([[0]]), X[0], per_sample_weights=ac.ones(1, 1)) ->
+        ArgumentError: are for mode 'sum', not 'mean'
+    F.embedding_bag(ac.tensor([[0]]), X[0], mode='sum', per_sample_weights=ac.ones(2))
+        -> ShapeError: has shape \(2,\); it must be that of `input`
+    F.embedding_bag(ac.tensor([[0]]), X) -> ShapeError: must be \(B, L\) or \(N,\), and
+        \(V, D\)
+    nn.EmbeddingBag(2, 2, _weight=ac.ones(3, 2)) -> ShapeError: EmbeddingBag: `_weight`
+        has shape \(3, 2\)
+    """,
+    globals(),
+)

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.refusals import refusals
 
 import autocalc as ac
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 mm = ac.nn.functional.grouped_mm
 
@@ -53,47 +52,27 @@ def test_no_groups_and_whole_matrices():
 A, B = ac.ones(4, 3), ac.ones(2, 3, 5)
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "match"),
-    [
-        (
-            lambda: mm(A, B),
-            ShapeError,
-            "and `offs` is left out; it belongs to",
-        ),
-        (lambda: mm(B, B.mT, offs=ends(1, 2)), ShapeError, "and `offs` is given"),
-        (
-            lambda: mm(A, B.mT, offs=ends(1, 2)),
-            ShapeError,
-            r"grouped_mm: `mat_a` has shape \(4, 3\), `mat_b` \(2, 5, 3\); they mu",
-        ),
-        (lambda: mm(A[0], B, offs=ends(1, 2)), ShapeError, "they must be"),
-        (lambda: mm(B[:1], B.mT), ShapeError, "they must be"),
-        (lambda: mm(A, B, offs=ends(4)), ShapeError, r"`offs` has shape \(1,\); it mu"),
-        (lambda: mm(A, A.T, offs=ends(4)[0]), ShapeError, r"for each group, \(G,\)"),
-        (lambda: mm(A, B, offs=ends(3, 2)), ArgumentError, r"`offs` is \[3, 2\]; the"),
-        (lambda: mm(A, B, offs=ends(3, 5)), ArgumentError, "be from 0 to 4"),
-        (lambda: mm(A, B, offs=ends(-1, 4)), ArgumentError, "must not decrease"),
-        (lambda: mm(A, B, offs=ends(1, 2).long()), DTypeError, "it must be int32"),
-        (lambda: mm(A, B, offs=[1, 4]), DTypeError, "grouped_mm: "),
-        (lambda: mm(A, B.double(), offs=ends(1, 2)), DTypeError, "grouped_mm: "),
-        (
-            lambda: mm(A.long(), B, offs=ends(1, 2)),
-            DTypeError,
-            "grouped_mm: takes floa",
-        ),
-        (
-            lambda: mm(A, B, offs=ends(1, 2), bias=A),
-            ArgumentError,
-            "grouped_mm: `bias` is not available; add it to the result",
-        ),
-        (
-            lambda: mm(A, B, offs=ends(1, 2), out_dtype=ac.float64),
-            DTypeError,
-            "`out_dtype` is float64; it must be that of `mat_a`, float32",
-        ),
-    ],
+test_impossible_calls = refusals(
+    r"""
+    mm(A, B) -> ShapeError: and `offs` is left out; it belongs to
+    mm(B, B.mT, offs=ends(1, 2)) -> ShapeError: and `offs` is given
+    mm(A, B.mT, offs=ends(1, 2)) -> ShapeError: grouped_mm: `mat_a` has shape \(4, 3\),
+        `mat_b` \(2, 5, 3\); they mu
+    mm(A[0], B, offs=ends(1, 2)) -> ShapeError: they must be
+    mm(B[:1], B.mT) -> ShapeError: they must be
+    mm(A, B, offs=ends(4)) -> ShapeError: `offs` has shape \(1,\); it mu
+    mm(A, A.T, offs=ends(4)[0]) -> ShapeError: for each group, \(G,\)
+    mm(A, B, offs=ends(3, 2)) -> ArgumentError: `offs` is \[3, 2\]; the
+    mm(A, B, offs=ends(3, 5)) -> ArgumentError: lie from 0 to 4
+    mm(A, B, offs=ends(-1, 4)) -> ArgumentError: must not decrease
+    mm(A, B, offs=ends(1, 2).long()) -> DTypeError: it must be int32
+    mm(A, B, offs=[1, 4]) -> DTypeError: grouped_mm:
+    mm(A, B.double(), offs=ends(1, 2)) -> DTypeError: grouped_mm:
+    mm(A.long(), B, offs=ends(1, 2)) -> DTypeError: grouped_mm: takes floa
+    mm(A, B, offs=ends(1, 2), bias=A) -> ArgumentError: grouped_mm: `bias` is not
+        available; add it to the result
+    mm(A, B, offs=ends(1, 2), out_dtype=ac.float64) -> DTypeError: `out_dtype` is
+        float64; it must be that of `mat_a`, float32
+    """,
+    globals(),
 )
-def test_impossible_calls(call, error, match):
-    with pytest.raises(error, match=match):
-        call()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 
 import pytest
+from tests.refusals import refusals
 
 import autocalc as ac
 from autocalc.errors import (
@@ -84,113 +85,70 @@ def test_huge_floats_are_floats():
     assert (ac.zeros(1, dtype=ac.float64) + 2**63).item() == 2.0**63
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "match"),
-    [
-        (lambda: X.var(True, True), ArgumentError, "`unbiased`=True must be alone"),
-        (lambda: X.std(False, None, True), ArgumentError, "std: `unbiased`=False"),
-        (lambda: X.var(0, True, correction=2), ArgumentError, "say the same; give one"),
-        (
-            lambda: X.squeeze(None),
-            ArgumentError,
-            "squeeze: `dim` is None; leave it out",
-        ),
-        (lambda: X.clone().squeeze_(None), ArgumentError, "squeeze: `dim` is None"),
-        (lambda: ac.multinomial(X, 0), ArgumentError, "`num_samples` is 0; draw 1"),
-        (lambda: MASK - 1, DTypeError, "sub: an operand is boolean; write ~mask"),
-        (lambda: 1 - MASK, DTypeError, "sub: an operand is boolean"),
-        (lambda: I8 - MASK, DTypeError, "sub: an operand is boolean"),
-        (lambda: I8.clone().sub_(MASK), DTypeError, "sub: an operand is boolean"),
-        (lambda: I8.sub(MASK, alpha=2), DTypeError, "sub: an operand is boolean"),
-        (lambda: ac.rsub(MASK, 1, alpha=2), DTypeError, "sub: an operand is boolean"),
-        (lambda: I8.add(1, alpha=0.5), DTypeError, "add: `alpha` is 0.5, a factor of"),
-        (lambda: I8.sub(1, alpha=True), DTypeError, "sub: `alpha` is True, a factor"),
-        (lambda: I8.clone().add_(1, alpha=0.5), DTypeError, "add_: `alpha` is 0.5"),
-        (lambda: MASK.clone().add_(1), DTypeError, "dtype int64, .* stored in bool"),
-        (lambda: MASK.clone().mul_(I8), DTypeError, "dtype int8, .* stored in bool"),
-        (lambda: MASK.clone().square_(), DTypeError, "dtype int64, .* stored in bool"),
-        (lambda: I8**-1, ArgumentError, "exponent -1 of a tensor of int8 has no"),
-        (lambda: I8.clone().pow_(-2), ArgumentError, "exponent -2 .* with .float"),
-        (MASK.argmax, DTypeError, "argmax: a tensor of bool has two values"),
-        (lambda: MASK.argmin(0), DTypeError, "argmin: a tensor of bool .* .int()"),
-        (lambda: MASK.topk(1), DTypeError, "topk: a tensor of bool has no ranks"),
-        (MASK.median, DTypeError, "median: a tensor of bool has no ranks"),
-        (lambda: MASK.kthvalue(1), DTypeError, "kthvalue: a tensor of bool"),
-        (MASK.floor, DTypeError, "floor: a tensor of bool is not rounded"),
-        (MASK.round, DTypeError, "round: a tensor of bool is not rounded"),
-        (lambda: I8.round(decimals=1), DTypeError, "round: takes float32 or float64"),
-        (I8.frac, DTypeError, "frac: takes float32 or float64, not int8"),
-        (I8.nanmean, DTypeError, "nanmean: takes float32 or float64"),
-        (lambda: I8.cumsum(0, dtype=ac.bool), DTypeError, "`dtype` is bool, which has"),
-        (lambda: +MASK, DTypeError, "positive: a tensor of bool has no sign"),
-        (
-            lambda: X @ X.double(),
-            DTypeError,
-            "are float32 and float64; they must be of",
-        ),
-        (lambda: X.mv(X[0].long()), DTypeError, "matmul: the tensors are float32 and"),
-        (lambda: ac.isclose(X, X.double()), DTypeError, "isclose: the tensors are"),
-        (lambda: X.heaviside(X.double()), DTypeError, "heaviside: the tensors are"),
-        (
-            lambda: X.masked_scatter(X > 1, X.double()),
-            DTypeError,
-            "masked_scatter: the",
-        ),
-        (
-            lambda: ac.cross(ac.ones(3), I8),
-            DTypeError,
-            "cross: the tensors are float32",
-        ),
-        (
-            lambda: X.lerp(X.double(), 0.5),
-            DTypeError,
-            "lerp: the tensors are float32, ",
-        ),
-        (lambda: I8.lerp(I8, 0.5), DTypeError, "int8, int8; they must all be float32"),
-        (lambda: X.addcmul(X, 2), DTypeError, "addcmul: needs a Tensor, not int"),
-        (lambda: MASK.addcmul(MASK, MASK), DTypeError, "addcmul: the tensors are bool"),
-        (lambda: I8.addcdiv(I8, I8), DTypeError, "addcdiv: divides int8 by int8"),
-        (lambda: ac.zeros(2, size=(3,)), ArgumentError, r"`size`=\(3,\); give one"),
-        (
-            lambda: X.tile(2, dims=(2,)),
-            ArgumentError,
-            r"tile: the sizes \(2,\) are given",
-        ),
-        (lambda: ac.zeros(2, device=False), ArgumentError, "'False' is not available"),
-        (lambda: X.to(device=True), ArgumentError, "device: 'True' is not available"),
-        (lambda: X.new_zeros(2, dtype=()), DTypeError, r"dtype \(\) is not supported"),
-        (lambda: I8.nan_to_num(X), DTypeError, "nan_to_num: `nan` is tensor"),
-        (lambda: ac.zeros(0).bernoulli(-1.0), ArgumentError, "`p` is -1.0; a probab"),
-        (lambda: X.max(keepdim=True), ArgumentError, "max: `keepdim` is for one dim"),
-        (lambda: X.min(keepdim=True), ArgumentError, "min: `keepdim` .* or use amin"),
-        ((X > 1).trace, DTypeError, "trace: a tensor of bool has no sum"),
-        (
-            lambda: ac.nn.Hardtanh(1.0, 1.0),
-            ArgumentError,
-            "above `max_val`=1.0 or equal",
-        ),
-        (lambda: ac.nn.Hardtanh("a"), DTypeError, "Hardtanh: `limits` is 'a'"),
-        (
-            lambda: ac.nn.TripletMarginLoss(0),
-            ArgumentError,
-            "`margin` is 0; it must be",
-        ),
-        (
-            lambda: ac.nn.ParameterList(X),
-            DTypeError,
-            r"is one tensor of shape \(2, 2\)",
-        ),
-        (
-            lambda: ac.nn.ParameterList(0),
-            DTypeError,
-            "`values` is 0; it must be a list",
-        ),
-        (lambda: X.clone().fill_(X), ShapeError, r"fill_: `value` has shape \(2, 2\)"),
-    ],
+test_mistakes = refusals(
+    r"""
+    X.var(True, True) -> ArgumentError: `unbiased`=True must be alone
+    X.std(False, None, True) -> ArgumentError: std: `unbiased`=False
+    X.var(0, True, correction=2) -> ArgumentError: say the same; give one
+    X.squeeze(None) -> ArgumentError: squeeze: `dim` is None; leave it out
+    X.clone().squeeze_(None) -> ArgumentError: squeeze: `dim` is None
+    ac.multinomial(X, 0) -> ArgumentError: `num_samples` is 0; draw 1
+    MASK - 1 -> DTypeError: sub: an operand is boolean; write ~mask
+    1 - MASK -> DTypeError: sub: an operand is boolean
+    I8 - MASK -> DTypeError: sub: an operand is boolean
+    I8.clone().sub_(MASK) -> DTypeError: sub: an operand is boolean
+    I8.sub(MASK, alpha=2) -> DTypeError: sub: an operand is boolean
+    ac.rsub(MASK, 1, alpha=2) -> DTypeError: sub: an operand is boolean
+    I8.add(1, alpha=0.5) -> DTypeError: add: `alpha` is 0.5, a factor of
+    I8.sub(1, alpha=True) -> DTypeError: sub: `alpha` is True, a factor
+    I8.clone().add_(1, alpha=0.5) -> DTypeError: add_: `alpha` is 0.5
+    MASK.clone().add_(1) -> DTypeError: dtype int64, .* stored in bool
+    MASK.clone().mul_(I8) -> DTypeError: dtype int8, .* stored in bool
+    MASK.clone().square_() -> DTypeError: dtype int64, .* stored in bool
+    I8 ** (-1) -> ArgumentError: exponent -1 of a tensor of int8 has no
+    I8.clone().pow_(-2) -> ArgumentError: exponent -2 .* with .float
+    MASK.argmax() -> DTypeError: argmax: a tensor of bool has two values
+    MASK.argmin(0) -> DTypeError: argmin: a tensor of bool .* .int()
+    MASK.topk(1) -> DTypeError: topk: a tensor of bool has no ranks
+    MASK.median() -> DTypeError: median: a tensor of bool has no ranks
+    MASK.kthvalue(1) -> DTypeError: kthvalue: a tensor of bool
+    MASK.floor() -> DTypeError: floor: a tensor of bool is not rounded
+    MASK.round() -> DTypeError: round: a tensor of bool is not rounded
+    I8.round(decimals=1) -> DTypeError: round: takes float32 or float64
+    I8.frac() -> DTypeError: frac: takes float32 or float64, not int8
+    I8.nanmean() -> DTypeError: nanmean: takes float32 or float64
+    I8.cumsum(0, dtype=ac.bool) -> DTypeError: `dtype` is bool, which has
+    +MASK -> DTypeError: positive: a tensor of bool has no sign
+    X @ X.double() -> DTypeError: are float32 and float64; they must be of
+    X.mv(X[0].long()) -> DTypeError: matmul: the tensors are float32 and
+    ac.isclose(X, X.double()) -> DTypeError: isclose: the tensors are
+    X.heaviside(X.double()) -> DTypeError: heaviside: the tensors are
+    X.masked_scatter(X > 1, X.double()) -> DTypeError: masked_scatter: the
+    ac.cross(ac.ones(3), I8) -> DTypeError: cross: the tensors are float32
+    X.lerp(X.double(), 0.5) -> DTypeError: lerp: the tensors are float32,
+    I8.lerp(I8, 0.5) -> DTypeError: int8, int8; they must all be float32
+    X.addcmul(X, 2) -> DTypeError: addcmul: needs a Tensor, not int
+    MASK.addcmul(MASK, MASK) -> DTypeError: addcmul: the tensors are bool
+    I8.addcdiv(I8, I8) -> DTypeError: addcdiv: divides int8 by int8
+    ac.zeros(2, size=(3,)) -> ArgumentError: `size`=\(3,\); give one
+    X.tile(2, dims=(2,)) -> ArgumentError: tile: the sizes \(2,\) are given
+    ac.zeros(2, device=False) -> ArgumentError: 'False' is not available
+    X.to(device=True) -> ArgumentError: device: 'True' is not available
+    X.new_zeros(2, dtype=()) -> DTypeError: dtype \(\) is not supported
+    I8.nan_to_num(X) -> DTypeError: nan_to_num: `nan` is tensor
+    ac.zeros(0).bernoulli(-1.0) -> ArgumentError: `p` is -1.0; a probab
+    X.max(keepdim=True) -> ArgumentError: max: `keepdim` is for one dim
+    X.min(keepdim=True) -> ArgumentError: min: `keepdim` .* or use amin
+    (X > 1).trace() -> DTypeError: trace: a tensor of bool has no sum
+    ac.nn.Hardtanh(1.0, 1.0) -> ArgumentError: above `max_val`=1.0 or equal
+    ac.nn.Hardtanh('a') -> DTypeError: Hardtanh: `limits` is 'a'
+    ac.nn.TripletMarginLoss(0) -> ArgumentError: `margin` is 0; it must be
+    ac.nn.ParameterList(X) -> DTypeError: is one tensor of shape \(2, 2\)
+    ac.nn.ParameterList(0) -> DTypeError: `values` is 0; it must be a list
+    X.clone().fill_(X) -> ShapeError: fill_: `value` has shape \(2, 2\)
+    """,
+    globals(),
 )
-def test_mistakes(call, error, match):
-    with pytest.raises(error, match=match):
-        call()
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1.5, NAN])
