@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.progress import track
 
 import autocalc as ac
-from autocalc.cli._timing import Call
+from autocalc.cli._timing import TimedRow
 from benchmarks.compiler import AWAY_FROM_BLOCKS, compiled, known_flags
 from benchmarks.kernels.cases import ROWS, Row, arguments
 from benchmarks.peers import BOUND, QUIET, ROOT, Peer, started, worker
@@ -237,7 +237,7 @@ def main() -> None:
         parser.error(f"no row matches; there are: {', '.join(ROWS)}")
     screen = console()
     if options.kernels:
-        able = [row for row in rows if options.kernels in Call(row).sets()]
+        able = [row for row in rows if options.kernels in TimedRow(row).sets()]
         if not able:
             parser.error(f"{options.kernels} takes none of {len(rows)} rows")
         if len(able) < len(rows):

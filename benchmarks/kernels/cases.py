@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from autocalc._kernels.benchmarks import ROWS, Row, arguments
+from autocalc._kernels.benchmarks import ROWS, BenchmarkRow, arguments
 
-__all__ = ["PYTORCH_NAMES", "ROWS", "Row", "arguments"]
+__all__ = ["PYTORCH_NAMES", "ROWS", "BenchmarkRow", "arguments"]
 
 #: Kernels that are functions of the same name and arguments in PyTorch and AutoCalc.
 PYTORCH_NAMES = (

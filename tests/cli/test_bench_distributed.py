@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from autocalc.cli._cost_model import Link, Step
+from autocalc.cli._cost_model import Link, StepModel
 
 TINY = ("--steps", 1, "--d-model", 16, "--batch-size", 2, "--seq-len", 8)
 SMALL = ("--heads", 2, "--layers", 1)
@@ -21,7 +21,7 @@ def test_an_all_reduce_sends_all_but_a_part_twice():
 
 
 def test_backward_hides_what_is_sent_but_for_the_last_bucket():
-    step = Step(per_sample=1.0, nbytes=10**8, last=10**7)
+    step = StepModel(per_sample=1.0, nbytes=10**8, last=10**7)
     assert step.seconds(3, SLOW, 1) == 3.0
     assert step.seconds(3, SLOW, 2) == pytest.approx(3.0 + 0.002 + 0.1)
     assert step.seconds(0.3, SLOW, 2) == pytest.approx(0.3 + 1.002 - 0.2)
@@ -31,7 +31,7 @@ def test_backward_hides_what_is_sent_but_for_the_last_bucket():
 @pytest.mark.parametrize("last", [10**4, 9 * 10**7])
 @pytest.mark.parametrize("n", [2, 4, 64])
 def test_at_the_break_even_hosts_are_as_fast_as_one(n, last):
-    step = Step(per_sample=0.01, nbytes=10**8, last=last)
+    step = StepModel(per_sample=0.01, nbytes=10**8, last=last)
     batch = step.break_even(SLOW, n)
     alone, together = (step.seconds(batch / m, SLOW, m) for m in (1, n))
     assert together == pytest.approx(alone)

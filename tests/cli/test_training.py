@@ -10,7 +10,7 @@ import pytest
 import autocalc as ac
 from autocalc.cli import _checkpoint as checkpoint
 from autocalc.cli._memory import in_megabytes, resident_bytes
-from autocalc.cli._training import Config, EpochEnd, Step, Training, evaluate
+from autocalc.cli._training import Config, EpochEnd, Training, TrainingStep, evaluate
 from autocalc.errors import CheckpointError
 
 CONFIG = Config(
@@ -32,7 +32,7 @@ def parameters(training):
 def test_it_learns():
     training = Training(CONFIG)
     events = list(training.run())
-    steps = [e for e in events if isinstance(e, Step)]
+    steps = [e for e in events if isinstance(e, TrainingStep)]
     ends = [e for e in events if isinstance(e, EpochEnd)]
     assert [e.number for e in ends] == [1, 2, 3]
     assert [e.number for e in steps] == list(range(1, 46)) * 3
@@ -52,7 +52,7 @@ def test_it_learns():
 def test_the_learning_rate_falls_to_nothing_over_all_epochs():
     training = Training(replace(CONFIG, schedule="cosine", epochs=2))
     group = training.optimizer.param_groups[0]
-    rates = [group["lr"] for event in training.run() if isinstance(event, Step)]
+    rates = [group["lr"] for event in training.run() if isinstance(event, TrainingStep)]
     assert len(rates) == 90
     assert rates[0] == CONFIG.lr
     assert rates[45] == pytest.approx(CONFIG.lr / 2)

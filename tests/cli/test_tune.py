@@ -12,7 +12,7 @@ from tests.kernel_table import TABLE, adapt
 import autocalc as ac
 from autocalc._kernels import benchmarks
 from autocalc.cli import _timing
-from autocalc.cli._timing import Call, seconds_of
+from autocalc.cli._timing import TimedRow, seconds_of
 from autocalc.plugin import KernelImpl, KernelSet
 
 SMALL = {
@@ -96,13 +96,13 @@ def test_times_are_medians_of_turns_that_alternate(vendors, monkeypatch):
 
     monkeypatch.setattr(_timing, "_turn", turn)
     monkeypatch.setattr(_timing, "MOST_TURNS", 3)
-    call = Call(SMALL["gemm 17x33x65"])
+    call = TimedRow(SMALL["gemm 17x33x65"])
     assert seconds_of(call, ["swift", "plodding"], 1) == {"swift": 2, "plodding": 2}
     assert turns == ["swift", "plodding"] * 3
 
 
 def test_a_turn_runs_the_set_it_names(vendors):
-    call = Call(SMALL["gemm 17x33x65"])
+    call = TimedRow(SMALL["gemm 17x33x65"])
     assert call.sets() == ["swift", "plodding", "reference"]
     with ac.kernels.count() as calls:
         times = seconds_of(call, ["plodding", "reference"], 0)

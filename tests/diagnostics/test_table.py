@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from autocalc._dispatch._callers import Line
+from autocalc._dispatch._callers import UserLine
 from autocalc.diagnostics import Flag
 from autocalc.diagnostics._table import (
     aligned,
@@ -36,12 +36,12 @@ def test_numbers_for_people():
     assert share(0.125) == "12.5%"
     assert sizes(()) == "[]"
     assert sizes(None) == ""
-    assert place(Line("/a/b.py", 3, "f")) == "b.py:3"
+    assert place(UserLine("/a/b.py", 3, "f")) == "b.py:3"
     assert place(None) == ""
 
 
 def test_flags_print_in_one_line_and_are_plain_data():
-    line = Line("/a/net.py", 7, "forward")
+    line = UserLine("/a/net.py", 7, "forward")
     flag = Flag("dead", "act", 1.0, 0.5, "Look.", "ReLU", line)
     assert str(flag) == "dead: act (ReLU) at net.py:7: 1, threshold 0.5. Look."
     assert plain(flag)["line"] == {

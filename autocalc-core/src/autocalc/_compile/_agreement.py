@@ -18,7 +18,7 @@ from autocalc._compile._trace import (
     Constant,
     Copied,
     Gradient,
-    Made,
+    NewLeaf,
     Owned,
     Trace,
 )
@@ -220,7 +220,7 @@ class Numbers:
         if leaf is not None:
             return "a new gradient", id(leaf)
         returned = any(
-            isinstance(x, Made) and x.view.slot == slot for x in self.trace.leaves
+            isinstance(x, NewLeaf) and x.view.slot == slot for x in self.trace.leaves
         )
         nbytes = self.trace.memory.slots[slot].nbytes
         return ("a result" if returned else "a temporary"), nbytes
@@ -237,7 +237,7 @@ class Numbers:
         return "constant", array.shape, array.dtype, array.tobytes()
 
     def _leaf(self, leaf: Any) -> Any:
-        if isinstance(leaf, Made):
+        if isinstance(leaf, NewLeaf):
             return self.view(leaf.view)
         if isinstance(leaf, Copied):
             return leaf.array.shape, leaf.array.dtype, leaf.array.tobytes()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._compile._signature import Call
+from autocalc._compile._signature import Signature
 from autocalc._compile._together import Together
 from autocalc._graph._node import Leaf
 from autocalc._program._memory import Memory
@@ -55,7 +55,7 @@ class Asked:
 def asked_guards(
     asked: dict[int, tuple[Tensor, bool]],
     memory: Memory,
-    call: Call,
+    call: Signature,
     before: set[Leaf],
 ) -> list[Asked]:
     """Return guards of the tensors that were there before the function ran.

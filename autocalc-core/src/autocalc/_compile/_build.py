@@ -6,7 +6,7 @@ from __future__ import annotations
 from autocalc._compile._motion import Motion, most_bytes
 from autocalc._compile._moving import Number, moving_instruction
 from autocalc._compile._prologue import is_exported
-from autocalc._compile._trace import Constant, Gradient, Made, Owned, Trace
+from autocalc._compile._trace import Constant, Gradient, NewLeaf, Owned, Trace
 from autocalc._program._form import Program
 
 
@@ -28,7 +28,7 @@ def build(
         if isinstance(binding, Owned) and id(binding.tensor) in registered
     }
     used = {v.slot for i in trace.instructions for v in i.views()}
-    returned = {leaf.view.slot for leaf in trace.leaves if isinstance(leaf, Made)}
+    returned = {leaf.view.slot for leaf in trace.leaves if isinstance(leaf, NewLeaf)}
     used |= returned
     results = {view.slot for _, view in trace.gradients}
     results |= {index for index in trace.lent() if slots[index].made}

@@ -20,7 +20,7 @@ from autocalc._compile._passes import optimize
 from autocalc._compile._prologue import Prologue
 from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._replay import Replay
-from autocalc._compile._signature import Call
+from autocalc._compile._signature import Signature
 from autocalc._compile._table import MemoryReport, Segment, program_table, segments
 from autocalc._compile._together import Together
 from autocalc._compile._trace import Constant, Owned, Trace
@@ -129,7 +129,7 @@ class CompiledProgram:
         """Indices of the instructions where Python runs: callbacks among them."""
         return [i for part in self.segments if part.python for i in part.instructions]
 
-    def holds(self, call: Call) -> bool:
+    def holds(self, call: Signature) -> bool:
         """Return whether the program does what the function would do with `call`."""
         if (call.numbers or self._ranges) and not self._takes(call.numbers):
             return False
@@ -180,7 +180,7 @@ class CompiledProgram:
             and all(_hooks(leaf) == hooks for leaf, hooks in self._hooks)
         )
 
-    def run(self, call: Call) -> Any:
+    def run(self, call: Signature) -> Any:
         """Run the program; return what the function returns."""
         for cell, link in self._cells:
             get = self._sources.get(link.source)
@@ -197,7 +197,7 @@ class CompiledProgram:
             leaf.grad = None
         return result
 
-    def checked(self, call: Call, function: Callable[..., Any]) -> Any:
+    def checked(self, call: Signature, function: Callable[..., Any]) -> Any:
         """Run the program and, from the same state, the function; compare.
 
         Returns what the function returns; its writes stay.

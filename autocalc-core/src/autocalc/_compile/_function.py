@@ -16,10 +16,10 @@ from autocalc._compile._guards import Guard, assigned_at
 from autocalc._compile._motion import motion_of
 from autocalc._compile._passes._remaking import is_product
 from autocalc._compile._recorder import StepRecorder
-from autocalc._compile._signature import Call
+from autocalc._compile._signature import Signature
 from autocalc._compile._trace import Trace, finish, leaves_with_gradients
 from autocalc._compile._tracked import untracked
-from autocalc._compile._watch import Watch
+from autocalc._compile._watch import FunctionWatch
 from autocalc._dispatch.selection.state import current, recorder
 from autocalc._graph import _lines
 from autocalc._program._work import work_of
@@ -130,7 +130,7 @@ class Compiled:
         """Replay the program of this signature, or record it."""
         if recorder() is not None or _lines.is_tracing():
             return self._function(*args, **kwargs)
-        call = Call(args, kwargs)
+        call = Signature(args, kwargs)
         with self._lock:
             entry = self._entries.get(call.key)
             if entry is None:
@@ -142,7 +142,7 @@ class Compiled:
                 return self._function(*args, **kwargs)
             return self._record(entry, call)
 
-    def _enter(self, call: Call) -> Entry:
+    def _enter(self, call: Signature) -> Entry:
         if len(self._entries) >= MAX_SIGNATURES:
             del self._entries[next(iter(self._entries))]
         entry = self._entries[call.key] = Entry(call.held)
@@ -162,7 +162,7 @@ class Compiled:
             f"`cache[:, : t + 1]`; then one program holds for all positions."
         )
 
-    def _replay(self, program: CompiledProgram, call: Call) -> Any:
+    def _replay(self, program: CompiledProgram, call: Signature) -> Any:
         self._replays += 1
         if self._check and self._replays % self._check == 0:
             return program.checked(call, self._function)
@@ -170,7 +170,7 @@ class Compiled:
 
     # ---- recording -----------------------------------------------------------------
 
-    def _record(self, entry: Entry, call: Call) -> Any:
+    def _record(self, entry: Entry, call: Signature) -> Any:
         """Run the function, recorded; make a program if it did as the last time."""
         empty = current().selection.empty
         before = set(leaves_with_gradients())
@@ -182,7 +182,7 @@ class Compiled:
             args, kwargs = call.followed(entry.numbers, following)
             following.captured(entry.captured)
             spans = following.spans
-            watch = Watch(recording, self._function, spans)
+            watch = FunctionWatch(recording, self._function, spans)
             with recording, watch:
                 result = self._function(*args, **kwargs)
             del args, kwargs

@@ -19,7 +19,7 @@ from typing import Any
 from autocalc._compile._places import MISSING, Held, Place
 from autocalc._compile._together import Together
 from autocalc._compile._tracked import given
-from autocalc._dispatch._callers import Line
+from autocalc._dispatch._callers import UserLine
 from autocalc._tensor import Tensor
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -189,7 +189,7 @@ class Inside:
         self.what, self.code, self.only_effects = what, code, only_effects
         self.held = held
         self.source = id(held.thing), ""
-        self.line: Line | None = None
+        self.line: UserLine | None = None
         self._take = take
         self._picture = take(held.thing)
 
@@ -216,7 +216,7 @@ class Drawn:
     def __init__(
         self,
         what: str,
-        line: Line | None,
+        line: UserLine | None,
         held: Held | None = None,
         code: CodeType | None = None,
     ) -> None:
@@ -308,8 +308,8 @@ def assigned_at(guard: AnyGuard) -> str:
     for step in dis.get_instructions(code):
         number = getattr(step, "line_number", step.starts_line) or number
         if step.opname.startswith("STORE_") and step.argval == name:
-            return f" It is set at {Line(code.co_filename, number, code.co_name)}"
-    where = Line(code.co_filename, code.co_firstlineno, code.co_name)
+            return f" It is set at {UserLine(code.co_filename, number, code.co_name)}"
+    where = UserLine(code.co_filename, code.co_firstlineno, code.co_name)
     return f" It is used in {where}"
 
 

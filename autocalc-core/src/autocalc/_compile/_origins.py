@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from autocalc._dispatch._callers import FORWARD, Line, Paths, Site, caller
+from autocalc._dispatch._callers import FORWARD, Paths, Site, UserLine, caller
 from autocalc._graph._node import next_serial
 
 
-class Origin(Line):
+class Origin(UserLine):
     """A user's line, with the operator and the module that run there.
 
     Attributes
@@ -40,7 +40,7 @@ class Origins:
         self._modules: list[str] = []
         self._paths = Paths()
 
-    def here(self) -> Line | None:
+    def here(self) -> UserLine | None:
         """Return the user's line that leads to the caller, as an `Origin`."""
         found = caller()
         if found.line is None:

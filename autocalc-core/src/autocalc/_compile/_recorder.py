@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from autocalc._compile._origins import Origins
-from autocalc._dispatch._callers import Line, users_line
+from autocalc._dispatch._callers import UserLine, users_line
 from autocalc._dispatch.engine.eager import pause
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current, enter, leave, recordings
@@ -66,7 +66,7 @@ class StepRecorder(Recorder):
         recordings.remove(self)
         pause(bool(recordings))
 
-    def _line(self) -> Line | None:
+    def _line(self) -> UserLine | None:
         return self._origins.here()
 
     def on_host(

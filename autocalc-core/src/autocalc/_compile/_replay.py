@@ -24,7 +24,7 @@ from autocalc._compile._trace import (
     Copied,
     Given,
     Gradient,
-    Made,
+    NewLeaf,
     Owned,
     Same,
     Trace,
@@ -198,7 +198,7 @@ def _owner(binding: Argument | Owned | Gradient) -> Owner:
     return binding.tensor if isinstance(binding, Owned) else binding.leaf
 
 
-def _leaf(leaf: Made | Copied | Given | Same) -> ResultLeaf:
+def _leaf(leaf: NewLeaf | Copied | Given | Same) -> ResultLeaf:
     if isinstance(leaf, Given):
         return leaf.number
     if isinstance(leaf, Copied):

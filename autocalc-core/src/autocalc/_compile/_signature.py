@@ -17,7 +17,7 @@ from autocalc._tensor.dtypes import get_default_dtype
 PLAIN = (bool, complex, str, bytes, type(None))
 
 
-class Call:
+class Signature:
     """One call's arguments: its tensors, and the key under which programs are kept.
 
     Attributes

@@ -14,11 +14,11 @@ import numpy as np
 from autocalc._compile._asked import asked_guards
 from autocalc._compile._guards import Inside, changed, is_effect, thing_of
 from autocalc._compile._recorder import StepRecorder
-from autocalc._compile._signature import Call
+from autocalc._compile._signature import Signature
 from autocalc._compile._structure import flatten
 from autocalc._compile._tracked import Span
-from autocalc._compile._watch import Watch
-from autocalc._dispatch._callers import Line
+from autocalc._compile._watch import FunctionWatch
+from autocalc._dispatch._callers import UserLine
 from autocalc._dispatch.device.addresses import address
 from autocalc._graph._frozen import frozen_objects
 from autocalc._graph._node import Leaf, leaves
@@ -58,7 +58,7 @@ class Constant(NamedTuple):
 Binding = Argument | Owned | Gradient | Constant
 
 
-class Made(NamedTuple):
+class NewLeaf(NamedTuple):
     """A leaf of the result that the function made, or a view of what was there."""
 
     view: View
@@ -83,7 +83,7 @@ class Same(NamedTuple):
 
 
 #: What a leaf of a result is.
-Result = Made | Copied | Given | Same
+Result = NewLeaf | Copied | Given | Same
 
 
 @dataclass(slots=True)
@@ -152,7 +152,7 @@ class Trace:
         """Return the slots that callbacks use."""
         return {v.slot for i in self.instructions if i.callback for v in i.views()}
 
-    def line_of(self, slot: int) -> Line | None:
+    def line_of(self, slot: int) -> UserLine | None:
         """Return the user's line that first uses a slot."""
         uses = (
             i.line
@@ -169,10 +169,10 @@ def leaves_with_gradients() -> list[Leaf]:
 
 def finish(
     recorder: StepRecorder,
-    call: Call,
+    call: Signature,
     result: Any,
     before: set[Leaf],
-    watch: Watch,
+    watch: FunctionWatch,
     spans: dict[Any, Span],
     earlier: list[Any],
 ) -> Trace:
@@ -187,7 +187,7 @@ def finish(
     asked = asked_guards(watch.asked, memory, call, before)
     described = [_result(leaf, call, recorder) for leaf in found]
     used = {v.slot for i in recorder.instructions for v in i.views()}
-    used |= {leaf.view.slot for leaf in described if isinstance(leaf, Made)}
+    used |= {leaf.view.slot for leaf in described if isinstance(leaf, NewLeaf)}
     alive = _alive(memory, used, described)
     owners, gradients = _owners(memory, used)
     kept = [(leaf, view) for leaf, view in gradients if memory.slots[view.slot].made]
@@ -235,7 +235,7 @@ def _shared(guards: list[Any], bindings: dict[int, Binding]) -> Iterator[Any]:
             yield guard.source
 
 
-def _result(leaf: Any, call: Call, recorder: StepRecorder) -> Result:
+def _result(leaf: Any, call: Signature, recorder: StepRecorder) -> Result:
     if not isinstance(leaf, Tensor) or leaf._edge.__class__ is Leaf:
         return Same(leaf)
     for number, tensor in enumerate(call.tensors):
@@ -245,12 +245,12 @@ def _result(leaf: Any, call: Call, recorder: StepRecorder) -> Result:
     slot = recorder.memory.slots[view.slot]
     if slot.kept or (slot.made and slot.index not in recorder.written):
         return Copied(leaf._array.copy())
-    return Made(view)
+    return NewLeaf(view)
 
 
 def _alive(memory: Memory, used: set[int], results: list[Any]) -> list[Slot]:
     """Return slots that the function made and that are held, but not as results."""
-    returned = {leaf.view.slot for leaf in results if isinstance(leaf, Made)}
+    returned = {leaf.view.slot for leaf in results if isinstance(leaf, NewLeaf)}
 
     def found() -> list[Slot]:
         made = (memory.slots[i] for i in used - returned if memory.slots[i].made)
@@ -324,7 +324,7 @@ def _nearness(x: Tensor) -> tuple[int, ...]:
 
 
 def _bindings(
-    memory: Memory, used: set[int], call: Call, owners: dict[int, Tensor | Leaf]
+    memory: Memory, used: set[int], call: Signature, owners: dict[int, Tensor | Leaf]
 ) -> dict[int, Binding]:
     """Return what each used slot is that was there before the call."""
     bindings: dict[int, Binding] = {}

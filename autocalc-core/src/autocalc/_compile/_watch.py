@@ -40,7 +40,7 @@ from autocalc._compile._places import (
 from autocalc._compile._reads import Path, Reads, reads_of
 from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._whose import asks_for_size, is_users, kind_of
-from autocalc._dispatch._callers import Line, users_line
+from autocalc._dispatch._callers import UserLine, users_line
 from autocalc._graph._node import Leaf, leaves
 from autocalc._tensor import Tensor
 
@@ -54,7 +54,7 @@ _DRAWS = frozenset({"random", "getrandbits", "randbytes", "seed", "setstate"})
 _HOOKS = ("forward_pre", "forward", "backward_pre", "backward")
 
 
-class Watch:
+class FunctionWatch:
     """A ``with`` block in which Python functions are seen.
 
     Attributes
@@ -82,7 +82,7 @@ class Watch:
     def __init__(
         self, recording: StepRecorder, function: Any, spans: dict[Any, Any]
     ) -> None:
-        self.prints: list[Line] = []
+        self.prints: list[UserLine] = []
         self.registered: list[Tensor] = []
         self.sizes: list[Any] = []
         self.asked: dict[int, tuple[Tensor, bool]] = {}
@@ -105,7 +105,7 @@ class Watch:
         """The guards of numbers that may be inputs."""
         return [g for g in self.guards if isinstance(g, Guard) and g.is_number]
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> FunctionWatch:
         self._drawn = numpy_state()
         self._gradients = {leaf: _id_of(leaf.grad) for leaf in leaves()}
         self._before: Any = sys.getprofile()

@@ -32,7 +32,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _OWN = __file__[: -len("_dispatch/_callers.py")]
 
 
-class Line(NamedTuple):
+class UserLine(NamedTuple):
     """A place in a user's program, and in which layer of a model, if that is asked."""
 
     file: str
@@ -84,7 +84,7 @@ class Caller(NamedTuple):
         The operator, and whether it runs forward, backward or in an optimizer.
     """
 
-    line: Line | None
+    line: UserLine | None
     modules: tuple[Any, ...]
     node: Any
     site: Site
@@ -136,7 +136,7 @@ def own_path(file: str) -> str | None:
     return file[len(_OWN) :].replace("\\", "/")
 
 
-def users_line() -> Line | None:
+def users_line() -> UserLine | None:
     """Return the innermost line outside of AutoCalc that leads to this call."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):
@@ -145,7 +145,7 @@ def users_line() -> Line | None:
         return None
     code = frame.f_code
     layer = layer_of[-1]() if layer_of else ""
-    return Line(code.co_filename, frame.f_lineno, code.co_name, layer)
+    return UserLine(code.co_filename, frame.f_lineno, code.co_name, layer)
 
 
 def caller() -> Caller:

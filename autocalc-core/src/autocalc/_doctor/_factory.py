@@ -18,7 +18,7 @@ _FORM = (
 )
 
 
-class Made(NamedTuple):
+class FactoryResult(NamedTuple):
     """What a factory made."""
 
     model: Module
@@ -46,7 +46,7 @@ def split(name: str) -> tuple[Path, str]:
     return path, function
 
 
-def make(name: str) -> Made:
+def make(name: str) -> FactoryResult:
     """Run the factory that a text such as ``train.py:make_model`` names.
 
     Raises
@@ -85,7 +85,7 @@ def _loaded(path: Path) -> Any:
     return module
 
 
-def _checked(name: str, result: Any, folder: str) -> Made:
+def _checked(name: str, result: Any, folder: str) -> FactoryResult:
     if not isinstance(result, tuple) or len(result) not in {2, 3}:
         message = f"{name} returned a {type(result).__name__}. {_FORM}"
         raise ConfigError(message)
@@ -98,4 +98,4 @@ def _checked(name: str, result: Any, folder: str) -> Made:
     if loss is not None and not callable(loss):
         message = f"{name} returned a {type(loss).__name__} as the loss. {_FORM}"
         raise ConfigError(message)
-    return Made(model, inputs, loss, folder)
+    return FactoryResult(model, inputs, loss, folder)

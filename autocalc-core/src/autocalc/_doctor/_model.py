@@ -10,7 +10,7 @@ from typing import Any
 
 from autocalc._dispatch.selection.state import current, enter, leave
 from autocalc._doctor._finding import Finding
-from autocalc._doctor._watch import Copies, Watch
+from autocalc._doctor._watch import Copies, ModelWatch
 from autocalc._graph._node import Node, Output, live_node_count, next_serial
 from autocalc._ops.random.random_draws import randn_like
 from autocalc._tensor import Tensor
@@ -51,9 +51,9 @@ def examine(
     """
     inputs = inputs if isinstance(inputs, tuple) else (inputs,)
     kept = _state_of(model)
-    before, watch = live_node_count(), Watch(model, folder)
+    before, watch = live_node_count(), ModelWatch(model, folder)
     try:
-        _step(model, inputs, loss or _weighted, Watch(model, folder))
+        _step(model, inputs, loss or _weighted, ModelWatch(model, folder))
         model.zero_grad()
         unused, recorded = _step(model, inputs, loss or _weighted, watch)
         findings = [
@@ -86,7 +86,7 @@ def _state_of(model: Module) -> Callable[[], None]:
 
 
 def _step(
-    model: Module, inputs: tuple[Any, ...], loss: Loss, watch: Watch
+    model: Module, inputs: tuple[Any, ...], loss: Loss, watch: ModelWatch
 ) -> tuple[list[str], int]:
     """Run the step; return the operations that the loss does not reach, and a count."""
     first = next_serial()
@@ -235,7 +235,7 @@ def _copies(copies: list[Copies], seconds: float) -> Iterator[Finding]:
         yield Finding("note", "copies", f"{len(copies)} places in all")
 
 
-def _units(watch: Watch) -> Iterator[Finding]:
+def _units(watch: ModelWatch) -> Iterator[Finding]:
     dead = {name: d for name, d in watch.units.items() if d.dead}
     for name, one in dead.items():
         yield Finding(

@@ -45,7 +45,7 @@ class Units(NamedTuple):
     samples: int
 
 
-class Watch:
+class ModelWatch:
     """Notes copies, times and dead units while a model runs.
 
     Attributes

@@ -17,7 +17,7 @@ from autocalc._kernels.spec import meta_of
 from autocalc._kernels.table import TABLE
 
 
-class Row(NamedTuple):
+class BenchmarkRow(NamedTuple):
     """One row of the table."""
 
     kernel: str
@@ -56,15 +56,17 @@ class Row(NamedTuple):
         return float(total.flops if self.by_products else total.bytes)
 
 
-def _rows() -> list[Row]:
+def _rows() -> list[BenchmarkRow]:
     return [
-        Row(spec.name, *case) for spec in TABLE.values() for case in spec.benchmarks()
+        BenchmarkRow(spec.name, *case)
+        for spec in TABLE.values()
+        for case in spec.benchmarks()
     ]
 
 
 ROWS = {row.name: row for row in _rows()}
 
 
-def arguments(row: Row) -> tuple[Any, ...]:
+def arguments(row: BenchmarkRow) -> tuple[Any, ...]:
     """Return the operands; the same numbers for each peer."""
     return row.make(np.random.default_rng(0))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autocalc._dispatch._callers import Line
+from autocalc._dispatch._callers import UserLine
 from autocalc._kernels.kernel_set import MAX_DIMS
 from autocalc._kernels.spec import Array, KernelSpec, Meta
 from autocalc._program._views import Operand, View
@@ -91,7 +91,7 @@ class Instruction:
     outputs: tuple[Operand, ...]
     inputs: tuple[Operand, ...]
     attributes: tuple[Any, ...]
-    line: Line | None = None
+    line: UserLine | None = None
     fused: tuple[str, ...] = ()
     recomputed: bool = False
 

@@ -5,7 +5,7 @@
 
     t = conv(x, w, b), u = relu(t)      becomes  u = conv_activation(x, w, b; relu)
 
-A `Row` names the kernels of both calls and builds the call that replaces them; the
+A `Pattern` names the kernels of both calls and builds the call that replaces them; the
 table of all rows is in `_rewrites.py`.  `rewrite` finds the calls of a row and checks
 what is the same for all of them:
 
@@ -31,7 +31,7 @@ from autocalc._program._kernel_choice import instruction as chosen
 from autocalc._program._views import Operand, View
 
 
-class Row(NamedTuple):
+class Pattern(NamedTuple):
     """A pattern and its replacement.
 
     Attributes
@@ -142,7 +142,7 @@ class Match:
         return True
 
 
-def rewrite(rows: Sequence[Row], program: Program) -> Program:
+def rewrite(rows: Sequence[Pattern], program: Program) -> Program:
     """Replace the patterns of some rows, in the order of the calls that end them."""
     flow = Flow(program)
     for to, last in flow:
@@ -151,7 +151,7 @@ def rewrite(rows: Sequence[Row], program: Program) -> Program:
     return flow.result()
 
 
-def _replace(flow: Flow, row: Row, to: int, operand: int) -> bool:
+def _replace(flow: Flow, row: Pattern, to: int, operand: int) -> bool:
     inputs = list(flow[to].inputs)
     value = one(inputs.pop(operand))
     at = flow.only_writer(value) if flow.is_whole(value) else None

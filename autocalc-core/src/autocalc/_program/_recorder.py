@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autocalc._dispatch._callers import Line
+from autocalc._dispatch._callers import UserLine
 from autocalc._dispatch.plugins.discovery import registry
 from autocalc._dispatch.selection.select import Entry, Selection
 from autocalc._kernels.spec import Array, DType, KernelSpec, Shape
@@ -103,7 +103,7 @@ class Recorder:
         """Return the place of an operand."""
         return self.memory.operand(x)
 
-    def _line(self) -> Line | None:
+    def _line(self) -> UserLine | None:
         """Return the user's line that leads to a call."""
         return None
 

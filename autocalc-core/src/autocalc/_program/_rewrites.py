@@ -39,7 +39,7 @@ from autocalc._kernels.table import TABLE
 from autocalc._program._flow import Flow, alike, one, shifted
 from autocalc._program._form import Instruction, views_of
 from autocalc._program._kernel_choice import instruction as chosen
-from autocalc._program._patterns import Match, Row, rewrite
+from autocalc._program._patterns import Match, Pattern, rewrite
 from autocalc._program._views import Operand, View
 
 # ---- matrix products -----------------------------------------------------------------
@@ -382,22 +382,24 @@ _NORMS = ("batch_norm", "batch_norm_activation", "batch_norm_running")
 _EITHER = (0, 1)
 
 #: The rows of each pass, in the order in which these run.
-ROWS: dict[str, tuple[Row, ...]] = {
-    "norm_folding": (Row(("conv", "linear"), ("batch_norm_running",), _fold),),
+ROWS: dict[str, tuple[Pattern, ...]] = {
+    "norm_folding": (Pattern(("conv", "linear"), ("batch_norm_running",), _fold),),
     "epilogues": (
-        Row(_PRODUCTS, ("add",), _bias, _EITHER),
-        Row(_PRODUCTS, ("relu", "gelu"), _product_activation, alone=False),
-        Row(("linear_backward",), ("relu_backward",), _mask),
+        Pattern(_PRODUCTS, ("add",), _bias, _EITHER),
+        Pattern(_PRODUCTS, ("relu", "gelu"), _product_activation, alone=False),
+        Pattern(("linear_backward",), ("relu_backward",), _mask),
     ),
     "norm_epilogues": (
-        Row(_NORMS, ("add",), _norm_sum, _EITHER),
-        Row(_NORMS, tuple(POST_OPS), _norm_activation, alone=False),
+        Pattern(_NORMS, ("add",), _norm_sum, _EITHER),
+        Pattern(_NORMS, tuple(POST_OPS), _norm_activation, alone=False),
     ),
     "conv_epilogues": (
-        Row(_CONVS, ("add",), _conv_sum, _EITHER),
-        Row(_CONVS, tuple(POST_OPS), _conv_activation),
+        Pattern(_CONVS, ("add",), _conv_sum, _EITHER),
+        Pattern(_CONVS, tuple(POST_OPS), _conv_activation),
     ),
-    "residual_norms": (Row(("add",), tuple(NORMS_OF_SUMS), _norm_of_sum, alone=False),),
+    "residual_norms": (
+        Pattern(("add",), tuple(NORMS_OF_SUMS), _norm_of_sum, alone=False),
+    ),
 }
 
 #: Each as a pass.

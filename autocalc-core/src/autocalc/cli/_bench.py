@@ -35,7 +35,7 @@ SWEEP: dict[str, tuple[Any, ...]] = {
 
 
 @dataclass(frozen=True)
-class Row:
+class StepCost:
     """What the steps of one size cost."""
 
     seq_len: int
@@ -134,7 +134,7 @@ def configs(usual: TextConfig, sweep: bool) -> Iterator[TextConfig]:
         yield replace(usual, **sizes)
 
 
-def measure(text: Characters, config: TextConfig) -> Row:
+def measure(text: Characters, config: TextConfig) -> StepCost:
     """Train the steps of `config`; return what they cost."""
     training = TextTraining(text, config)
     seconds = []
@@ -144,7 +144,7 @@ def measure(text: Characters, config: TextConfig) -> Row:
         seconds.append(now - started)
         started = now
     typical = median(seconds[WARM:])
-    return Row(
+    return StepCost(
         config.seq_len,
         config.heads,
         config.layers,
@@ -155,7 +155,7 @@ def measure(text: Characters, config: TextConfig) -> Row:
     )
 
 
-def shown(row: Row) -> str:
+def shown(row: StepCost) -> str:
     """Return a row of the table."""
     return (
         f"{row.seq_len:5}{row.heads:7}{row.layers:8}{row.parameters:12,}"

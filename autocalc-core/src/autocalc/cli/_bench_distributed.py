@@ -17,7 +17,7 @@ from autocalc._ops.creation.from_data import tensor
 from autocalc._ops.random.random_draws import randint
 from autocalc._tensor.dtypes import float64
 from autocalc.cli._common import choose_machine, machine_options
-from autocalc.cli._cost_model import Link, Step
+from autocalc.cli._cost_model import Link, StepModel
 from autocalc.cli._ranks import is_first, ranks
 from autocalc.cli._train_text import check_sizes, size_options
 from autocalc.distributed._group import are_several
@@ -111,7 +111,7 @@ def measure(config: TextConfig, steps: int) -> dict[str, Any]:
     }
     if are_several():
         found.update(_messages(compute, whole, buckets, config.batch_size, steps))
-    made = Step(compute / config.batch_size, nbytes, buckets[-1])
+    made = StepModel(compute / config.batch_size, nbytes, buckets[-1])
     found["break_even"] = {
         str(gigabits): {
             str(n): made.break_even(Link(latency, gigabits * 1e9 / 8), n) for n in HOSTS
@@ -139,7 +139,7 @@ def _messages(
     link = Link(
         times[small] / messages, messages / n * large / (times[large] - times[small])
     )
-    made = Step(compute / samples, sum(buckets), buckets[-1])
+    made = StepModel(compute / samples, sum(buckets), buckets[-1])
     return {
         "all_reduce_seconds": {str(k): v for k, v in times.items()},
         "latency": times[small],

@@ -13,13 +13,13 @@ from autocalc._dispatch.plugins.discovery import registry
 from autocalc._dispatch.selection.select import find_set
 from autocalc.cli._common import choose_machine
 from autocalc.cli._progress import Rows
-from autocalc.cli._timing import Call, rows_of, seconds_of
+from autocalc.cli._timing import TimedRow, rows_of, seconds_of
 from autocalc.cli._words import Number
 from autocalc.errors import ConfigError
 
 
 @dataclass(frozen=True)
-class Line:
+class Comparison:
     """One call: a kernel set and its rival."""
 
     kernel: str
@@ -97,7 +97,7 @@ def bench_kernels_command(
     empty = True
     rows = Rows(rows_of(names))
     for row in rows:
-        line = _measured(Call(row), subject, rival, seconds)
+        line = _measured(TimedRow(row), subject, rival, seconds)
         if isinstance(line, str):
             left_out.append(line)
             continue
@@ -120,8 +120,8 @@ def _set(choice: str, option: str) -> str:
 
 
 def _measured(
-    call: Call, subject: str | None, rival: str | None, seconds: float
-) -> Line | str:
+    call: TimedRow, subject: str | None, rival: str | None, seconds: float
+) -> Comparison | str:
     """Return the line of a call, or why there is none."""
     able = call.sets()
     subject = subject or _other(able, rival)
@@ -132,7 +132,7 @@ def _measured(
         return f"{call.row.name}: no set of another family than {rival}'s takes it"
     other = rival or _other(able, subject)
     times = seconds_of(call, [subject, other] if other else [subject], seconds)
-    return Line(
+    return Comparison(
         call.row.kernel,
         call.row.operands,
         subject,
@@ -161,7 +161,7 @@ def _heading() -> str:
     )
 
 
-def _shown(line: Line) -> str:
+def _shown(line: Comparison) -> str:
     ratio = "" if line.ratio is None else f"{line.ratio:.2f}"
     return (
         f"{line.kernel:20}{line.operands:32}{line.set:16}{_time(line.seconds):>10}"

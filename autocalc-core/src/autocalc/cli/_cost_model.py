@@ -29,7 +29,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Step:
+class StepModel:
     """A step of training: seconds a sample, bytes of gradients, of the last bucket."""
 
     per_sample: float

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import partial
 
 import autocalc as ac
-from autocalc._kernels.benchmarks import Row
+from autocalc._kernels.benchmarks import BenchmarkRow
 from autocalc.cli._scaling import Work
-from autocalc.cli._timing import Call, rows_of
+from autocalc.cli._timing import TimedRow, rows_of
 from autocalc.nn import functional
 
 #: Kernels whose largest case is run where none is named.
@@ -77,7 +77,7 @@ def kernels(names: tuple[str, ...]) -> dict[str, Callable[[], Work]]:
     """Return what makes calls of kernels: all cases, or the largest of `KERNELS`."""
     rows = rows_of(names or KERNELS)
     if not names:
-        work = {row.name: row.work(Call(row).operands) for row in rows}
+        work = {row.name: row.work(TimedRow(row).operands) for row in rows}
         rows = [
             max((r for r in rows if r.kernel == kernel), key=lambda r: work[r.name])
             for kernel in KERNELS
@@ -85,5 +85,5 @@ def kernels(names: tuple[str, ...]) -> dict[str, Callable[[], Work]]:
     return {row.name: partial(_call, row) for row in rows}
 
 
-def _call(row: Row) -> Work:
-    return Call(row).run
+def _call(row: BenchmarkRow) -> Work:
+    return TimedRow(row).run

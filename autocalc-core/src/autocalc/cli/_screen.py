@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from autocalc.cli._memory import in_megabytes, resident_bytes
 from autocalc.cli._progress import BAR_PAUSE, fitting, progress_bar, say, stream
-from autocalc.cli._training import EpochEnd, Step, Training, count_right
+from autocalc.cli._training import EpochEnd, Training, TrainingStep, count_right
 
 #: Seconds between two lines within an epoch, where there is no bar.
 _LINE_PAUSE = 10.0
@@ -29,7 +29,7 @@ class Screen(Protocol):
     ) -> None:
         """Clean up."""
 
-    def show(self, event: Step | EpochEnd) -> None:
+    def show(self, event: TrainingStep | EpochEnd) -> None:
         """Show an event."""
 
 
@@ -49,7 +49,7 @@ class Quiet:
     def __exit__(self, *exc: object) -> None:
         pass
 
-    def show(self, event: Step | EpochEnd) -> None:
+    def show(self, event: TrainingStep | EpochEnd) -> None:
         """Show nothing."""
 
 
@@ -61,7 +61,7 @@ class Lines(Quiet):
         self._err = err
         self._next = perf_counter() + _LINE_PAUSE
 
-    def show(self, event: Step | EpochEnd) -> None:
+    def show(self, event: TrainingStep | EpochEnd) -> None:
         """Print a line, if it is time for one."""
         if isinstance(event, EpochEnd):
             say(epoch_line(self._training), self._err)
@@ -125,7 +125,7 @@ class Bar:
         training = self._training
         return f"epoch {training.epoch + 1}/{training.config.epochs}"
 
-    def show(self, event: Step | EpochEnd) -> None:
+    def show(self, event: TrainingStep | EpochEnd) -> None:
         """Move the bar, or finish it."""
         if isinstance(event, EpochEnd):
             self._progress.console.print(epoch_line(self._training), highlight=False)
@@ -138,7 +138,7 @@ class Bar:
             self._next = perf_counter() + BAR_PAUSE
             self._update(event)
 
-    def _update(self, step: Step) -> None:
+    def _update(self, step: TrainingStep) -> None:
         training = self._training
         news = (
             f"loss {training.epoch_loss:.4f}",

@@ -15,7 +15,7 @@ from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.call import KernelCall
 from autocalc._dispatch.selection.select import Candidate
 from autocalc._dispatch.selection.state import current, enter, leave
-from autocalc._kernels.benchmarks import ROWS, Row, arguments
+from autocalc._kernels.benchmarks import ROWS, BenchmarkRow, arguments
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.table import TABLE
 from autocalc.cli._words import hint
@@ -27,10 +27,10 @@ TURN = 2e-3
 MOST_TURNS, FEWEST_TURNS = 25, 3
 
 
-class Call:
+class TimedRow:
     """One row of `ROWS`, ready to run under any choice of kernel sets."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: BenchmarkRow) -> None:
         self.row = row
         self.spec = TABLE[row.kernel]
         self.operands = [_own(x) for x in arguments(row)]
@@ -70,7 +70,7 @@ def _own(operand: Any) -> Any:
     return arrays.copy(operand)
 
 
-def seconds_of(call: Call, sets: Sequence[str], budget: float) -> dict[str, float]:
+def seconds_of(call: TimedRow, sets: Sequence[str], budget: float) -> dict[str, float]:
     """Return the median seconds of a call under each set; they take turns.
 
     Turns alternate, so that another program which runs for a while slows all alike.
@@ -86,7 +86,7 @@ def seconds_of(call: Call, sets: Sequence[str], budget: float) -> dict[str, floa
     return {name: median(values) for name, values in times.items()}
 
 
-def _turn(call: Call, name: str) -> Callable[[], float]:
+def _turn(call: TimedRow, name: str) -> Callable[[], float]:
     """Return a function that runs the call for a while; it gives seconds a call."""
     selection = current().selection.derive(choices=(name,))
 
@@ -105,7 +105,7 @@ def _turn(call: Call, name: str) -> Callable[[], float]:
     return partial(seconds, repeats)
 
 
-def rows_of(names: Sequence[str]) -> list[Row]:
+def rows_of(names: Sequence[str]) -> list[BenchmarkRow]:
     """Return the rows of these kernels; all rows where none is named."""
     known = {row.kernel for row in ROWS.values()}
     for name in names:

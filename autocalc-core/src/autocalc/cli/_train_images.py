@@ -37,7 +37,7 @@ from autocalc.cli._recipes import (
 )
 from autocalc.cli._run_options import RunOptions, run_options, take_options
 from autocalc.cli._screen import make_screen
-from autocalc.cli._training import Config, EpochEnd, Step, Training
+from autocalc.cli._training import Config, EpochEnd, Training, TrainingStep
 from autocalc.cli._words import Number, Seed
 from autocalc.models._schedule import SCHEDULES
 
@@ -313,11 +313,11 @@ class ImageRun:
             "step": len(training.history.losses),
         }
 
-    def record(self, event: Step | EpochEnd) -> dict[str, Any]:
+    def record(self, event: TrainingStep | EpochEnd) -> dict[str, Any]:
         """Return what a log keeps of an event."""
         training, history = self.training, self.training.history
         step = len(history.losses)
-        if isinstance(event, Step):
+        if isinstance(event, TrainingStep):
             rate = training.optimizer.param_groups[0]["lr"]
             epoch = training.epoch + 1
             loss = event.loss
@@ -340,11 +340,11 @@ class ImageRun:
         pairs = zip(history.test_accuracies, history.test_losses, strict=True)
         return [(-accuracy, loss) for accuracy, loss in pairs]
 
-    def is_evaluation(self, event: Step | EpochEnd) -> bool:
+    def is_evaluation(self, event: TrainingStep | EpochEnd) -> bool:
         """Tell whether the event is the end of an epoch."""
         return isinstance(event, EpochEnd)
 
-    def after_step(self, event: Step) -> None:
+    def after_step(self, event: TrainingStep) -> None:
         """Do nothing."""
 
     def complete(self) -> bool:

@@ -59,7 +59,7 @@ class History:
 
 
 @dataclass(frozen=True)
-class Step:
+class TrainingStep:
     """A step that is over."""
 
     #: Its place in the epoch, from 1.
@@ -150,7 +150,7 @@ class Training:
         recent = losses[-(len(losses) % length or length) :]
         return sum(recent) / len(recent)
 
-    def run(self) -> Iterator[Step | EpochEnd]:
+    def run(self) -> Iterator[TrainingStep | EpochEnd]:
         """Train to the last epoch; leave the loop at any event to stop there."""
         # A loop over the loader that was left begins again where it was, not after it.
         self.loader.load_state_dict(self.loader.state_dict())
@@ -162,7 +162,7 @@ class Training:
                 self.history.losses.append(loss)
                 self.history.samples += len(labels)
                 self.history.seconds += perf_counter() - started
-                yield Step(self.steps_done, loss, logits, _ranks.part(labels))
+                yield TrainingStep(self.steps_done, loss, logits, _ranks.part(labels))
                 started = perf_counter()
             self._test()
             self.epoch += 1

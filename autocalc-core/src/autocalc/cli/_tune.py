@@ -12,11 +12,11 @@ from autocalc._dispatch.machine.thread_budget import get_num_threads
 from autocalc._dispatch.plugins.precision import matmul_precision
 from autocalc._dispatch.selection import tuning
 from autocalc._dispatch.selection.choice import reload
-from autocalc._kernels.benchmarks import Row
+from autocalc._kernels.benchmarks import BenchmarkRow
 from autocalc._kernels.table import TABLE
 from autocalc.cli._common import choose_machine
 from autocalc.cli._progress import Rows
-from autocalc.cli._timing import Call, rows_of, seconds_of
+from autocalc.cli._timing import TimedRow, rows_of, seconds_of
 from autocalc.cli._words import Number
 
 
@@ -83,7 +83,7 @@ def tune_command(
     )
 
 
-def _why_nothing(rows: Sequence[Row]) -> str:
+def _why_nothing(rows: Sequence[BenchmarkRow]) -> str:
     by_shape = [row for row in rows if TABLE[row.kernel].key == "shapes"]
     if not by_shape:
         names = ", ".join(sorted({row.kernel for row in rows}))
@@ -104,13 +104,15 @@ def _forget() -> None:
     click.echo(f"The ranks choose again; there is no {path} any more.")
 
 
-def _measured(rows: Sequence[Row], seconds: float) -> Iterator[tuning.Measured]:
+def _measured(
+    rows: Sequence[BenchmarkRow], seconds: float
+) -> Iterator[tuning.Measured]:
     """Time and show the calls for which there is anything to choose."""
     shown = Rows(rows)
     for row in shown:
         if TABLE[row.kernel].key != "shapes":
             continue
-        call = Call(row)
+        call = TimedRow(row)
         rivals = [name for name in call.sets() if name != "reference"]
         if len(rivals) > 1:
             times = seconds_of(call, rivals, seconds)

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
-from autocalc._dispatch._callers import Line, caller, users_line
+from autocalc._dispatch._callers import UserLine, caller, users_line
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._tensor import Tensor
 from autocalc.diagnostics._arguments import check_model, check_share
@@ -142,7 +142,9 @@ class ActivationStats(Block, Report):
         own = type(inner).__module__.startswith("autocalc.nn")
         return not own or any(True for _ in inner.children())
 
-    def _tally(self, key: Any, layer: str, operator: str, line: Line | None) -> Tally:
+    def _tally(
+        self, key: Any, layer: str, operator: str, line: UserLine | None
+    ) -> Tally:
         found = self._tallies.get(key)
         if found is None:
             found = self._tallies[key] = Tally(layer, operator, line)

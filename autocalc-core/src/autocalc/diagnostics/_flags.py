@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from autocalc._dispatch._callers import Line
+from autocalc._dispatch._callers import UserLine
 from autocalc.diagnostics._table import place
 
 
@@ -47,7 +47,7 @@ class Flag:
     threshold: float
     advice: str
     module: str = ""
-    line: Line | None = None
+    line: UserLine | None = None
 
     def __str__(self) -> str:
         named = f"{self.layer} ({self.module})" if self.module else self.layer

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._callers import Line
+from autocalc._dispatch._callers import UserLine
 from autocalc._tensor import Tensor
 from autocalc.diagnostics._arguments import check_model, check_threshold
 from autocalc.diagnostics._flags import Flag, told
@@ -116,7 +116,7 @@ class GradientHealth(Report):
 
 
 #: Lines by the names of modules, where somebody saw them run.
-Lines = Mapping[str, Line | None]
+Lines = Mapping[str, UserLine | None]
 
 
 def gradient_health(
@@ -187,7 +187,7 @@ def moved(
     before: dict[str, Any],
     limits: dict[str, float],
     lines: Lines,
-    step_line: Line | None,
+    step_line: UserLine | None,
 ) -> GradientHealth:
     """Return gradients and updates, from the weights before and after a step."""
     rows, flags = [], []
@@ -233,7 +233,7 @@ def flags_of(
     row: Gradient,
     limits: dict[str, float],
     lines: Lines | None = None,
-    step_line: Line | None = None,
+    step_line: UserLine | None = None,
 ) -> list[Flag]:
     """Return what looks wrong with one parameter."""
     found = _odd(row, limits)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from autocalc._dispatch._callers import Line
+from autocalc._dispatch._callers import UserLine
 from autocalc._graph._frozen import frozen_objects
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._program._views import owner_of
@@ -66,7 +66,7 @@ class Held:
     operator: str = ""
     layer: str = ""
     saved_for: list[str] = field(default_factory=list)
-    line: Line | None = None
+    line: UserLine | None = None
 
 
 @dataclass(repr=False)

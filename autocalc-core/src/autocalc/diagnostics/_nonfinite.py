@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autocalc._dispatch._callers import Line, caller
+from autocalc._dispatch._callers import UserLine, caller
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._tensor.checks import check_flag
 from autocalc.diagnostics._blocks import Block
@@ -102,7 +102,7 @@ class NonFinite(Report):
     kernel: str
     layer: str
     module: str
-    line: Line | None
+    line: UserLine | None
     outputs: tuple[Operand, ...]
     inputs: tuple[Operand, ...]
 

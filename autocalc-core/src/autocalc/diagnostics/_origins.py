@@ -9,7 +9,7 @@ from weakref import ref
 
 import numpy as np
 
-from autocalc._dispatch._callers import Line, caller
+from autocalc._dispatch._callers import UserLine, caller
 from autocalc._graph._node import FREED, Node
 from autocalc._program._views import owner_of
 from autocalc.diagnostics._blocks import Block
@@ -17,16 +17,16 @@ from autocalc.diagnostics._calls import Seen
 from autocalc.diagnostics._layers import Layers, layer_text
 
 
-class Origin(NamedTuple):
+class ArrayOrigin(NamedTuple):
     """The operator, the layer and the user's line that made an array."""
 
     operator: str
     layer: str
-    line: Line | None
+    line: UserLine | None
 
 
 #: By the id of the array that owns the memory; an entry goes with its array.
-_origins: dict[int, tuple[Any, Origin]] = {}
+_origins: dict[int, tuple[Any, ArrayOrigin]] = {}
 
 
 def saved_by(node: Node) -> list[Any]:
@@ -36,7 +36,7 @@ def saved_by(node: Node) -> list[Any]:
     return [a for a in found if isinstance(a, np.ndarray)]
 
 
-def origin_of(owner: Any) -> Origin | None:
+def origin_of(owner: Any) -> ArrayOrigin | None:
     """Return what made an array; None if `memory.trace` was off."""
     known = _origins.get(id(owner))
     return None if known is None or known[0]() is not owner else known[1]
@@ -60,12 +60,12 @@ class Trace(Block):
             operator += ", backward"
             noted = getattr(found.node, "line", None)
             layer, line = (noted.layer, noted) if noted else ("", line)
-        origin = Origin(operator, layer, line)
+        origin = ArrayOrigin(operator, layer, line)
         for owner in new:
             _note(owner, origin)
 
 
-def _note(owner: Any, origin: Origin) -> None:
+def _note(owner: Any, origin: ArrayOrigin) -> None:
     key = id(owner)
 
     def forget(gone: Any) -> None:

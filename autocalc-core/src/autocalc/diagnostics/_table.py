@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from html import escape
 from typing import Any
 
-from autocalc._dispatch._callers import Line
+from autocalc._dispatch._callers import UserLine
 
 Row = Sequence[str]
 
@@ -53,7 +53,7 @@ class Report:
 
 def plain(value: Any) -> Any:
     """Return dataclasses and lines as dicts, tuples as lists."""
-    if isinstance(value, Line):
+    if isinstance(value, UserLine):
         return {"file": value.file, "number": value.number, "function": value.function}
     if is_dataclass(value) and not isinstance(value, type):
         names = [one.name for one in fields(value) if not one.name.startswith("_")]
@@ -121,7 +121,7 @@ def sizes(shape: Sequence[int] | None) -> str:
     return "" if shape is None else f"[{', '.join(map(str, shape))}]"
 
 
-def place(line: Line | None) -> str:
+def place(line: UserLine | None) -> str:
     """Return a line as ``file:number``, without folders."""
     if line is None:
         return ""

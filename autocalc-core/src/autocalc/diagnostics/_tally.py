@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autocalc._dispatch._callers import Line
+from autocalc._dispatch._callers import UserLine
 from autocalc.diagnostics._flags import Flag
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Activation:
 
     layer: str
     operator: str
-    line: Line | None
+    line: UserLine | None
     calls: int
     shape: tuple[int, ...]
     mean: float | None
@@ -89,7 +89,7 @@ class Activation:
 class Tally:
     """What is added up of one layer."""
 
-    def __init__(self, layer: str, operator: str, line: Line | None) -> None:
+    def __init__(self, layer: str, operator: str, line: UserLine | None) -> None:
         self.layer, self.operator, self.line = layer, operator, line
         self.bounds = BOUNDS.get(operator)
         self.calls = self.elements = self.zeros = self.at_ends = self.nonfinite = 0

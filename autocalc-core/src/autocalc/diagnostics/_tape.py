@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from autocalc._dispatch._callers import Line
+from autocalc._dispatch._callers import UserLine
 from autocalc._graph._node import FREED, Leaf, Node, Output
 from autocalc._graph._walk import target
 from autocalc._program._views import owner_of
@@ -72,7 +72,7 @@ class Entry:
     output_shape: tuple[int, ...] | None
     saved_bytes: int
     freed: bool
-    line: Line | None
+    line: UserLine | None
 
 
 @dataclass(repr=False)

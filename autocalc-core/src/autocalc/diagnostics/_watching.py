@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autocalc._dispatch._callers import Line, users_line
+from autocalc._dispatch._callers import UserLine, users_line
 from autocalc.diagnostics._activations import ActivationStats, activation_stats
 from autocalc.diagnostics._arguments import (
     check_count,
@@ -152,7 +152,7 @@ class _Looking:
         self.params = wanted(model)
         self.before = {n: p._array.astype(np.float64) for n, p in self.params}
         self.stats: ActivationStats = activation_stats(model)
-        self.step_line: Line | None = None
+        self.step_line: UserLine | None = None
         self._arrays = {id(p._array) for _, p in self.params}
         with ExitStack() as stack:
             stack.enter_context(calls_seen("watch", self._look))

@@ -21,7 +21,7 @@ from autocalc.errors import OnnxError
 from autocalc.onnx._graph import Graph, Value
 
 
-class Place(NamedTuple):
+class StridedView(NamedTuple):
     """A view in elements: the place of its first one, sizes and strides."""
 
     offset: int
@@ -67,11 +67,11 @@ class Place(NamedTuple):
 class Piece(NamedTuple):
     """A value, and where it was written."""
 
-    place: Place
+    place: StridedView
     value: Value
 
 
-def place_of(view: View) -> Place:
+def place_of(view: View) -> StridedView:
     """Return a view in elements."""
     size = view.dtype.itemsize
     odd = view.offset % size or any(s % size for s in view.strides)
@@ -80,7 +80,7 @@ def place_of(view: View) -> Place:
         raise OnnxError(message)
     one = zip(view.shape, view.strides, strict=True)
     strides = tuple(0 if n == 1 else s // size for n, s in one)
-    return Place(view.offset // size, tuple(view.shape), strides)
+    return StridedView(view.offset // size, tuple(view.shape), strides)
 
 
 class Contents:
@@ -89,7 +89,7 @@ class Contents:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._pieces: list[Piece] = []
-        self._made: dict[Place, Value] = {}
+        self._made: dict[StridedView, Value] = {}
 
     def write(self, view: View, value: Value) -> None:
         """Let `view` hold a value."""
@@ -121,7 +121,7 @@ class Contents:
             self._made[place] = value
         return self._made[place]
 
-    def _read(self, place: Place) -> Value:
+    def _read(self, place: StridedView) -> Value:
         near = [p for p in self._pieces if _meet(p.place, place)]
         if not near:
             message = "onnx.export: memory is read that nobody has written."
@@ -141,16 +141,16 @@ class Contents:
         return piece
 
 
-def _inside(place: Place, limits: tuple[int, int]) -> bool:
+def _inside(place: StridedView, limits: tuple[int, int]) -> bool:
     return limits[0] <= place.offset and place.stop <= limits[1]
 
 
-def _meet(a: Place, b: Place) -> bool:
+def _meet(a: StridedView, b: StridedView) -> bool:
     """Return whether two views may share elements."""
     return a.offset < b.stop and b.offset < a.stop
 
 
-def _box(outer: Place, inner: Place) -> list[tuple[int, int, int]] | None:
+def _box(outer: StridedView, inner: StridedView) -> list[tuple[int, int, int]] | None:
     """Return (start, count, step) in each dimension of `outer` that give `inner`.
 
     The dimensions of `inner` come in another order; None where it is no such box.
@@ -172,7 +172,7 @@ def _box(outer: Place, inner: Place) -> list[tuple[int, int, int]] | None:
     return None if left or rest else cuts
 
 
-def restrided(graph: Graph, piece: Piece, place: Place) -> Value:
+def restrided(graph: Graph, piece: Piece, place: StridedView) -> Value:
     """Return what a view shows of a piece that fills its memory."""
     cuts = _box(piece.place, place)
     if cuts is not None:
@@ -193,7 +193,7 @@ def restrided(graph: Graph, piece: Piece, place: Place) -> Value:
     return _arranged(graph, value, list(range(len(sizes))), place)
 
 
-def _merged(place: Place) -> Place:
+def _merged(place: StridedView) -> StridedView:
     """Return the view with nested dimensions merged to one."""
     runs: list[list[int]] = []
     for dim in place.dims():
@@ -203,7 +203,7 @@ def _merged(place: Place) -> Place:
         else:
             runs.append([n, s])
     shape, strides = (tuple(run[i] for run in runs) for i in (0, 1))
-    return Place(place.offset, shape, strides)
+    return StridedView(place.offset, shape, strides)
 
 
 def _in_memory_order(graph: Graph, piece: Piece) -> Value:
@@ -213,13 +213,15 @@ def _in_memory_order(graph: Graph, piece: Piece) -> Value:
     return graph.permute(piece.value, _stable(piece.place, [*ones, *dims]))
 
 
-def _stable(place: Place, order: list[int]) -> list[int]:
+def _stable(place: StridedView, order: list[int]) -> list[int]:
     """Return the order, or that of the dimensions themselves where both are one."""
     dims = place.dims()
     return sorted(order) if dims == sorted(dims) else order
 
 
-def _split(outer: Place, place: Place) -> tuple[list[int], list[int], list[int]] | None:
+def _split(
+    outer: StridedView, place: StridedView
+) -> tuple[list[int], list[int], list[int]] | None:
     """Return a shape of the memory, and starts and counts in it, that give a view.
 
     None where the view is none of blocks within blocks.
@@ -244,7 +246,9 @@ def _split(outer: Place, place: Place) -> tuple[list[int], list[int], list[int]]
     return shape, starts, counts
 
 
-def _arranged(graph: Graph, value: Value, order: list[int], place: Place) -> Value:
+def _arranged(
+    graph: Graph, value: Value, order: list[int], place: StridedView
+) -> Value:
     """Return a value as a view has its dimensions.
 
     `order` are the dimensions of `value` of more than one element, the one of the
@@ -274,7 +278,8 @@ def joined(graph: Graph, pieces: Sequence[Piece]) -> Piece | None:
             return Piece(place, graph.concat([p.value for p in line], axis))
     if step and all(p.place[1:] == first[1:] for p in line):
         new = [
-            Piece(Place(p.place.offset, (1, *p.place.shape), (step, *p.place.strides)),
+            Piece(StridedView(p.place.offset, (1, *p.place.shape),
+                              (step, *p.place.strides)),
                   graph.reshape(p.value, (1, *p.place.shape)))
             for p in line
         ]  # fmt: skip
@@ -284,7 +289,7 @@ def joined(graph: Graph, pieces: Sequence[Piece]) -> Piece | None:
     return None
 
 
-def _lined_up(line: Sequence[Piece], axis: int) -> Place | None:
+def _lined_up(line: Sequence[Piece], axis: int) -> StridedView | None:
     """Return the view of pieces that follow each other along `axis`, or None."""
     widest = max(line, key=lambda p: p.place.shape[axis]).place
     step = widest.strides[axis]
@@ -304,7 +309,7 @@ def _lined_up(line: Sequence[Piece], axis: int) -> Place | None:
         start += place.shape[axis] * step
     shape[axis] = (start - line[0].place.offset) // step
     strides = tuple(step if i == axis else s for i, s in enumerate(widest.strides))
-    whole = Place(line[0].place.offset, tuple(shape), strides)
+    whole = StridedView(line[0].place.offset, tuple(shape), strides)
     return whole if whole.dense else None
 
 
@@ -314,7 +319,7 @@ def overlaid(graph: Graph, pieces: Sequence[Piece]) -> Piece:
     start = min(p.place.offset for p in pieces)
     stop = max(p.place.stop for p in pieces)
     if not first.place.dense or (first.place.offset, first.place.stop) != (start, stop):
-        row = Place(start, (stop - start,), (1,))
+        row = StridedView(start, (stop - start,), (1,))
         zero = graph.constant(np.zeros((), first.value.dtype))
         first = Piece(row, graph.expand(zero, row.shape))
         pieces = [first, *pieces]
@@ -330,12 +335,12 @@ def overlaid(graph: Graph, pieces: Sequence[Piece]) -> Piece:
 
 
 def _as_box(
-    graph: Graph, outer: Place, cuts: Sequence[tuple[int, int, int]], piece: Piece
+    graph: Graph, outer: StridedView, cuts: Sequence[tuple[int, int, int]], piece: Piece
 ) -> Value:
     """Return the value of a piece with the dimensions of what it is written upon."""
     shape = tuple(n for _, n, _ in cuts)
     sizes = zip(shape, outer.strides, strict=True)
-    inner = Place(0, shape, tuple(s if n > 1 else 0 for n, s in sizes))
+    inner = StridedView(0, shape, tuple(s if n > 1 else 0 for n, s in sizes))
     return _arranged(graph, piece.value, piece.place.dims(), inner)
 
 
@@ -372,5 +377,5 @@ def _scattered(graph: Graph, first: Piece, piece: Piece) -> Value:
     new = graph.reshape(piece.value, (piece.place.size,))
     row = graph.node("ScatterElements", row, graph.constant(places), new,
                      shape=row.shape, axis=0)  # fmt: skip
-    flat = Place(first.place.offset, (first.place.size,), (1,))
+    flat = StridedView(first.place.offset, (first.place.size,), (1,))
     return restrided(graph, Piece(flat, row), first.place)

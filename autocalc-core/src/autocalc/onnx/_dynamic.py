@@ -16,7 +16,7 @@ from autocalc._ops.creation.from_data import from_numpy
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
 from autocalc.errors import ArgumentError, OnnxError
-from autocalc.onnx._graph import Call, Graph, Value
+from autocalc.onnx._graph import Graph, GraphNode, Value
 
 #: How much larger the size of each recording is.
 STEPS = (0, 1, 3)
@@ -147,7 +147,7 @@ class Merged:
     ) -> None:
         self._graphs, self._sizes, self._free = graphs, sizes, free
         self.graph = graphs[0]
-        self._computed: list[Call] = []
+        self._computed: list[GraphNode] = []
         self._size = ""
 
     def run(self) -> Graph:
@@ -267,7 +267,7 @@ class Merged:
 
     def _add(self, op: str, inputs: list[str], name: str = "", **words: Any) -> str:
         name = name or self.graph.name("size")
-        self._computed.append(Call(op, tuple(inputs), (name,), words))
+        self._computed.append(GraphNode(op, tuple(inputs), (name,), words))
         return name
 
 

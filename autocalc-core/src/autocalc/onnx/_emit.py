@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._callers import Line
+from autocalc._dispatch._callers import UserLine
 from autocalc._program._form import Instruction
 from autocalc._program._views import View
 from autocalc.errors import OnnxError
@@ -17,7 +17,7 @@ from autocalc.nn import Module, Parameter
 from autocalc.onnx._contents import Contents, place_of
 from autocalc.onnx._graph import Graph, Value
 from autocalc.onnx._namespace import Kernels, NoWriter
-from autocalc.onnx._record import Recording
+from autocalc.onnx._record import CallRecord
 
 
 def state_of(model: Any) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def state_of(model: Any) -> dict[str, Any]:
 class Emitter:
     """Writes the graph of one recording."""
 
-    def __init__(self, recording: Recording, state: dict[str, Any]) -> None:
+    def __init__(self, recording: CallRecord, state: dict[str, Any]) -> None:
         self.graph = Graph()
         self._recording = recording
         self._kernels = Kernels(self.graph)
@@ -43,7 +43,7 @@ class Emitter:
         for name, tensor in state.items():
             view = recording.memory.view(tensor._array)
             self._owned.setdefault(view.slot, []).append((view, name, tensor._array))
-        self._missing: dict[str, Line | None] = {}
+        self._missing: dict[str, UserLine | None] = {}
 
     def run(self, inputs: Sequence[str], outputs: Sequence[str] | None) -> Graph:
         """Write everything; raise with a list of all that ONNX has no nodes for."""
@@ -168,7 +168,7 @@ def _output_names(count: int) -> list[str]:
     return ["output"] if count == 1 else [f"output_{i}" for i in range(count)]
 
 
-def _missing(missing: dict[str, Line | None]) -> str:
+def _missing(missing: dict[str, UserLine | None]) -> str:
     lines = "\n".join(f"  {name}, at {line}" for name, line in sorted(missing.items()))
     return (
         f"onnx.export: ONNX has no nodes for {len(missing)} of the kernels that the "
@@ -178,7 +178,7 @@ def _missing(missing: dict[str, Line | None]) -> str:
 
 
 def emit(
-    recording: Recording,
+    recording: CallRecord,
     model: Callable[..., Any],
     inputs: Sequence[str],
     outputs: Sequence[str] | None,

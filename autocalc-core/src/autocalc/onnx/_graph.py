@@ -28,7 +28,7 @@ class Value(NamedTuple):
 
 
 @dataclass(slots=True)
-class Call:
+class GraphNode:
     """One node."""
 
     op: str
@@ -55,7 +55,7 @@ class Graph:
     """
 
     def __init__(self) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[GraphNode] = []
         self.arrays: dict[str, Array] = {}
         self.sizes: set[str] = set()
         self.kinds: dict[str, str] = {}
@@ -109,7 +109,9 @@ class Graph:
         while names and not names[-1]:
             names.pop()
         given = {key: one for key, one in attributes.items() if one is not None}
-        self.calls.append(Call(op, tuple(names), tuple(x.name for x in outputs), given))
+        self.calls.append(
+            GraphNode(op, tuple(names), tuple(x.name for x in outputs), given)
+        )
         return outputs
 
     # ---- constants ----------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 from autocalc._kernels.spec import DType
 from autocalc._version import __version__
 from autocalc.errors import OnnxError
-from autocalc.onnx._graph import Call, Graph, Value
+from autocalc.onnx._graph import Graph, GraphNode, Value
 from autocalc.onnx._package import package
 
 #: The version of the operators that are written, and of the file format.
@@ -31,7 +31,7 @@ Shape = tuple[int | str, ...]
 def used(graph: Graph) -> Graph:
     """Drop nodes and constants that no output needs."""
     needed = {value.name for value in graph.outputs}
-    calls: list[Call] = []
+    calls: list[GraphNode] = []
     for call in reversed(graph.calls):
         if not needed.isdisjoint(call.outputs):
             needed.update(call.inputs)
@@ -90,7 +90,7 @@ def _values(helper: Any, values: Sequence[Value], shapes: Sequence[Shape]) -> li
     ]
 
 
-def _node(helper: Any, call: Call) -> Any:
+def _node(helper: Any, call: GraphNode) -> Any:
     words = {
         key: _type(helper, one) if isinstance(one, np.dtype) else one
         for key, one in call.attributes.items()

@@ -20,7 +20,7 @@ from autocalc.errors import ArgumentError, OnnxError
 from autocalc.nn import Module
 
 
-class Recording(NamedTuple):
+class CallRecord(NamedTuple):
     """What a call did.
 
     Attributes
@@ -117,7 +117,7 @@ def evaluating(model: Any) -> Iterator[None]:
             part.training = mode
 
 
-def record(model: Callable[..., Any], args: Any, kwargs: Any) -> Recording:
+def record(model: Callable[..., Any], args: Any, kwargs: Any) -> CallRecord:
     """Run a model once, by the reference kernels, and return what it did.
 
     The reference has each kernel, so that composites stay whole, and the graph is the
@@ -135,7 +135,7 @@ def record(model: Callable[..., Any], args: Any, kwargs: Any) -> Recording:
             outputs = [recorder.memory.view(x._array) for x in _tensors(result)]
     finally:
         leave(token)
-    return Recording(recorder.instructions, recorder.memory, inputs, outputs)
+    return CallRecord(recorder.instructions, recorder.memory, inputs, outputs)
 
 
 def _tensors(result: Any) -> list[Tensor]:

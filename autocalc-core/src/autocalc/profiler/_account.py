@@ -19,39 +19,39 @@ from autocalc.profiler._clocks import rest, summed
 from autocalc.profiler._recording import Kernel, KernelCall
 
 
-class Place:
+class ModuleCall:
     """A module in a call of another one; the root stands for what no module calls."""
 
     __slots__ = ("children", "label", "module", "parent")
 
-    def __init__(self, module: Any, parent: Place | None) -> None:
+    def __init__(self, module: Any, parent: ModuleCall | None) -> None:
         self.module = module
         self.parent = parent
-        self.children: dict[int | str, Place] = {}
+        self.children: dict[int | str, ModuleCall] = {}
         self.label = ""
 
-    def within(self, module: Any) -> Place:
+    def within(self, module: Any) -> ModuleCall:
         """Return the place of a module that is called here."""
         found = self.children.get(id(module))
         if found is None:
-            found = self.children[id(module)] = Place(module, self)
+            found = self.children[id(module)] = ModuleCall(module, self)
         return found
 
-    def named(self, name: str) -> Place:
+    def named(self, name: str) -> ModuleCall:
         """Return the place of a module of a compiled program, by its dotted name."""
         place, words = self, name.split(".") if name else []
         for i in range(len(words)):
             label = ".".join(words[: i + 1])
             found = place.children.get(label)
             if found is None:
-                found = place.children[label] = Place(None, place)
+                found = place.children[label] = ModuleCall(None, place)
                 found.label = label
             place = found
         return place
 
-    def path(self) -> Iterator[Place]:
+    def path(self) -> Iterator[ModuleCall]:
         """Yield this place and those around it, without the root."""
-        place: Place = self
+        place: ModuleCall = self
         while place.parent is not None:
             yield place
             place = place.parent
@@ -62,7 +62,7 @@ class Key(NamedTuple):
 
     kernel: Kernel | None
     site: Site | None
-    place: Place
+    place: ModuleCall
 
 
 class Sums:
@@ -82,7 +82,7 @@ class Sums:
         self.phases: dict[str, int] = {}
 
 
-class Span(NamedTuple):
+class KernelSpan(NamedTuple):
     """A kernel's call for a trace: when it was, and its phases, in nanoseconds."""
 
     start: int
@@ -91,15 +91,15 @@ class Span(NamedTuple):
     phases: Mapping[str, int]
 
 
-class Call(NamedTuple):
+class ModuleSpan(NamedTuple):
     """A module's call for a trace."""
 
     start: int
     stop: int
-    place: Place
+    place: ModuleCall
 
 
-class Step(NamedTuple):
+class StepSpan(NamedTuple):
     """One step, in nanoseconds."""
 
     start: int
@@ -136,13 +136,13 @@ class Account:
         self.left_out = min(warmup, len(steps) - 1)
         self.steps = steps[self.left_out :]
         self.sums: dict[Key, Sums] = {}
-        self.spans: list[Span] = []
-        self.calls: list[Call] = []
-        self._root = self._place = Place(None, None)
-        self._open: list[tuple[int, Place]] = []
+        self.spans: list[KernelSpan] = []
+        self.calls: list[ModuleSpan] = []
+        self._root = self._place = ModuleCall(None, None)
+        self._open: list[tuple[int, ModuleCall]] = []
         #: Serial numbers at which another module began, and which one it was.
         self._serials: list[int] = []
-        self._places: list[Place] = []
+        self._places: list[ModuleCall] = []
         #: The end of the last segment.
         self._last = start
         self._read(events)
@@ -153,7 +153,7 @@ class Account:
         self._python(self.steps[-1].stop)
         _name(self._root)
         for call in self._open:
-            self.calls.append(Call(call[0], stop, call[1]))
+            self.calls.append(ModuleSpan(call[0], stop, call[1]))
 
     @property
     def nanoseconds(self) -> int:
@@ -173,7 +173,9 @@ class Account:
     def _counts(self, time: int) -> bool:
         return self.steps[0].start <= time < self.steps[-1].stop
 
-    def _sums(self, kernel: Kernel | None, site: Site | None, place: Place) -> Sums:
+    def _sums(
+        self, kernel: Kernel | None, site: Site | None, place: ModuleCall
+    ) -> Sums:
         key = Key(kernel, site, place)
         found = self.sums.get(key)
         if found is None:
@@ -198,7 +200,7 @@ class Account:
             place = self._place.named(serial)
         else:
             place = self._place if serial < 0 else self._of_node(serial)
-        self.spans.append(Span(start, stop, Key(kernel, site, place), own.phases))
+        self.spans.append(KernelSpan(start, stop, Key(kernel, site, place), own.phases))
         gap = 0 if nested else self._gap(start)
         if not nested:
             self._last = max(self._last, stop)
@@ -214,7 +216,7 @@ class Account:
             sums.worked += own.time + own.helped
             summed(sums.phases, own.phases)
 
-    def _of_node(self, serial: int) -> Place:
+    def _of_node(self, serial: int) -> ModuleCall:
         """Return the module that recorded a node; the running one if none is known."""
         at = bisect_right(self._serials, serial)
         found = self._places[at - 1] if at else self._root
@@ -228,13 +230,13 @@ class Account:
             self._open.append((time, self._place))
         elif self._open:
             began, place = self._open.pop()
-            self.calls.append(Call(began, time, place))
+            self.calls.append(ModuleSpan(began, time, place))
             self._place = place.parent or self._root
         self._serials.append(serial)
         self._places.append(self._place)
 
 
-def _steps(events: list[tuple[Any, ...]], start: int, stop: int) -> list[Step]:
+def _steps(events: list[tuple[Any, ...]], start: int, stop: int) -> list[StepSpan]:
     """Return the steps that the user marked, else those that optimizers did.
 
     Without marks all is one step; what comes after the last mark is none.
@@ -243,7 +245,7 @@ def _steps(events: list[tuple[Any, ...]], start: int, stop: int) -> list[Step]:
     asked = [time for time, by_user in marks if by_user]
     ends = asked or [time for time, _ in marks] or [stop]
     begins = [start, *ends[:-1]]
-    return [Step(a, b) for a, b in zip(begins, ends, strict=True)]
+    return [StepSpan(a, b) for a, b in zip(begins, ends, strict=True)]
 
 
 class Own(NamedTuple):
@@ -291,7 +293,7 @@ def _nesting(events: list[tuple[Any, ...]]) -> tuple[list[Own], list[bool]]:
     return own, nested
 
 
-def _name(root: Place) -> None:
+def _name(root: ModuleCall) -> None:
     """Give places the names that modules have in the outermost one, then let go."""
     taken: dict[str, int] = {}
     labels: dict[int, str] = {}

@@ -66,7 +66,7 @@ class Notes:
         os.write(self._file, (json.dumps(facts) + "\n").encode())
 
 
-class Call(NamedTuple):
+class SampleCall(NamedTuple):
     """A sample call that is to be made."""
 
     subject: Subject
@@ -97,7 +97,7 @@ class QuickMake(Make):
         return np.resize(super().normal(FEW, scale=scale), shape)
 
 
-def calls_of(subject: Subject) -> Iterator[Call]:
+def calls_of(subject: Subject) -> Iterator[SampleCall]:
     """Yield calls of all kernels in turn, so that each has had one when time ends.
 
     There are more than are wanted, for a set may refuse some.
@@ -119,11 +119,11 @@ def calls_of(subject: Subject) -> Iterator[Call]:
                 yield call
 
 
-def _of_kernel(subject: Subject, spec: KernelSpec) -> Iterator[Call]:
+def _of_kernel(subject: Subject, spec: KernelSpec) -> Iterator[SampleCall]:
     for dtype in spec.dtypes:
         for i, sample in enumerate(small_samples(spec, dtype)):
             for layouts in (("contiguous",), PLACES[i % len(PLACES)]):
-                yield Call(subject, spec, dtype, sample, layouts)
+                yield SampleCall(subject, spec, dtype, sample, layouts)
 
 
 def small_samples(spec: KernelSpec, dtype: DType) -> list[Sample]:
@@ -159,7 +159,7 @@ def run(subject: Subject, notes: Notes) -> dict[str, Any]:
     return {"calls": sum(ran.values()), "kernels": len(names), "wrong": wrong}
 
 
-def _problem(call: Call) -> str:
+def _problem(call: SampleCall) -> str:
     """Make one call; return what is wrong with its result, "" if nothing."""
     subject, spec, sample = call.subject, call.spec, call.sample
     try:

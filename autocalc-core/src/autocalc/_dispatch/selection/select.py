@@ -159,10 +159,10 @@ class Order(NamedTuple):
     empty: Callable[[Shape, DType], Array]
     remembered: dict[bytes, Any] | None
     precision: Precision
-    elsewhere: dict[Precision, Made]
+    elsewhere: dict[Precision, PrecisionDecision]
 
 
-class Made(NamedTuple):
+class PrecisionDecision(NamedTuple):
     """What a selection has decided under a precision of products that is not set."""
 
     tables: list[dict[Any, Any]]
@@ -200,7 +200,7 @@ class Selection:
     #: decisions.  Selections that only wrap calls share it.
     _decided: dict[Precision, dict[DispatchKey, str]]
     #: What was decided under other precisions than the present one.
-    _elsewhere: dict[Precision, Made]
+    _elsewhere: dict[Precision, PrecisionDecision]
 
     def __init__(
         self,
@@ -284,8 +284,8 @@ class Selection:
         self.empty = self._first_empty
         self.key_of = native.key_of
 
-    def _made_anew(self) -> Made:
-        return Made([{} for _ in TABLE], {} if self.wrap is None else None)
+    def _made_anew(self) -> PrecisionDecision:
+        return PrecisionDecision([{} for _ in TABLE], {} if self.wrap is None else None)
 
     def follow(self, before: Precision, now: Precision) -> None:
         """Go on with what was decided under the precision `now`; keep the rest.
@@ -294,7 +294,7 @@ class Selection:
         that there are programs for each precision.
         """
         if before != now:
-            self._elsewhere[before] = Made(self.tables, self.remembered)
+            self._elsewhere[before] = PrecisionDecision(self.tables, self.remembered)
             made = self._elsewhere.pop(now, None) or self._made_anew()
             self.tables, self.remembered = made
 

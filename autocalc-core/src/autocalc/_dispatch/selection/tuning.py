@@ -78,7 +78,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Record:
+class TuningRecord:
     """All that was measured in one run of `autocalc tune`."""
 
     packages: dict[str, str]
@@ -164,14 +164,14 @@ def nearest(key: DispatchKey) -> Measured | None:
 
 
 @functools.lru_cache(maxsize=8)
-def _in_force(_budget: int | None) -> Record:
+def _in_force(_budget: int | None) -> TuningRecord:
     """Return the record of a budget: every new shape's decision asks for it."""
     record = _read(path_of_record())
-    return record if record.packages == packages() else Record({})
+    return record if record.packages == packages() else TuningRecord({})
 
 
 @functools.lru_cache(maxsize=8)
-def _read(path: Path) -> Record:
+def _read(path: Path) -> TuningRecord:
     """Return the record in a file; an empty one if it cannot be used."""
     # late, as with most calls there is no record
     from autocalc._dispatch.machine.kept_files import (
@@ -183,24 +183,26 @@ def _read(path: Path) -> Record:
     try:
         content = read_json(path)
     except FileNotFoundError:
-        return Record({})
+        return TuningRecord({})
     except UnusableFileError as error:
         return _unusable(path, str(error))
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         return _unusable(path, f"it is not of format {FORMAT}")
     try:
-        return Record(content["packages"], tuple(map(_measured, content["measured"])))
+        return TuningRecord(
+            content["packages"], tuple(map(_measured, content["measured"]))
+        )
     except WRONG_CONTENT as error:
         return _unusable(path, f"an entry is wrong ({error!r})")
 
 
-def _unusable(path: Path, reason: str) -> Record:
+def _unusable(path: Path, reason: str) -> TuningRecord:
     logger("kernels").warning(
         "the tuning record %s is not used: %s. Run `autocalc tune` to make a new one.",
         path,
         reason,
     )
-    return Record({})
+    return TuningRecord({})
 
 
 def _measured(entry: dict[str, Any]) -> Measured:

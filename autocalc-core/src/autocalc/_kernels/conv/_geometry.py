@@ -166,7 +166,7 @@ def by_channel(bias: Array, like: Array) -> Array:
     return bias.reshape(-1, *(1,) * (like.ndim - 2))
 
 
-class Call(NamedTuple):
+class Convolution(NamedTuple):
     """A convolution: shapes of x and weight, and the windows' geometry."""
 
     x: Shape
@@ -199,13 +199,13 @@ def call(
     padding: int | Ints = 0,
     dilation: int | Ints = 1,
     groups: int = 1,
-) -> Call:
+) -> Convolution:
     dims = len(x) - 2
     geometry = (
         (given,) * dims if isinstance(given, int) else given
         for given in (stride, padding, dilation)
     )
-    return Call._make((x, weight, *geometry, groups))
+    return Convolution._make((x, weight, *geometry, groups))
 
 
 CALLS = (

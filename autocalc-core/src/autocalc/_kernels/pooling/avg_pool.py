@@ -19,7 +19,7 @@ from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.pooling._windows import (
     CALLS,
-    Call,
+    Pooling,
     checked_windows,
     expect_planes,
 )
@@ -188,7 +188,7 @@ def _(
     return [eps * steps * np.abs(size) + ulp(expected[0], eps)]
 
 
-def _means() -> Iterator[tuple[Call, tuple[Any, ...]]]:
+def _means() -> Iterator[tuple[Pooling, tuple[Any, ...]]]:
     for i, call in enumerate(CALLS):
         plain = call._replace(dilation=(1,) * len(call.kernel))
         divisor = 3 if i % 4 == 2 else 0

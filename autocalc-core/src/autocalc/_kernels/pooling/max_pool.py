@@ -20,7 +20,7 @@ from autocalc._kernels.declare import composite
 from autocalc._kernels.indexing._places import checked
 from autocalc._kernels.pooling._windows import (
     CALLS,
-    Call,
+    Pooling,
     checked_windows,
     expect_planes,
     hard,
@@ -141,7 +141,7 @@ max_pool.budget(EXACT)
 def _(make: Make) -> Iterator[Sample]:
     for call in CALLS:
         yield Sample(call.label, (make.normal(*call.x),), call[1:], want=0b10)
-    call = Call((2, 2, 5, 6), (3, 3), (2, 2), (1, 1), (1, 1))
+    call = Pooling((2, 2, 5, 6), (3, 3), (2, 2), (1, 1), (1, 1))
     for label, x in hard(make, call.x):
         yield Sample(label, (x,), call[1:], want=0b10)
 

@@ -276,7 +276,7 @@ CALLS = (
 LARGE = ((5, 37, 64, 128), 0b11)
 
 
-class Call(NamedTuple):
+class LayerOperands(NamedTuple):
     """x, w_ih, w_hh, b_ih, b_hh, then h0 (and c0) of one call."""
 
     label: str
@@ -285,7 +285,7 @@ class Call(NamedTuple):
     reverse: bool
 
 
-def calls(make: Make, gates: int, states: int) -> Iterator[Call]:
+def calls(make: Make, gates: int, states: int) -> Iterator[LayerOperands]:
     for n, (sizes, biases) in enumerate((*CALLS, LARGE)):
         steps, batch, features, hidden = sizes
         rows, scale = gates * hidden, 0.6 * float(hidden) ** -0.5
@@ -298,7 +298,7 @@ def calls(make: Make, gates: int, states: int) -> Iterator[Call]:
         )
         first = tuple(make.normal(batch, hidden) for _ in range(states))
         large = "large, " if sizes == LARGE[0] else ""
-        yield Call(f"{large}{sizes}", weights, first, n % 2 == 1)
+        yield LayerOperands(f"{large}{sizes}", weights, first, n % 2 == 1)
 
 
 def in_turns(

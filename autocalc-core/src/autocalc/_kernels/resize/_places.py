@@ -30,7 +30,7 @@ class Tap(NamedTuple):
     slopes: list[Array]  # of the weight by the grid's columns, x first
 
 
-class Line(NamedTuple):
+class AxisTap(NamedTuple):
     """What a place reads along one axis: pixel, weight, and slope of the weight."""
 
     pixel: Array
@@ -66,7 +66,7 @@ def taps(
     return [_tap(xp, lines, planes) for lines in itertools.product(*axes)]
 
 
-def _tap(xp: Any, lines: tuple[Line, ...], planes: Shape) -> Tap:
+def _tap(xp: Any, lines: tuple[AxisTap, ...], planes: Shape) -> Tap:
     index: Any = 0
     inside: Any = True
     for line, n in zip(lines, planes, strict=True):
@@ -82,7 +82,7 @@ def _tap(xp: Any, lines: tuple[Line, ...], planes: Shape) -> Tap:
 
 def _lines(
     xp: Any, c: Array, n: int, mode: str, padding: str, align_corners: bool
-) -> list[Line]:
+) -> list[AxisTap]:
     place, limit = scaled(c, n, align_corners), limit_of(n, padding)
     place = xp.where(xp.isnan(place), -limit, place)
     slope = xp.where(xp.absolute(place) < limit, (n - align_corners) / 2, 0.0)
@@ -91,18 +91,20 @@ def _lines(
         low = xp.floor(place)
         weighed = _cubic(place - low)
         return [
-            Line(_brought_in(xp, low + i, n, padding, align_corners)[0], w, s * slope)
+            AxisTap(
+                _brought_in(xp, low + i, n, padding, align_corners)[0], w, s * slope
+            )
             for i, (w, s) in enumerate(weighed, -1)
         ]
     place, turn = _brought_in(xp, place, n, padding, align_corners)
     if mode == "nearest":
         return [
-            Line(xp.round(place), xp.full(place.shape, 1.0, place.dtype), 0 * slope)
+            AxisTap(xp.round(place), xp.full(place.shape, 1.0, place.dtype), 0 * slope)
         ]
     low, slope = xp.floor(place), slope * turn
     return [
-        Line(low, 1 - (place - low), -slope),
-        Line(low + 1, place - low, slope),
+        AxisTap(low, 1 - (place - low), -slope),
+        AxisTap(low + 1, place - low, slope),
     ]
 
 

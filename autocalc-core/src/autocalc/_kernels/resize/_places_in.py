@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from autocalc._kernels.resize._places import SHARPNESS, Line, Tap, limit_of
+from autocalc._kernels.resize._places import SHARPNESS, AxisTap, Tap, limit_of
 from autocalc._kernels.rules import INT64
 from autocalc._kernels.spec import Array, Shape
 
@@ -37,7 +37,7 @@ def taps_in(
     return [_tap(k, lines, planes, slopes) for lines in itertools.product(*axes)]
 
 
-def _tap(k: Any, lines: tuple[Line, ...], planes: Shape, slopes: bool) -> Tap:
+def _tap(k: Any, lines: tuple[AxisTap, ...], planes: Shape, slopes: bool) -> Tap:
     index = inside = None
     for line, n in zip(lines, planes, strict=True):
         clipped = _clipped(k, line.pixel, n)
@@ -77,7 +77,7 @@ class _Axis:
         self.k, self.n, self.mode, self.padding = k, n, mode, padding
         self.align_corners = align_corners
 
-    def lines(self, c: Array) -> list[Line]:
+    def lines(self, c: Array) -> list[AxisTap]:
         """Return what the places of a grid's numbers read."""
         k = self.k
         place, slope = self._not_far(self._scaled(c))
@@ -85,7 +85,7 @@ class _Axis:
             low = k.round(place, "floor")
             weighed = _cubic(k, k.sub(place, low))
             return [
-                Line(
+                AxisTap(
                     self._brought_in(k.add(low, k.constant(i, low)), slope)[0],
                     weight,
                     k.mul(by_place, slope),
@@ -96,12 +96,12 @@ class _Axis:
         one, zero = k.constant(1, place), k.constant(0, place)
         if self.mode == "nearest":
             whole = k.round(place, "even")
-            return [Line(whole, k.add(k.mul(whole, zero), one), k.mul(slope, zero))]
+            return [AxisTap(whole, k.add(k.mul(whole, zero), one), k.mul(slope, zero))]
         low = k.round(place, "floor")
         share = k.sub(place, low)
         return [
-            Line(low, k.sub(one, share), k.neg(slope)),
-            Line(k.add(low, one), share, slope),
+            AxisTap(low, k.sub(one, share), k.neg(slope)),
+            AxisTap(k.add(low, one), share, slope),
         ]
 
     def _scaled(self, c: Array) -> Array:
