@@ -55,7 +55,7 @@ def tuned():
 def self_tested():
     """Write the record of a self-test; return its file and what reads it."""
     path = records.folder() / "mine-0.json"
-    records.keep(path, records.TestRecord("mine", "some 1.0", "passed", calls=3))
+    records.keep(path, records.TrialRecord("mine", "some 1.0", "passed", calls=3))
 
     def read():
         records._kept.clear()

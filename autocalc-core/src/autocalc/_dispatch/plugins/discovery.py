@@ -40,7 +40,7 @@ from autocalc.errors import PluginError, PluginWarning
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from autocalc._dispatch.plugins.records import TestRecord
+    from autocalc._dispatch.plugins.records import TrialRecord
     from autocalc._kernels.spec import KernelSpec
 
 #: What a package may raise without taking the process along; KeyboardInterrupt passes.
@@ -88,7 +88,7 @@ class Registry:
     #: Set -> module of its entry point, of sets from outside AutoCalc's own packages.
     foreign: dict[str, str] = field(default_factory=dict)
     #: What the self-tests of these found, of those that were used.
-    records: dict[str, TestRecord] = field(default_factory=dict)
+    records: dict[str, TrialRecord] = field(default_factory=dict)
     _loaded: dict[str, dict[str, KernelImpl] | None] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 

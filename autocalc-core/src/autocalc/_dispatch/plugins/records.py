@@ -40,7 +40,7 @@ class File(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TestRecord:
+class TrialRecord:
     """What the self-test of a set found.
 
     Attributes
@@ -148,7 +148,7 @@ def _now(file: File) -> File | None:
 # ---- records -------------------------------------------------------------------------
 
 #: Of this process, by path: all there is where the cache cannot be written.
-_kept: dict[Path, TestRecord] = {}
+_kept: dict[Path, TrialRecord] = {}
 
 
 def folder() -> Path:
@@ -165,7 +165,7 @@ def path_of(name: str, package: str, files: list[Path]) -> Path:
     return folder() / f"{readable}-{digest}.json"
 
 
-def find(path: Path) -> TestRecord | None:
+def find(path: Path) -> TrialRecord | None:
     """Return the record in a file, if the package's code is what it was."""
     record = _kept.get(path) or _read(path)
     if record is None:
@@ -179,13 +179,13 @@ def find(path: Path) -> TestRecord | None:
     return record
 
 
-def _read(path: Path) -> TestRecord | None:
+def _read(path: Path) -> TrialRecord | None:
     try:
         content = read_json(path)
         if content.pop("format") != FORMAT:
             return None
         content["files"] = tuple(_file(*entry) for entry in content["files"])
-        return _checked(TestRecord(**content))
+        return _checked(TrialRecord(**content))
     except FileNotFoundError:
         return None
     except WRONG_CONTENT as error:
@@ -198,7 +198,7 @@ def _file(path: str, size: int, time: int, digest: str) -> File:
     return File(str(path), int(size), int(time), str(digest))
 
 
-def _checked(record: TestRecord) -> TestRecord:
+def _checked(record: TrialRecord) -> TrialRecord:
     """Return a record whose values are of the kinds that they are used as."""
     kinds = {name: type(value) for name, value in vars(_BLANK).items()}
     wrong = [name for name, kind in kinds.items() if not _is(record, name, kind)]
@@ -209,16 +209,16 @@ def _checked(record: TestRecord) -> TestRecord:
     return record
 
 
-def _is(record: TestRecord, name: str, kind: type) -> bool:
+def _is(record: TrialRecord, name: str, kind: type) -> bool:
     value = getattr(record, name)
     return isinstance(value, (int, float) if kind is float else kind)
 
 
 #: What the values of a record are like.
-_BLANK = TestRecord("", "", "")
+_BLANK = TrialRecord("", "", "")
 
 
-def keep(path: Path, record: TestRecord) -> None:
+def keep(path: Path, record: TrialRecord) -> None:
     """Keep a record, in the cache if that can be written."""
     _kept[path] = record
     content: dict[str, Any] = {"format": FORMAT, **asdict(record)}
@@ -233,7 +233,7 @@ def keep(path: Path, record: TestRecord) -> None:
         )
 
 
-def all_records() -> Iterator[tuple[Path, TestRecord]]:
+def all_records() -> Iterator[tuple[Path, TrialRecord]]:
     """Yield every record of this machine that can be read, with its file."""
     found = dict.fromkeys(_kept)
     if folder().is_dir():

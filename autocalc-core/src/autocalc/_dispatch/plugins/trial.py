@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from autocalc._config import child_environment, logger
-from autocalc._dispatch.plugins.records import TestRecord
+from autocalc._dispatch.plugins.records import TrialRecord
 
 #: Seconds for the self-test, once the child has started, and for it to start.
 LIMIT, START = 10.0, 60.0
@@ -44,7 +44,7 @@ _WINDOWS = {
 }
 
 
-def run_trial(name: str, package: str) -> tuple[TestRecord, list[str]]:
+def run_trial(name: str, package: str) -> tuple[TrialRecord, list[str]]:
     """Test the set `name` in a child; return what it found, and files it loaded."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="autocalc-self-test-") as folder:
@@ -61,12 +61,12 @@ def run_trial(name: str, package: str) -> tuple[TestRecord, list[str]]:
     fields = _judged(facts, code, said)
     seconds = round(time.monotonic() - began, 2)
     date = time.strftime("%Y-%m-%d")
-    record = TestRecord(name, package, seconds=seconds, date=date, **fields)
+    record = TrialRecord(name, package, seconds=seconds, date=date, **fields)
     return record, facts.get("files", [])
 
 
-def _untested(name: str, package: str, why: str) -> TestRecord:
-    return TestRecord(
+def _untested(name: str, package: str, why: str) -> TrialRecord:
+    return TrialRecord(
         name, package, "untested", f"its self-test could not start: {why}"
     )
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from autocalc._config import logger, settings
 
 if TYPE_CHECKING:
-    from autocalc._dispatch.plugins.records import TestRecord
+    from autocalc._dispatch.plugins.records import TrialRecord
 
 #: Distributions whose kernels are tested with AutoCalc itself.
 OWN = frozenset(
@@ -51,7 +51,7 @@ def trusting() -> Iterator[None]:
 
 def examined(
     name: str, package: str, module: str, *, again: bool = False
-) -> TestRecord:
+) -> TrialRecord:
     """Return what the self-test of a set found, now or earlier.
 
     `module` is the one that the package's entry point names; `again` tests even where
@@ -60,7 +60,7 @@ def examined(
     from autocalc._dispatch.plugins import records
 
     if not settings().guard or getattr(_state, "trusting", False):
-        return records.TestRecord(name, package, "trusted")
+        return records.TrialRecord(name, package, "trusted")
     files = records.code_files(module)
     path = records.path_of(name, package, files) if files else None
     found = None if path is None or again else records.find(path)
@@ -71,7 +71,7 @@ def examined(
     return found
 
 
-def _tested(name: str, package: str, files: list[str]) -> TestRecord:
+def _tested(name: str, package: str, files: list[str]) -> TrialRecord:
     from autocalc._dispatch.plugins.records import described
     from autocalc._dispatch.plugins.trial import run_trial
 
@@ -83,7 +83,7 @@ def _tested(name: str, package: str, files: list[str]) -> TestRecord:
     return record
 
 
-def refusal_reason(record: TestRecord) -> str:
+def refusal_reason(record: TrialRecord) -> str:
     """Return why a set is not used, "" if it may be."""
     if record.verdict == "quarantined":
         return (
@@ -96,7 +96,7 @@ def refusal_reason(record: TestRecord) -> str:
     return ""
 
 
-def left_out_reason(record: TestRecord, kernel: str) -> str:
+def left_out_reason(record: TrialRecord, kernel: str) -> str:
     """Return why a kernel of a set is not used, "" if it may be."""
     if kernel not in record.wrong:
         return ""
