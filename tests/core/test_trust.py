@@ -44,12 +44,12 @@ def tested(tmp_path, monkeypatch, environment):
     environment(AUTOCALC_CACHE_DIR=str(tmp_path / "cache"))
 
     class Tested(list):
-        outcome = records.Record("", "", "passed", calls=3, kernels=1)
+        outcome = records.TrialRecord("", "", "passed", calls=3, kernels=1)
 
         def __call__(self, name, package):
             self.append(name)
             fields = {**vars(self.outcome), "set": name, "package": package}
-            return records.Record(**fields), []
+            return records.TrialRecord(**fields), []
 
     found = Tested()
     monkeypatch.setattr(trial, "run_trial", found)
@@ -162,7 +162,7 @@ def test_forgetting(package, tested):
 
 
 def test_untested_is_not_recorded(package, tested):
-    tested.outcome = records.Record(
+    tested.outcome = records.TrialRecord(
         "", "", "untested", "its self-test could not start: no"
     )
     assert "no. AUTOCALC_GUARD=off trusts it untested" in trust.refusal_reason(
@@ -201,7 +201,7 @@ def neg(out, a):
 
 
 def test_a_quarantined_set_is_never_loaded(package, tested):
-    tested.outcome = records.Record("", "", "quarantined", "it aborted", "Fatal error")
+    tested.outcome = records.TrialRecord("", "", "quarantined", "it aborted", "Fatal error")
     registry = registry_with(lambda: pytest.fail("it was loaded"))
     with pytest.warns(PluginWarning, match=r"mine \(some 1\.0\) is not used: quarant"):
         assert registry.kernels("mine") is None
@@ -221,14 +221,14 @@ def test_nothing_is_tested_before_the_first_use(package, tested):
 
 
 def test_a_wrong_kernel_is_left_out(package, tested):
-    tested.outcome = records.Record("", "", "passed", wrong=WRONG)
+    tested.outcome = records.TrialRecord("", "", "passed", wrong=WRONG)
     registry = registry_with(lambda: {"neg": neg, "abs": neg})
     with pytest.warns(PluginWarning, match=r"mine: neg .* wrong in the set's self-t"):
         assert list(registry.kernels("mine")) == ["abs"]
 
 
 def test_a_set_that_can_be_loaded_later_is_tested_then(package, tested):
-    tested.outcome = records.Record("", "", "unloadable", "no library")
+    tested.outcome = records.TrialRecord("", "", "unloadable", "no library")
 
     def fails():
         raise PluginError("no library")
@@ -239,13 +239,13 @@ def test_a_set_that_can_be_loaded_later_is_tested_then(package, tested):
     assert tested == ["mine"]
     assert registry_with(fails).kernels("mine") is None
     assert tested == ["mine"]
-    tested.outcome = records.Record("", "", "passed")
+    tested.outcome = records.TrialRecord("", "", "passed")
     assert registry_with(lambda: {"neg": neg}).kernels("mine")
     assert tested == ["mine", "mine"]
 
 
 def test_a_set_that_loads_here_alone_is_refused(package, tested):
-    tested.outcome = records.Record("", "", "unloadable", "no licence")
+    tested.outcome = records.TrialRecord("", "", "unloadable", "no licence")
     registry = registry_with(lambda: {"neg": neg})
     match = "no licence in the process of its self-test, but not here"
     with pytest.warns(PluginWarning, match=match):
@@ -257,7 +257,7 @@ def test_the_command_lifts_a_quarantine(package, tested):
 
     from autocalc.cli import cli
 
-    tested.outcome = records.Record("", "", "quarantined", "it aborted")
+    tested.outcome = records.TrialRecord("", "", "quarantined", "it aborted")
     examined()
     done = CliRunner().invoke(cli, ["kernels", "--forget", "mine"])
     assert done.exit_code == 0
