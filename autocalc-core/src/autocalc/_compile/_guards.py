@@ -6,6 +6,16 @@
 attributes has inside (`Inside`), all attributes of one of AutoCalc's own objects
 (`Attributes`).  Most of them can be compared in a group, many at once (`Together`):
 they say so by `join`.
+
+Of ``def step(x): return x * beta + cfg.rate * len(cfg.steps)`` the guards are::
+
+    Guard     beta        0.5      in the globals of `step`
+    Guard     cfg.rate    0.1      in the class of `cfg`
+    Guard     cfg.rate    MISSING  in the dict of `cfg`, where a value would come first
+    Elements  cfg.steps   [1, 2]
+
+Before a replay they are compared; one that differs leads to a new recording.  One that
+the function itself changed is an effect, and an error that names its `what`.
 """
 
 from __future__ import annotations

@@ -7,6 +7,16 @@ something.  Two recordings say what these are, and a third must say the same.  T
 program then holds for those values of t for which Python decides as it did
 (`_tracked.py`), no operand leaves its memory, and no size that moves becomes 0 or 1,
 with which strides mean other things.
+
+With ``keys`` of shape (4, 64, 8) in float32 and recordings for t = 5, 6 and 7::
+
+    keys[:, t] = new           offset of keys in bytes   160, 192, 224  ->  32 t + 0
+    keys[:, : t + 1].sum(1)    shape of the operand      (4, t + 1, 8)
+    the program holds for      low = 1 (t + 1 >= 2), high = 63 (the memory ends)
+
+The steps: pair the last recording with two earlier ones (`motion_of`); fit each integer
+by a line through two values of t, and require the same line from the other pair
+(`_motion`, `_picture`); then search the bounds of t (`_bound`).
 """
 
 from __future__ import annotations
@@ -125,6 +135,8 @@ def _picture(source: Any, other: Trace, mine: Numbers) -> tuple[Any, list[_Slot]
     last, theirs = mine.trace, Numbers(other)
     if other.sizes != last.sizes or len(other.instructions) != len(last.instructions):
         raise DifferError
+    # Both traces as trees of tuples: names, views and attributes. `fitted` raises as
+    # soon as a part differs that is no integer.
     s, t = other.numbers[source], last.numbers[source]
     calls = fitted(theirs.calls(), mine.calls(), s, t)
     if theirs.result() != mine.result():
@@ -139,6 +151,9 @@ def _slot(
     before, now = theirs.role(slot), mine.role(own)
     if before == now:
         return _Slot()
+    # Three ways in which a slot may differ: a temporary grows, a number that the
+    # program reads from memory is a formula of t, or a small constant array counts on
+    # with t.
     if before[0] == now[0] == "a temporary":
         return _Slot("size", fitted(before[1], now[1], *values))
     number = link(theirs.trace, slot, mine.trace, own)
@@ -198,8 +213,13 @@ def _bound(motion: Motion, traces: Sequence[Trace], tensors: Sequence[Any]) -> N
     spans = [trace.spans[source] for trace in traces if source in trace.spans]
     seen = [trace.numbers[source] for trace in traces]
     first, most = min(seen), max(seen)
+    # 1. What Python decided: each recording's span of t within which all its
+    #    comparisons have the same outcome. A first recording, before t was known to
+    #    vary, has none.
     low = max(min(first, 0), *(known.low for known in spans))
     high = min(_FAR, *(known.high for known in spans))
+    # 2. What the memory allows: each operand must stay inside the bytes that are known
+    #    to exist in every call.
     views = [v for i in motion.calls for v in last.instructions[i].views()]
     for slot in {view.slot for view in views}:
         mine = [view for view in views if view.slot == slot]
@@ -212,6 +232,8 @@ def _bound(motion: Motion, traces: Sequence[Trace], tensors: Sequence[Any]) -> N
 
     if not all(map(fits, seen)):
         raise DifferError
+    # 3. Search outwards from the values seen. Offsets and sizes are linear in t, so the
+    #    values that fit are one interval, and halving finds its ends.
     motion.low = _furthest(fits, first, math.floor(low))
     motion.high = _furthest(fits, most, _FAR)
     if motion.high == _FAR:

@@ -3,6 +3,14 @@
 
 To passes and executors such a call is a piece of the host's work on whole stretches of
 memory: nothing is known of which bytes it reads and writes.
+
+For ``keys[:, t] = new`` of `_motion.py` the layout of the output is, in bytes::
+
+    MovingView(place=0, dtype=float32, offset=(32, 0), shape=((0, 4), (0, 8)),
+               strides=((0, 2048), (0, 4)))
+
+that is, offset 32 t + 0, shape (4, 8).  A replay with t = 20 makes one new array, at
+byte 640 of the slot; operands that do not move keep their array.
 """
 
 from __future__ import annotations
@@ -173,6 +181,7 @@ class Moving:
 
     def __call__(self, *memory: Array) -> None:
         value = self._number.value
+        # New arrays only for a new number or new memory, which a renewed result has.
         if value != self._value or not all(map(is_, memory, self._memory)):
             self._bind(memory, value)
         self._run(*self._arguments)
@@ -183,6 +192,8 @@ class Moving:
         attributes = self._attributes
         if self._attributes_move:
             attributes = at(attributes, value)
+        # The kernel was chosen for the recorded shapes. Where its spec says that shapes
+        # matter, as those of products do, it is chosen again for the shapes of now.
         if self._decide is not None:
             n = self._n_outputs
             into = arrays[0] if n == 1 else tuple(arrays[:n])

@@ -94,9 +94,13 @@ class _Groups:
         """Let an instruction join those whose results or operands it reads."""
         instruction = self._instructions[at]
         shape = one(instruction.outputs[0]).shape
+        # First the groups that made its operands, the latest first: a value that a
+        # chain passes on in a register is neither written nor read.
         makers = {self._group[i] for i in self._before[at]}
         for other in sorted(makers, key=lambda g: -self._members[g][-1]):
             self._unite(self._group[other], self._group[at], at)
+        # Then groups that read the same array, such as relu(x) and x * 2: one pass
+        # reads it once. Only near ones, as what a chain uses lives until it runs.
         reads = [v for v in instruction.reads() if v.shape == shape]
         for view in reads:
             reader = self._readers.get(view)
@@ -112,8 +116,11 @@ class _Groups:
         alike = len({self._like(at) for at in members}) == 1
         if not alike or members[-1] - members[0] > WINDOW:
             return
+        # t = a + b, s = sum(t), u = t * s: the product cannot join the addition, since
+        # `sum` must run after the one and before the other.
         if self._is_between(a, b, now) or self._is_between(b, a, now):
             return
+        # The kernel set may refuse a chain, for example one of too many registers.
         made = self._fuse(members)
         if made is None:
             return
@@ -133,6 +140,8 @@ class _Groups:
 
     def _is_between(self, start: int, goal: int, now: int) -> bool:
         """Return whether something must run after one group and before another."""
+        # A search along "must run after", from group to group. The direct edge from
+        # `start` to `goal` is allowed: that is what the chain resolves.
         waiting = list(self._next(start, now) - {goal})
         seen = {start, *waiting}
         while waiting:
@@ -180,6 +189,9 @@ class _Groups:
 
     def _sorted(self) -> Iterator[int]:
         """Yield groups, each as early as what it waits for and its place allow."""
+        # Kahn's topological sort; of the groups that are ready the one with the
+        # smallest number, so that the order stays near the program's and lives stay
+        # short.
         waits = dict.fromkeys(self._members, 0)
         end = len(self._instructions)
         following = {group: self._next(group, end) for group in self._members}
@@ -224,6 +236,8 @@ def _order(instructions: list[Instruction]) -> tuple[list[set[int]], list[set[in
     for at, instruction in enumerate(instructions):
         reads = {view.slot for view in instruction.reads()}
         writes = {view.slot for view in instruction.writes()}
+        # Read after write and write after write, then write after read. Calls of the
+        # host keep their order among themselves: they may do anything.
         makers[at] = {writer[slot] for slot in reads | writes if slot in writer}
         earlier = set(makers[at])
         for slot in writes:
@@ -287,6 +301,8 @@ class _Chain:
             if number == -1:
                 return False
             operands.append(number)
+        # A chain has one value for a slot: a slot that an earlier step reads or writes
+        # in another layout would be two values in one memory.
         out = one(instruction.outputs[0])
         views = [v for v in self._read if v.slot == out.slot]
         if out.slot in self._made:
@@ -313,6 +329,8 @@ class _Chain:
 
     def _describe(self, outputs: list[int]) -> None:
         """Renumber the values: outputs, inputs, then all others."""
+        # Kernel sets expect this order: v = [add, mul, exp](a, b) is
+        # add(t=3, a=1, b=2), mul(u=4, 3, 3), exp(v=0, 4).
         order = [*outputs, *self._read.values()]
         order += sorted(set(range(len(self._values))) - set(order))
         number: dict[int | None, int | None] = {v: i for i, v in enumerate(order)}

@@ -92,6 +92,9 @@ def peak(program: Program) -> int:
 def plan(program: Program, *, in_place: bool = True) -> Plan:
     """Give every temporary a place in one arena."""
     alive = lives(program)
+    # 1. Chains of results that take over an operand's memory are one group: of
+    #    t = a + b, u = relu(t), v = u * 2 all three have the place of t, which is
+    #    needed from the first to the last instruction.
     host = dict(_taken_over(program, alive)) if in_place else {}
     groups: dict[int, LiveRange] = {}
     head: dict[int, int] = {}
@@ -99,6 +102,9 @@ def plan(program: Program, *, in_place: bool = True) -> Plan:
         head[slot] = head[host[slot]] if slot in host else slot
         before = groups.get(head[slot], alive[slot])
         groups[head[slot]] = LiveRange(before.first, alive[slot].last)
+    # 2. Place the groups in one order after the other, until the arena is as small as
+    #    the bound; finding the least arena is NP-hard, and the first order mostly finds
+    #    it.
     size = {slot: _aligned(program.sizes[slot]) for slot in groups}
     bound = _bound(groups, size)
     best: dict[int, int] = {}
@@ -152,6 +158,8 @@ def _best_fit(
 ) -> int:
     """Return the beginning of the smallest gap that is free for the slot's life."""
     life = groups[slot]
+    # Only groups that live at the same time are in the way. Between them look for the
+    # gap that fits most tightly; with none, go after the last of them.
     taken = sorted(
         (offsets[other], offsets[other] + size[other])
         for other in offsets
@@ -213,6 +221,11 @@ def _pair(
         a = instruction.inputs[names[1].index(operand)]
         if not (isinstance(out, View) and isinstance(a, View)):
             continue
+        # The result may overwrite its operand if both have one layout and fill their
+        # slots, the operand's life ends here where the result's begins, and the
+        # instruction does not read the operand in another role, which would see new
+        # elements.
+
         same = out._replace(slot=a.slot) == a and out.offset == 0
         fits = program.sizes[out.slot] == program.sizes[a.slot] == out.nbytes
         ends = out.slot in alive and alive[out.slot].first == at

@@ -80,7 +80,10 @@ void pack_filters(const ColumnsJob<T>& job, int64_t begin, int64_t end, T* out) 
 
 // ---- a block of columns
 
-// A panel's way to the results: where it begins, or the runs that it is made of.
+// A panel's way to the results: where it begins, or the runs that it is made of. Two
+// images of 7 x 7 are 98 columns; a panel of 64 has the 49 of the first image and 15 of
+// the second, two runs, and goes through a buffer. Within one image it is in line, and
+// the tile writes its results itself.
 struct ColumnPanel {
     Panel panel;
     bool in_line;

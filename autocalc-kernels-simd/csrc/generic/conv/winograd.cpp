@@ -175,6 +175,7 @@ bool run_wino_tasks(WinoJob& job, int64_t begin, int64_t end) {
         task.tiles = 0;
         for (int64_t i = task.first; i < task.last; ++i)
             task.tiles += segments.at(i).tiles();
+        // V of the task's tiles, all channels: half of L2, read by every panel below.
         read_data<out>(job, task);
         const float* weights = job.weights + task.group * job.group_weights();
         for (int64_t p = 0; p < panels.count; ++p) {

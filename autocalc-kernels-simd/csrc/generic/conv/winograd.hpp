@@ -5,6 +5,17 @@
 // products for each pair of channels where the direct sum takes 144, and 2 x 2
 // from 16 where it takes 36.
 //
+// Along one dimension, y = A^T ((G g) * (B^T d)) with d the 6 (or 4) elements that 4
+// (or 2) results read, g the 3 taps, and * element by element. In two dimensions each
+// matrix is applied to the columns and then to the rows (`transform`). Summed over
+// channels, * becomes a product of matrices at each of the 36 (or 16) places:
+//
+//     V = B^T d B     of each tile and channel               read_tiles
+//     U = G g G^T     of each channel and output channel     transform_taps
+//     M = V U         at each place, [tile, channel] times   multiply_places
+//                     [channel, output channel]
+//     y = A^T M A     of each tile and output channel        write_tiles
+//
 // The weight gradient is the transpose of that sum: the same matrices, transposed, and
 // as many products over all tiles for each pair of channels.
 //

@@ -30,6 +30,11 @@ struct Segment {
     [[nodiscard]] AC_INLINE int64_t tiles() const { return rows * columns; }
 };
 
+// How images are cut into tasks of at most `most` tiles. Of images of 56 x 56 results,
+// 14 x 14 tiles of 4 x 4, with 56 tiles for a task: 4 rows of 14 tiles are a band, so
+// an image is 4 bands (3 or 4 rows each); of images of 7 x 7, 2 x 2 tiles, at most 14
+// go to a task.
+//
 // Images whole where a task has room for one, else bands of rows of tiles, else parts
 // of one row.
 struct Segments {
@@ -84,7 +89,8 @@ AC_INLINE int64_t wino_step(int64_t rows, int64_t row) {
     return rows * row + vec<float>::lanes;
 }
 
-// As many tiles as half of L2 has room for, `row` floats each in all places.
+// As many tiles as half of L2 has room for, `row` floats each in all places: with 1 MiB
+// of L2 and 64 channels 524288 / (36 * 64 * 4) = 56.
 AC_INLINE int64_t tiles_for(int64_t row, int64_t places) {
     const int64_t fitting = l2_bytes() / 2 / bytes_of<float>(places * row);
     return larger(wino_fewest_tiles, smaller(wino_most_tiles, fitting));

@@ -3,6 +3,14 @@
 // The loops around the microkernels. For every block of k, a task packs its block of b,
 // sized for L2, and takes the rows of a through it, a tile at a time: those rows stay
 // in L1 while b streams out of L2.
+//
+// From the outside in, with AVX-512 and floats:
+//
+//     a task's block of c                     run_block
+//       blocks of k, at most 1024 steps       pack_block: its b, once for all rows
+//         rows of tiles, 6 rows each          take_rows: finds or packs their a
+//           panels of b, 64 columns each      run_row: one tile of 6 x 64 sums
+//             steps of k                      run_tile, in registers
 #pragma once
 
 #include "common/call.hpp"

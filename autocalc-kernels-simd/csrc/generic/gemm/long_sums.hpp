@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Products whose sums are too long to run through at once: by halves of k, so that the
-// error grows with the logarithm of the number of pieces.
+// error grows with the square of the logarithm of the number of pieces at most.
 #pragma once
 
 #include <stdlib.h>
@@ -81,7 +81,9 @@ void add_sums(const Gemm<T>& p, const T* sums) {
 template <class T>
 using Multiply = bool (*)(const Gemm<T>&, ac_context*);
 
-// `pieces` pieces of `terms` terms; `room` for the sums of each halving.
+// `pieces` pieces of `terms` terms; `room` for the sums of each halving. Of four pieces
+// p0 to p3 the first half makes room = p0 + p1; then c = room, c += p2 and c += p3. Of
+// 64 pieces a term passes through at most 21 such additions instead of 63.
 template <class T>
 // NOLINTNEXTLINE(misc-no-recursion): each time half of the pieces
 bool multiply_pieces(Gemm<T> p, int64_t pieces, int64_t terms, T* room,

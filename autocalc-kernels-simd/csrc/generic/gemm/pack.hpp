@@ -13,6 +13,11 @@ namespace {
 // possible. A panel is `k` rows of `width` elements, a whole number of registers, with
 // zeros beyond `columns`.
 
+// With AVX-512 (16 floats a register, panels of at most 4) 150 columns are 10
+// registers: three panels of 4, 3 and 3, 64, 48 and 48 wide, the last with 38 columns
+// and 10 zeros. The panels are stored one after the other, panel p at out + panel.begin
+// * k.
+
 struct Panel {
     int64_t begin, width, columns;
 };
@@ -53,7 +58,8 @@ AC_INLINE void pack_panel_rows(int64_t rows, const Panel& panel, const T* b,
     }
 }
 
-// b runs along its rows.
+// b runs along its rows. Sixteen rows go into all panels before the next sixteen, so
+// that b is read in the order of memory; the panels are written in turn.
 template <class T>
 AC_NOINLINE void pack_rows(int64_t k, const Panels<T>& panels, int64_t first,
                            const T* b, int64_t b_row, T* out) {
@@ -89,7 +95,8 @@ AC_INLINE void pack_square(int64_t k, int64_t columns, const T* b, int64_t b_col
     for (int i = 0; i < k; ++i) store(out + i * width, r[i]);
 }
 
-// b runs along its columns: transposed in registers.
+// b runs along its columns: transposed in registers, squares of lanes x lanes. A panel
+// of k = 100 and 48 columns is 7 x 3 squares with AVX-512, the last ones of 4 steps.
 template <class T>
 AC_INLINE void pack_columns(int64_t k, int64_t columns, int64_t width, const T* b,
                             int64_t b_col, T* out) {
@@ -162,6 +169,8 @@ AC_NOINLINE void pack_groups(const int64_t* starts, int64_t groups, int64_t widt
     constexpr int64_t lanes = vec<T>::lanes;
     constexpr int64_t line = 64 / static_cast<int64_t>(sizeof(T));
     const int64_t end = starts[groups];
+    // Where each register of rows comes from in a step, and where it goes to in the
+    // group's first step: the same in every step, but for a_col and width.
     struct Move {
         int64_t from, to;
     } moves[groups_at_once * most_registers];
@@ -171,13 +180,17 @@ AC_NOINLINE void pack_groups(const int64_t* starts, int64_t groups, int64_t widt
         for (int64_t r = starts[g]; r < starts[g + 1]; r += lanes)
             moves[count++] = {r, to + r};
     }
-    int64_t whole = count;  // the others begin too near to the end
+    // The last registers may reach beyond the last row; only those are loaded in part.
+    int64_t whole = count;
     while (whole > 0 && moves[whole - 1].from + lanes > end) --whole;
     for (int64_t i = 0; i < k; ++i) {
         if (i + group_rows_ahead < k) {
             for (int64_t r = starts[0]; r < end; r += line)
                 __builtin_prefetch(a + group_rows_ahead * a_col + r);
         }
+        // A register that is wider than what is left of its group writes into the place
+        // of the group's next step, which comes later; the last step's excess has room
+        // of its own (`group_size`).
         for (int64_t m = 0; m < whole; ++m)
             store(out + moves[m].to, load(a + moves[m].from));
         for (int64_t m = whole; m < count; ++m)
