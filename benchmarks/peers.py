@@ -27,7 +27,7 @@ BOUND = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
 #: longer than any pause within its own turn; 2^14 costs it speed.
 QUIET = {"OPENBLAS_THREAD_TIMEOUT": "22"}
 #: After its turn a peer's threads spin for more work: those of GNU OpenMP some 30 ms.
-#: With less of a pause they disturb whoever comes next.  A peer of one thread has none.
+#: With less of a pause they disturb the next peer.  A peer of one thread has none.
 SETTLE_SECONDS = 0.04
 
 
@@ -43,7 +43,7 @@ class Peer:
     def seconds(self, case: str, calls: int) -> float:
         """Let the process call a case; NaN if it has no such thing.
 
-        It begins after a pause in which the threads of whoever was before go to sleep.
+        It begins after a pause in which the last peer's threads go to sleep.
         """
         time.sleep(self._settle)
         assert self._process.stdin is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Copies that nobody needs."""
+"""Copies that are not needed."""
 
 from __future__ import annotations
 

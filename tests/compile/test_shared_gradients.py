@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Gradients in the arena: less memory, and nothing that somebody holds is written."""
+"""Gradients in the arena: less memory, and what is referenced is not written."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ PyObject* version_of(PyObject* tensor) {
     return cell;
 }
 
-// Counts the write, where anybody shares the storage.
+// Counts the write, if the storage is shared.
 bool bump(PyObject* x) {
     PyObject* cell = slot(x, bound.version_cell);
     if (cell == Py_None) return true;

@@ -175,7 +175,7 @@ PyObject* new_view_by_steps(PyObject* x, Ref array, PyObject* steps);
 PyObject* version_of(PyObject* tensor);
 PyObject* new_version();
 
-// Counts a write to the storage, where anybody shares it.
+// Counts a write to the storage, if it is shared.
 bool bump(PyObject* x);
 
 PyObject* new_node(PyObject* op, Ref edges, Ref saved, Ref versions, Ref shapes,

@@ -22,7 +22,7 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-// Nobody has as much as four times the memory there is.
+// No process has as much as four times the memory there is.
 std::size_t most_bytes() {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long bytes = sysconf(_SC_PAGESIZE);

@@ -14,7 +14,7 @@
 
 namespace autocalc::runtime {
 
-// The number that begins the 64 bytes before a block's memory, whoever made it: a
+// The number that begins the 64 bytes before a block's memory, from any maker: a
 // arena's blocks have this one, others the number of their list.
 constexpr int of_arena = -1;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The clock of phases: what threads work on within kernels, for profiles. Each thread
-// adds to a slot of its own, so that nobody waits.
+// adds to a slot of its own, so that no thread waits.
 #pragma once
 
 #include <cstdint>

@@ -49,11 +49,11 @@ void pause_briefly() {
 #endif
 }
 
-// One waiter: spins on a condition, yields, then sleeps until `wake`. Whoever makes the
-// condition true does so with a read-modify-write before `wake`, which then cannot miss
-// a sleeper. A sequentially consistent store would do, and is the same instruction on
-// x86; but QEMU 7.2 lets the load after an Arm `stlr` overtake it, and 5 of 12 runs of
-// the tests then hung.
+// One waiter: spins on a condition, yields, then sleeps until `wake`. The thread that
+// makes the condition true does so with a read-modify-write before `wake`, which then
+// cannot miss a sleeper. A sequentially consistent store would do, and is the same
+// instruction on x86; but QEMU 7.2 lets the load after an Arm `stlr` overtake it, and 5
+// of 12 runs of the tests then hung.
 class Waiter {
   public:
     template <class Ready>
@@ -109,9 +109,9 @@ std::uint64_t nanoseconds() {
         std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-// A run is taken piece by piece, by its own thread and then by whoever is done with
-// theirs. Where another tenant keeps one core's second hyperthread busy, that core is
-// slower by up to 40 %, and equal runs end 7 to 24 % later than they could (Cascade
+// A run is taken piece by piece, by its own thread and then by threads that are done
+// with theirs. Where another tenant keeps one core's second hyperthread busy, that core
+// is slower by up to 40 %, and equal runs end 7 to 24 % later than they could (Cascade
 // Lake, two threads, jobs of 20 to 2500 us).
 constexpr int pieces = 5;
 // Short runs stay whole: of 11 tasks an LSTM's rows, in pieces of 7, 2, 1 and 1, took
@@ -122,7 +122,7 @@ int piece_count(std::int64_t count) { return count < divisible ? 1 : pieces; }
 
 // Where piece `i` of a run of `count` tasks begins: 5/8 go first, for a kernel's
 // preparations may be for each call, then parts that others may take over, the last
-// ones the smallest, since nobody takes them over while they are at work.
+// ones the smallest, since no thread takes them over while they are at work.
 std::int64_t piece_begin(std::int64_t count, int i) {
     constexpr std::int64_t sixteenths[pieces + 1] = {0, 10, 12, 14, 15, 16};
     if (count < divisible) return i == 0 ? 0 : count;
@@ -130,7 +130,7 @@ std::int64_t piece_begin(std::int64_t count, int i) {
 }
 
 // How many pieces of a thread's run have been taken, and in which job. What was taken
-// in an earlier one does not count, so that nobody has to clear it.
+// in an earlier one does not count, so that it need not be cleared.
 class alignas(cache_line) Run {
   public:
     // The next piece, or `most` if as many are taken.
@@ -160,7 +160,8 @@ class alignas(cache_line) Run {
 struct alignas(cache_line) Worker {
     explicit Worker(int part_) : part(part_) {}
 
-    // Written when it changes only: whoever wakes the worker then has it in its cache.
+    // Written when it changes only: the thread that wakes the worker then has it in its
+    // cache.
     void note_processor() {
         const int now = this_processor();
         if (processor.load(std::memory_order_relaxed) != now)
@@ -175,7 +176,7 @@ struct alignas(cache_line) Worker {
 };
 
 // The job that threads may enter, if any, and how many are inside. Only its last one to
-// leave a closed gate has somebody to wake.
+// leave a closed gate has a thread to wake.
 class Gate {
   public:
     void open() { state_.fetch_sub(closed); }
@@ -252,7 +253,7 @@ class Pool {
 
     std::mutex submitting_;
     std::vector<std::unique_ptr<Worker>> workers_;
-    std::deque<Run> runs_;  // the caller's first, then the workers', then nobody's
+    std::deque<Run> runs_;  // the caller's first, then the workers', then unused ones
     const Topology topology_;
     alignas(cache_line) Job job_;
     std::atomic<std::uint64_t> worked_{0};  // by all threads of a timed job
@@ -345,8 +346,8 @@ void Pool::begin(Worker& worker) {
     }
 }
 
-// Nobody is inside while a job is written. The caller's first piece is taken already,
-// or a quick worker would have it.
+// No thread is inside while a job is written. The caller's first piece is taken
+// already, or a quick worker would have it.
 void Pool::publish() {
     run(0).take(job_.number, 1);
     to_help_.store(1, std::memory_order_relaxed);
@@ -370,7 +371,7 @@ void Pool::wake_children(int part) {
 }
 
 // A thread that has not come until now has nothing left to do: a worker that does not
-// get a processor in time holds nobody up.
+// get a processor in time holds no other up.
 void Pool::await() {
     gate_.close();
     if (!gate_.empty()) done_.wait(spins_.load(), [this] { return gate_.empty(); });
@@ -390,7 +391,7 @@ void Pool::take_part(int part) {
     }
 }
 
-// All but the last `left` of those that nobody has taken.
+// All but the last `left` of those that are not taken.
 void Pool::take_pieces(int part, int left) {
     const std::int64_t count = run_begin(part + 1) - run_begin(part);
     const int most = piece_count(count) - left;

@@ -323,7 +323,7 @@ bool Bookkeeping::follow(PyObject* tensors) {
 }
 
 bool Bookkeeping::renew_results() {
-    if (!begun_) {  // now nobody else holds the memory
+    if (!begun_) {  // now nothing else holds the memory
         begun_ = true;
         for (Result& result : results_) {
             result.room.references = Py_REFCNT(result.room.root.get());
@@ -335,7 +335,7 @@ bool Bookkeeping::renew_results() {
     });
 }
 
-// Gives a slot other memory: somebody holds what the last run put there.
+// Gives a slot other memory: the last run's content is still referenced.
 bool Bookkeeping::renew(Result& result) {
     Room room = std::move(result.spare);
     result.spare = Room();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A kernel call in its C form that owns all the kernel reads: descriptors of arrays,
-// attributes.  It holds no array; whoever runs it does.
+// attributes.  It holds no array; its caller does.
 #pragma once
 
 #include <memory>

@@ -40,7 +40,7 @@ class Blis:
 
     def num_threads(self) -> int:
         count = self.library.call("bli_thread_get_num_threads", ctypes.c_int64)
-        return max(1, int(count or 1))  # BLIS answers -1 where nobody set it
+        return max(1, int(count or 1))  # BLIS answers -1 where it is not set
 
     def info(self) -> dict[str, str]:
         return {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Opens the library of an instruction set, privately: nobody else sees its symbols. It
-// is never closed, since callables and capsules point into it.
+// Opens the library of an instruction set, privately: no other library sees its
+// symbols. It is never closed, since callables and capsules point into it.
 #include "loader/library.hpp"
 
 #include <dlfcn.h>

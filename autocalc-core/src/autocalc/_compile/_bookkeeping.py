@@ -47,7 +47,7 @@ class Follower(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A slot that outlives a replay: memory that is new where somebody holds the old.
+    """A slot that outlives a replay: its memory is new while the old is referenced.
 
     `root` is its first memory, `gradients` are the leaves whose gradient is in it.
     """
@@ -148,7 +148,7 @@ class Bookkeeping:
             self._give(result)
 
     def _renew(self, result: _Renewed) -> None:
-        """Give a slot other memory: somebody holds what the last run put there."""
+        """Give a slot other memory: the last run's content is still referenced."""
         room, spare = result.spare, result.room
         if room is None or not room.is_free():
             room = _Room(self._empty((result.nbytes,), _BYTE))
@@ -194,7 +194,7 @@ class _Room:
         self.gradients: list[tuple[Leaf, Tensor]] = []
 
     def is_free(self) -> bool:
-        """Return whether nobody sees the memory but leaves that get it again."""
+        """Return whether only leaves that get it again refer to the memory."""
         for leaf, tensor in self.gradients:
             held = _GRADIENT_REFERENCES - (leaf.grad is not tensor)
             if getrefcount(tensor) > held:

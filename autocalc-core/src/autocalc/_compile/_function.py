@@ -307,7 +307,7 @@ def _effect(trace: Trace) -> str:
 
 
 def _stray(trace: Trace) -> str:
-    """Return which tensor lives on though nobody returns it; "" if none does."""
+    """Return which tensor lives on without being returned; "" if none does."""
     if not trace.stray:
         return ""
     slot = trace.stray[0]

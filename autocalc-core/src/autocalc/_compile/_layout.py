@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Slots as they are bound to memory: an arena with gradients in it is one slot.
 
-Whoever renews the memory of a gradient then renews that of the temporaries with it.
+New memory for a gradient is then new memory for the temporaries, too.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recordings that differ by a number alone: one program for many of its values.
+"""One program for a range of values of an integer argument.
 
 A step that is given its position t reads ``keys[:, : t + 1]`` and writes
 ``keys[:, t]``: offsets, sizes and strides of its operands are t times something, plus

@@ -142,7 +142,7 @@ class StepRecorder(Recorder):
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
-        """Record nothing, and let nobody watch what Python looks at."""
+        """Record nothing, and do not watch what Python looks at."""
         watching = sys.getprofile()
         sys.setprofile(None)
         token = enter(selection=self._base)

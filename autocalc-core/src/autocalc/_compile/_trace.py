@@ -260,7 +260,7 @@ def _alive(memory: Memory, used: set[int], results: list[Any]) -> list[Slot]:
     for generation in range(3):
         if not held:
             return []
-        # Cycles hold memory that nobody can reach.  They are young: all generations
+        # Cycles hold memory that is unreachable.  They are young: all generations
         # take 0.3 s in a process of a million objects.
         gc.collect(generation)
         held = found()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """OpenMP and BLAS libraries in this process, and their conflicts.
 
-They are read from ``/proc/self/maps``: what is mapped is there, whoever loaded it.
+They are read from ``/proc/self/maps``: what is mapped is there, however it was loaded.
 """
 
 from __future__ import annotations

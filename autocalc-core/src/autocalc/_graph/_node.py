@@ -117,7 +117,7 @@ class Node:
         self.hooks: dict[int, dict[int, Callable[..., Any]]] | None = None
 
     def needs(self, i: int) -> bool:
-        """Return whether anybody wants the gradient of input `i`."""
+        """Return whether the gradient of input `i` is wanted."""
         return self.edges[i] is not None
 
     def __repr__(self) -> str:
@@ -156,7 +156,7 @@ class Partial:
     The rule of a slice returns it, so that a loop over slices costs one buffer and not
     one for each slice.  The rule of a write into a part returns it without an index:
     `value` is then ``value(g, own)``, which gives the cotangent `g` with zeros in that
-    part, in its own memory if nobody else has it.
+    part, in its own memory if nothing else has it.
     """
 
     __slots__ = ("index", "value")

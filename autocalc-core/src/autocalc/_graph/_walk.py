@@ -41,7 +41,7 @@ class NodeView:
         self.attributes = node.attributes
 
     def needs(self, i: int) -> bool:
-        """Return whether anybody wants the gradient of input `i`."""
+        """Return whether the gradient of input `i` is wanted."""
         return leads(self.node.edges[i], self.needed)
 
 
@@ -225,7 +225,7 @@ class Walk:
 
     @marks("sum")
     def add(self, edge: Any, value: Any, memory: int) -> None:
-        """Add a cotangent; write only into memory that nobody else can see."""
+        """Add a cotangent; write only into memory that nothing else can see."""
         at = 1
         if edge.__class__ is Node:  # of one output
             arrived = self.reached.get(edge.serial)

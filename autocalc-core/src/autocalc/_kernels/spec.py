@@ -150,8 +150,8 @@ class KernelSpec:
     defaults
         Values of trailing attributes that a caller may leave out.
     says_why
-        The reference says more of a value that cannot be used than its place: what a
-        set refuses goes to it, for its error, or its answer where it has one.
+        The reference raises the better error for invalid values: a call that a set
+        refuses goes to it, for its error, or its result where it has one.
     exceptions
         Other error budgets by the name of the algorithm that needs one.  A set's
         kernel names it (`KernelImpl.exception`), so no set widens a budget by itself.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Copies that nobody needs: the copied memory is read, or the copy's memory written.
+"""Copies that are not needed: the copied memory is read, or the copy's memory written.
 
 ::
 

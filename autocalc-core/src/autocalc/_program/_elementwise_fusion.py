@@ -5,7 +5,7 @@
 
     t = a + b, u = t * t, v = exp(u)   becomes  v = [add, mul, exp](a, b)
 
-Whoever has the kernels makes one of them (`KernelSet.fuser`), with the same bits.  What
+The kernels' set makes one of them (`KernelSet.fuser`), with the same bits.  What
 only the chain sees is never written.  Two instructions join where one reads what the
 other makes, or both read the same array, and no third one must run between them.
 """
@@ -282,7 +282,7 @@ class _Chain:
     ) -> _Chain | None:
         """Return the chain of these instructions; None if their memory overlaps.
 
-        `is_seen` says of a slot whether anybody else sees what is written there.
+        `is_seen` says of a slot whether anything else sees what is written there.
         """
         chain = cls(instructions)
         if not all(map(chain._add, instructions)):

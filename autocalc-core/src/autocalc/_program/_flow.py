@@ -149,7 +149,7 @@ class Flow:
     def results_of(self, at: int, known: AbstractSet[int]) -> set[int]:
         """Return the slots that a call of `known` slots fills; none if it is no such.
 
-        Nobody else writes them.
+        Nothing else writes them.
         """
         instruction = self[at]
         reads = {view.slot for view in instruction.reads()}

@@ -200,7 +200,7 @@ class Program:
     others
         Slots that were there before: arguments, parameters, states, constants.
     constants
-        Those of `others` that nobody ever writes, with the memory that they are.
+        Those of `others` that nothing ever writes, with the memory that they are.
     own
         Those of `others` that passes made, with the memory that they are.
     parameters

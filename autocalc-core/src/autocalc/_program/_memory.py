@@ -32,7 +32,7 @@ class Slot:
     kept
         Whether the recorded function made it, and Python filled it: a constant.
     filled, undefined
-        Whether Python filled it, or nobody: known of `ac.tensor` and `ac.empty`.
+        Whether Python filled it, or nothing did: known of `ac.tensor` and `ac.empty`.
     array
         The array that owns it; None once a temporary is freed.
     lent

@@ -190,7 +190,7 @@ class Tensor(Methods):
         elif self._edge is None:
             self._edge = self._new_leaf()
             if self._view.__class__ is tuple:
-                self._view = None  # a leaf follows nobody
+                self._view = None  # a leaf is no view
         return self
 
     def _new_leaf(self) -> Leaf:
@@ -562,7 +562,7 @@ class Accumulated:
         self._hook = hook
 
     def __call__(self) -> None:
-        """Run the hook, if anybody still has the leaf."""
+        """Run the hook, if the leaf still lives."""
         leaf = self._leaf()
         if leaf is None:
             return

@@ -226,7 +226,7 @@ def _record(
             if id(out) in inputs or out._view.__class__ is tuple:
                 mark_opaque(
                     out
-                )  # its memory is another tensor's, by a way nobody knows
+                )  # its memory is another tensor's, in an unknown way
                 result._view = base_of(out)._view
         results.append(result)
     return tuple(results)

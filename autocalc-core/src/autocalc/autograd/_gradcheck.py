@@ -476,7 +476,7 @@ class _Check:
                     )
 
     def undefined_cotangents(self) -> None:
-        """Check that an output which nobody uses counts as one with cotangent 0."""
+        """Check that an unused output counts as one with cotangent 0."""
         outputs = [y for y in self.outputs if y.requires_grad]
         if len(outputs) < 2:
             return

@@ -34,7 +34,7 @@ def doctor_command(
     Looked at are the CPU, cores and threads, memory, kernel packages, OpenMP and BLAS
     libraries, the floating-point state, and the speed of a matrix product: a few
     seconds.  With --model, one step of a model is run and checked: parameters without
-    gradients, graphs that nobody needs, copies, dead units.
+    gradients, graphs that are not needed, copies, dead units.
 
     Exit codes: 0 nothing to complain about, 3 warnings, 4 errors: results are wrong.
 

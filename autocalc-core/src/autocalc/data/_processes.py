@@ -107,7 +107,7 @@ def _listen(pipe: Connection, orders: queue.SimpleQueue[_Order | None]) -> None:
             while not orders.empty():
                 orders.get()
         orders.put(order)
-    os._exit(1)  # the parent is gone; nobody wants the batch that is being made
+    os._exit(1)  # the parent is gone; the batch in progress is not wanted
 
 
 # ------------------------------------------------------------------ in the caller

@@ -115,7 +115,7 @@ class GradientHealth(Report):
         return told(self.flags)
 
 
-#: Lines by the names of modules, where somebody saw them run.
+#: Lines by the names of modules, where they were seen to run.
 Lines = Mapping[str, UserLine | None]
 
 

@@ -22,7 +22,7 @@ from autocalc.diagnostics._table import Report, Row, place, size, sizes
 from autocalc.errors import ArgumentError, DataError, DTypeError, GradError
 from autocalc.nn import Module
 
-#: More boxes than these are no picture that anybody can read.
+#: More boxes than these are no readable picture.
 MAX_BOXES = 1000
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An error that nobody catches ends the program on all ranks, and says whose it was."""
+"""An uncaught error ends the program on all ranks, and says whose it was."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from autocalc.distributed._process_group import ProcessGroup
 
-#: Seconds for the launcher to pass on what was printed, before it ends everybody.
+#: Seconds for the launcher to pass on what was printed, before it ends all ranks.
 _TO_PRINT = 0.2
 
 #: Seconds for MPI to end this rank, before it ends by itself.
@@ -25,7 +25,7 @@ _before: list[Any] = []
 
 
 def install(group: ProcessGroup) -> None:
-    """Let an error that nobody catches, in any thread, end all ranks."""
+    """Let an uncaught error, in any thread, end all ranks."""
     before, before_threads = sys.excepthook, threading.excepthook
 
     def hook(

@@ -68,7 +68,7 @@ def init_process_group(
     """Make the group of all processes that ``mpirun`` or ``srun`` started.
 
     All of them call it.  A process that was started alone is a group of one, with or
-    without MPI.  In a group of several, an error that nobody catches ends the program
+    without MPI.  In a group of several, an uncaught error ends the program
     on all ranks; the threads of a host are divided among its ranks, and where the
     launcher did not bind them to cores, each gets cores of its own.
 

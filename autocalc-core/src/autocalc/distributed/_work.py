@@ -20,7 +20,7 @@ from autocalc.errors import ArgumentError, DistributedError
 #: between, 3.3 MB took 30 ms.  So a rank with a core for itself asks for longer there.
 _ASK, _ASK_IN_SHARED_MEMORY, _SLEEP = 0.003, 0.03, 5e-4
 
-#: Seconds of waiting after which a wait looks whether somebody has left, and how long
+#: Seconds of waiting after which a wait looks whether a rank has left, and how long
 #: it goes on for a rank that has.
 _LOOK_AFTER, _GRACE = 1.0, 5.0
 

@@ -134,7 +134,7 @@ struct ac_context {
                          void* arg);
     void* (*scratch)(ac_context* context, int32_t slot, size_t bytes);
     void* state;             /* the caller's own */
-    const ac_phases* phases; /* NULL unless somebody wants to know */
+    const ac_phases* phases; /* NULL unless phases are profiled */
 };
 
 /* What AutoCalc's core offers in its extension module, as a capsule: `context` answers
@@ -147,7 +147,7 @@ typedef struct ac_engine {
     ac_context* (*context)(void);
 } ac_engine;
 
-/* Answers the clock of phases, NULL if there is none or nobody wants to know. */
+/* Answers the clock of phases, NULL if there is none or phases are not profiled. */
 static inline const ac_phases* ac_phases_of(const ac_context* context) {
     const size_t end = offsetof(ac_context, phases) + sizeof(context->phases);
     return context->size >= end ? context->phases : NULL;

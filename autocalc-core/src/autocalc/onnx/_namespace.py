@@ -109,7 +109,7 @@ class Kernels:
         return self.graph.cast(a, dtype)
 
     def copy(self, a: Value, into: Any = None) -> Value:
-        """Return `a`, which nobody will change."""
+        """Return `a`, which will not change."""
         assert into is None  # a decomposition returns what is new
         return a
 

@@ -102,7 +102,7 @@ class Adafactor(ParameterOptimizer):
 
 
 def _square(state: State, grad: Tensor, new: float, least: float) -> Tensor:
-    """Return the running mean of the gradient's square, of which `new` is new."""
+    """Update the running mean of squared gradients with weight `new`."""
     square = grad * grad
     if grad.ndim < 2:
         return kept(state, "variance", grad).lerp_(square, new)

@@ -234,7 +234,7 @@ class LBFGS(Optimizer):
             most = group["max_eval"] - evaluations
             return self._search(closure, here, slope, most)
         self._add(state["t"], state["d"])
-        if i + 1 == group["max_iter"]:  # nobody would look at the loss
+        if i + 1 == group["max_iter"]:  # the loss would not be used
             return here, 0
         return self._evaluated(closure), 1
 

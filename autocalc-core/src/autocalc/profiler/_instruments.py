@@ -115,7 +115,7 @@ class Instruments:
         return step
 
     def _compiled(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """Let compiled functions choose kernels as if nobody looked."""
+        """Let compiled functions choose kernels as without a profile."""
         recording = self._recording
 
         @wraps(original)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from autocalc._kernels.spec import DType, KernelSpec, Sample
     from autocalc.testing.conformance._subject import Subject
 
-#: Samples of each kernel and dtype where nobody says how many.
+#: Samples of each kernel and dtype by default.
 SAMPLES = 12
 
 

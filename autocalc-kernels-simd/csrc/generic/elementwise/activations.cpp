@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Activations with a tail or made of lines, and their backward kernels, which take the
-// forward's input, that of hardtanh its result: one pass each.
+// Activations with a tail and piecewise linear ones, and their backward kernels, which
+// take the forward's input, that of hardtanh its result: one pass each.
 #include "common/families.hpp"
 #include "elementwise/activation_math.hpp"
 #include "elementwise/exponential_math.hpp"
@@ -161,7 +161,7 @@ void elu_backward_kernel(const ac_call* call, ac_context* context, ac_status* st
              elu_backward_run<double>);
 }
 
-// ---- made of lines
+// ---- piecewise linear
 struct Hardswish {
     static constexpr Ints ints = Ints::no;
     static constexpr Cost cost = Cost::cheap;

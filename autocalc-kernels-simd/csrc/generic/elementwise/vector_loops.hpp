@@ -235,7 +235,7 @@ AC_RUN_FOR(ternary_for, ternary_run, int_ternary_run)
 #undef AC_RUN_FOR
 
 // An elementwise call whose operands 0 to n - 1 are all present. Parameters, of a
-// trivial type, are copied by whoever runs the kernel later.
+// trivial type, are copied to run the kernel later.
 template <class Parameters>
 void call_elementwise(const ac_call* call, ac_context* context, ac_status* status,
                       int n, RunKernel kernel, Cost cost,

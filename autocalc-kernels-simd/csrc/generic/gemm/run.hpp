@@ -263,8 +263,8 @@ bool multiply_typed(const Gemm<T>& product, ac_context* context) {
     return one.run();
 }
 
-// One run of the pool in place of three: nobody waits between them, and a thread that
-// stays within one product packs no b but its own.
+// One run of the pool in place of three: no thread waits between them, and a thread
+// that stays within one product packs no b but its own.
 template <class T>
 bool multiply_typed(const Gemm<T>& first, const Gemm<T>& second, const Aside& aside,
                     ac_context* context) {

@@ -17,7 +17,7 @@ struct GradientBlocks {
     int first, weight, count;
 };
 
-// All contiguous; null where nobody asks.
+// All contiguous; null where not wanted.
 template <class T>
 struct LayerGradients {
     T *dx, *dw_ih, *dw_hh, *db_ih, *db_hh, *dh0, *dc0;

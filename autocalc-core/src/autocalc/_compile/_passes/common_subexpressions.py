@@ -3,7 +3,7 @@
 
 Every slot has a version that goes up with each write, so that equal keys mean equal
 values (value numbering; Cocke and Schwartz, 1970).  Results must be temporaries that
-nobody else writes.  Checkpoints run a call twice to save memory: what would
+nothing else writes.  Checkpoints run a call twice to save memory: what would
 raise the peak is left as it is.
 """
 

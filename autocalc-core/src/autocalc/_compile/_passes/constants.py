@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Constants: calls that always compute the same run once, when the program is made.
 
-A constant is memory that no tensor owns and that nobody writes: a number, and what is
+A constant is memory that no tensor owns and that nothing writes: a number, and what is
 computed of numbers alone (the 1 from which backward starts, zeros, ranges, masks).
 """
 

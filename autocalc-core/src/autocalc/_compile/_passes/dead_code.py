@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Dead code: calls whose results nobody reads."""
+"""Dead code: calls whose results are not read."""
 
 from __future__ import annotations
 

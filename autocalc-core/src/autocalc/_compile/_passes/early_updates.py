@@ -190,7 +190,7 @@ class _Spreading:
 
 
 def _cells(instructions: Iterable[Instruction]) -> set[int]:
-    """Return the slots that the host fills and that nobody but updates reads."""
+    """Return the slots that the host fills and that only updates read."""
     filled: set[int] = set()
     used: set[int] = set()
     for one in instructions:

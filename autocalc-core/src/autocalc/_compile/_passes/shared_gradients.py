@@ -4,7 +4,7 @@
 A gradient stays when the program ends, but until it is made its memory is free for
 temporaries: a step that makes new gradients needs no more than eager code, which
 has none of them while it goes forward.  The arena then is memory that a leaf's gradient
-is a view of; where somebody holds such a gradient until the next run, that run takes
+is a view of; where the user holds such a gradient until the next run, that run takes
 another arena.
 """
 

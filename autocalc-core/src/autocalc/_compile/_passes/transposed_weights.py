@@ -10,7 +10,7 @@ where w' holds the numbers of w column by column.
 A linear layer keeps a row for each result, and a product of few rows of x gathers its
 columns at each call.  Where a program does not write a weight (inference), its
 transposed copy belongs to the prologue, which makes it again when the weight has
-changed.  Whoever has the kernel says for which calls that is faster
+changed.  The kernel's set says for which calls that is faster
 (`KernelImpl.transposed_weight`); sums may be taken in another order there.
 """
 

@@ -17,7 +17,7 @@ from typing import Any
 #: No record is larger; most have some kilobytes.
 MOST_BYTES = 16 << 20
 
-#: Bits by which others may write: the group, and everybody.
+#: Bits by which others may write: the group, and all.
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 #: Only its owner may write to a file that is made here, whatever the umask says.
 _MODE = 0o644

@@ -82,6 +82,6 @@ def chosen_budget() -> int | None:
 
 
 def choose_budget(count: int | None) -> None:
-    """Put another budget in force, or with None the machine's again; tell nobody."""
+    """Put another budget in force, or with None the machine's again, without notice."""
     global _budget
     _budget = count

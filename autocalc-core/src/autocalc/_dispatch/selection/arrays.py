@@ -247,7 +247,7 @@ class Arrays:
 
     @staticmethod
     def arange(n: int, like: Array) -> Array:
-        """Return the integers 0 to n - 1, where `like` is; nobody may write them."""
+        """Return the integers 0 to n - 1, on the device of `like`, read-only."""
         return _integers_below(n, dtype_near(like, INT64))
 
     def cast(self, a: Array, dtype: DType) -> Array:

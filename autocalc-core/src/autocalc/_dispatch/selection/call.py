@@ -231,7 +231,7 @@ class KernelCall:
         kernel = convert if copies else Widened(self.spec, self)
         if selection.recorder is not None:
             return selection.recorder.wrap(self.spec, "widened", kernel)
-        # Whoever looks at results sees it whole; whoever counts counts what it calls.
+        # Wrappers that look at results see it whole; those that count count its calls.
         wrap = getattr(selection.wrap, "wrap_widened", None)
         return kernel if wrap is None else wrap(self.spec, kernel)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kernels whose reference says more of a value that cannot be used than its place."""
+"""Kernels whose reference raises the better error for invalid values."""
 
 from __future__ import annotations
 

@@ -444,7 +444,7 @@ class Selection:
         return asked is not None and asked(key)
 
     def _fell(self, choice: Choice) -> bool:
-        """Return whether the reference runs a call because nobody else takes it."""
+        """Return whether the reference runs a call because no other set takes it."""
         fell = choice.name == "reference" and bool(choice.refusals)
         return fell and "reference" not in self.choices
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What shapes fit each other in a convolution: for the rules and for users' calls.
 
-The caller gives the names of the operator and of its input, as whoever reads the error
+The caller gives the names of the operator and of its input, as the reader of the error
 knows them.
 """
 

@@ -248,7 +248,7 @@ def before_budget(z: Array, parts: Sequence[Any], eps: float) -> Array:
 
 
 @batch_norm_activation_backward.budget(
-    "that of batch_norm_backward from what passes of g, and what passes is off where "
+    "that of batch_norm_backward from the activation's gradient, which is off where "
     "the activation's slope is of rounded numbers"
 )
 def _(

@@ -13,7 +13,7 @@ from autocalc.errors import ArgumentError, DTypeError
 
 
 def dim_or_axis(where: str, dim: Any, axis: Any, default: Any = None) -> Any:
-    """Return `axis`; an error if `dim` says something, too, or nobody does."""
+    """Return `axis`; an error if both `dim` and `axis` are given, or none."""
     if axis is None:
         message = f"{where}: `dim` is missing; it must be an integer."
         raise DTypeError(message)

@@ -212,7 +212,7 @@ def _opaque(tensors: list[Any]) -> Iterator[tuple[list[bool], dict[int, Any]]]:
             yield reads, found
     finally:
         for x, a in zip(tensors, arrays, strict=True):
-            if x._array is found[id(x)]:  # and nobody has given it another one
+            if x._array is found[id(x)]:  # and it still has this one
                 x._array = a
 
 

@@ -193,7 +193,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 @traced
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return min(max(input + 3, 0), 6) / 6, a sigmoid made of lines.
+    """Return min(max(input + 3, 0), 6) / 6, a piecewise linear sigmoid.
 
     Parameters
     ----------

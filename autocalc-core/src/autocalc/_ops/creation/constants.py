@@ -104,7 +104,7 @@ def finished(where: str, array: Any, out: Tensor | None, requires_grad: Any) -> 
 
 
 def undefined(shape: Any, dtype: Any) -> Any:
-    """Return a new array that whoever has it fills, or writes parts of."""
+    """Return a new array that its caller fills, or writes parts of."""
     array = arrays.empty(shape, dtype)
     leave_undefined(array)
     recording = recorder()

@@ -200,7 +200,7 @@ def _kept_line(first: Any, last: Any, count: int, signs: Any) -> Any:
 
 
 def _between(first: float, last: float, count: int) -> Any:
-    """Return steps from both ends, of which one is not finite: NaN and infinity."""
+    """Return the points of a linspace with an end that is not finite."""
     place = np.arange(count)
     with np.errstate(invalid="ignore"):
         step = np.subtract(last, first) / max(count - 1, 1)

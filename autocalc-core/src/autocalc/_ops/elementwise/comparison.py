@@ -49,7 +49,7 @@ def _comparison(
     strange: Callable[[Any], bool],
     example: tuple[str, ...],
 ) -> Callable[..., Tensor]:
-    """Make a comparison, and Python's operator, which leaves to others what is strange.
+    """Make a comparison; as an operator it returns NotImplemented for foreign operands.
 
     One frame from the user's call to the kernel, as in `_op.binary`.
     """

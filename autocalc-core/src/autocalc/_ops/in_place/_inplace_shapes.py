@@ -2,7 +2,7 @@
 """Methods that turn a tensor into a view of itself: ``x.t_()``, ``x.squeeze_(0)``.
 
 Nothing is written; the tensor sees its memory in another shape from then on.  Where
-others see it too, a tensor that nobody holds takes over as the base of all of them.
+others see it too, a tensor that no user holds takes over as the base of all of them.
 """
 
 from __future__ import annotations

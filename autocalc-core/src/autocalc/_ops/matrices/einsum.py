@@ -85,7 +85,7 @@ def _malformed(equation: str, why: str) -> ArgumentError:
 def _parse(
     equation: str, ndims: tuple[int, ...]
 ) -> tuple[list[list[Label]], list[Label]]:
-    """Return the labels of each operand and those of the result; nobody writes them."""
+    """Return the labels of each operand and those of the result; read-only."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(ndims):
@@ -171,7 +171,7 @@ def _grown(
 def _summed(
     x: Tensor, labels: list[Label], needed: set[Label]
 ) -> tuple[Tensor, list[Label]]:
-    """Sum over what nobody needs."""
+    """Sum over labels that are not needed."""
     if needed.issuperset(labels):
         return x, labels
     over = [i for i, label in enumerate(labels) if label not in needed]

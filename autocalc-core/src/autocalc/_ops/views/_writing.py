@@ -98,7 +98,7 @@ def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
     arrays.copy(converted._array, into=x._array)
     x._cell().count += 1
     if recorded:
-        # A rule that saved its output holds `result`'s memory, which nobody else has.
+        # A rule that saved its output holds `result`'s memory, which nothing else has.
         partial_writes.record_write(x, converted._edge)
     return x
 

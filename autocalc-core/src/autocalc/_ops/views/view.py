@@ -519,7 +519,7 @@ def channels_last(x: Tensor) -> Tensor:
 def store_in_rows(x: Tensor) -> bool:
     """Move a channels-last tensor to memory in row-major order, if only `x` sees it.
 
-    Whoever saved the array for a gradient keeps the old one, of the same values.
+    A node that saved the array for a gradient keeps the old one, of the same values.
     """
     if not is_channels_last(x._array) or not is_alone(x):
         return False
@@ -528,7 +528,7 @@ def store_in_rows(x: Tensor) -> bool:
 
 
 def detach_from_base(x: Tensor) -> Tensor:
-    """Return `x`, a view of a tensor that nobody else has: it may be written."""
+    """Return `x`, a view of a tensor with no other reference: it may be written."""
     leave_base(x)
     return x
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A module on several devices, of which there is one."""
+"""DataParallel for a single device."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ranks with fewer batches than others: they go on with empty hands until all end."""
+"""Uneven inputs: ranks without data join collectives until all are done."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from autocalc.errors import CompileError, DistributedError
 
 _WHERE = "DistributedDataParallel"
 
-#: Bytes of a bucket if nobody says: so many buckets that the first is sent soon and the
+#: Bytes of a bucket by default: so many buckets that the first is sent soon and the
 #: last one is small, but none so small that it takes as long as a larger one.
 _BUCKETS, _SMALLEST, _LARGEST = 32, 2**17, 25 * 2**20
 

@@ -172,7 +172,7 @@ class BackwardHook:
         for hook in tuple(self.pre_hooks.values()):
             given = _replaced(hook.function(self.module, given), given)
         self.grad_output = given
-        if not self.places:  # nobody further back brings the inputs' gradients
+        if not self.places:  # no earlier node brings the inputs' gradients
             self._run((None,) * self.n_inputs)
         return tuple(given[i] for i in places)
 

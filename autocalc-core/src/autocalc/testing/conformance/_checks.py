@@ -246,7 +246,7 @@ def _repeated(spec: KernelSpec, sample: Sample) -> Iterator[Sample]:
 
 
 def check_absent_outputs(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """Outputs that nobody wants can be left out, in every pattern."""
+    """Unwanted outputs can be left out, in every pattern."""
     optional = [i for i, output in enumerate(spec.outputs) if output.optional]
     judged = Judged(subject, spec, dtype)
     for case in cases(spec, dtype):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operands in memory that tells on whoever touches what is not theirs.
+"""Operands in memory that shows reads and writes outside of them.
 
 Each array is 64-byte aligned (or just not) and between guard bytes.  Gaps and guards
 hold NaN (0xA5 for integers): a kernel that reads them spoils its result, one that
@@ -69,7 +69,7 @@ class Memory:
         return empty_channels_last(self.blank, shape, dtype)
 
     def _part(self, whole: Array, part: Array) -> Array:
-        """Remember that the rest of `whole` is nobody's."""
+        """Remember that the rest of `whole` belongs to no operand."""
         self._gapped.append((whole, part))
         return part
 
