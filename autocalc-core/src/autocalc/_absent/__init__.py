@@ -28,7 +28,7 @@ def groups_by_name(place: str) -> dict[str, Group]:
 
 
 def advice(place: str, name: str, group: Group) -> str:
-    """Return what to use in place of a name, or nothing."""
+    """Return the replacement of a name, or ""."""
     return INSTEAD.get(place, {}).get(name, group.instead)
 
 

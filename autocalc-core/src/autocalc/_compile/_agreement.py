@@ -33,7 +33,7 @@ class Link(NamedTuple):
     formula: Callable[[float], Any] | None = None
 
     def of(self, number: Any) -> Any:
-        """Return what is linked for a value of the number."""
+        """Return the linked value for a value of the number."""
         return number if self.formula is None else self.formula(number)
 
 
@@ -206,7 +206,7 @@ class Numbers:
         return name, None if by_shapes else chosen, *rest
 
     def role(self, slot: int) -> tuple[Any, ...]:
-        """Return what a slot is, in a form that can be compared."""
+        """Return the role of a slot, in a form that can be compared."""
         binding = self.trace.bindings.get(slot)
         if isinstance(binding, Argument):
             return "an argument", binding

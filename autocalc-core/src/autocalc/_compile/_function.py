@@ -105,7 +105,7 @@ class Compiled:
         self._growing = 0
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the function or module has under a name."""
+        """Return an attribute of the function or module."""
         if name == "_function":  # while it is copied
             raise AttributeError(name)
         return getattr(self._function, name)

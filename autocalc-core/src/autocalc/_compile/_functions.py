@@ -109,7 +109,7 @@ _WRAPPERS = (FunctionType, MethodType, functools.partial, property, staticmethod
 
 
 def _inside(value: Any) -> list[Any]:
-    """Return what a wrapper of functions wraps."""
+    """Return the function that a wrapper wraps."""
     if isinstance(value, property):
         return [value.fget, value.fset, value.fdel]
     names = ("__func__", "func", "__wrapped__")
@@ -120,7 +120,7 @@ def _inside(value: Any) -> list[Any]:
 
 
 def contents(cell: Any) -> Any:
-    """Return what a cell holds, `MISSING` where it is empty."""
+    """Return the content of a cell, `MISSING` where it is empty."""
     try:
         return cell.cell_contents
     except ValueError:

@@ -206,7 +206,7 @@ class Moving:
 def moving_instruction(
     call: Instruction, moves: tuple[Any, Any, Any], number: Number, motion: Motion
 ) -> Instruction:
-    """Return what stands for a call that moves."""
+    """Return the host's instruction that runs a moving call."""
     moving = Moving(call, moves, number, motion.ranges)
     written = len(moving.written)
     views: list[Operand] = [_bytes(slot, motion) for slot in moving.slots]

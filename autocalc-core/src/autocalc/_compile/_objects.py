@@ -112,7 +112,7 @@ def _users(kind: type) -> set[str]:
 
 
 def parts_of(value: Any) -> list[Any]:
-    """Return what a method, a partial function, a view or an iterator is made of."""
+    """Return the parts of a method, a partial function, a view or an iterator."""
     if isinstance(value, (MethodType, BuiltinMethodType)):
         return [value.__self__]
     if isinstance(value, functools.partial):

@@ -260,7 +260,7 @@ MAX_KNOWN = 4096
 
 
 def reads_of(code: CodeType) -> Reads:
-    """Return what a code object reads."""
+    """Return the reads of a code object."""
     found = _known.get(code)
     if found is None:
         if len(_known) >= MAX_KNOWN:

@@ -71,7 +71,7 @@ def program_table(program: Program) -> str:
 
 
 def _origin(i: Instruction) -> str:
-    """Return what an instruction stands for, and whether it runs a second time."""
+    """Return the name of an instruction, and whether it runs a second time."""
     again = "recomputed" if i.recomputed else ""
     return ": ".join(filter(None, (again, " + ".join(i.fused))))
 

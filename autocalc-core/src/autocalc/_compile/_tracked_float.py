@@ -124,7 +124,7 @@ def _plain(value: float) -> float:
 
 
 def _limit(other: Any) -> float | None:
-    """Return what a tracked float is compared with; None where it is no number."""
+    """Return the number that a tracked float is compared with, or None."""
     if type(other) is TrackedFloat:
         return _plain(other)
     if isinstance(other, (float, int, np.floating, np.integer)):

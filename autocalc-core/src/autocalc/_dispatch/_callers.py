@@ -62,7 +62,7 @@ class Site(NamedTuple):
     phase: str
 
     def name(self, kernel: str) -> str:
-        """Return what a table calls it."""
+        """Return its name in a table."""
         operator = self.operator or kernel
         plain = self.phase == "forward" or self == GRADIENT_SUM
         return operator if plain else f"{operator} {self.phase}"

@@ -37,7 +37,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def examine(machine: Machine | None = None) -> list[Finding]:
-    """Return what every check finds; one that fails is a finding itself."""
+    """Return the findings of all checks; one that fails is a finding itself."""
     found = []
     for check in CHECKS:
         found += _findings(check, machine or Machine())

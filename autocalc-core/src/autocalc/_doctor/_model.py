@@ -69,7 +69,7 @@ def examine(
 
 
 def _state_of(model: Module) -> Callable[[], None]:
-    """Return what puts buffers, generator and gradients back."""
+    """Return a function that restores buffers, generator and gradients."""
     buffers = [(buffer, buffer.clone()) for buffer in model.buffers()]
     gradients = [(p, p.grad) for p in model.parameters()]
     state = default_generator.get_state()

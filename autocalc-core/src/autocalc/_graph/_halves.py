@@ -51,7 +51,7 @@ def rule_in_float32(k: Any, n: Any, g: Any) -> Any:
 
 
 def _widened(k: Any, x: Any) -> Any:
-    """Return what was saved in float32 where it was narrower."""
+    """Return saved arrays, in float32 where they were narrower."""
     if x.__class__ is tuple or x.__class__ is list:
         return tuple([_widened(k, one) for one in x])
     narrow = getattr(x, "dtype", None) is not None and k.dtype(x) in HALVES

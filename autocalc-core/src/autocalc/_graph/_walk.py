@@ -46,7 +46,7 @@ class NodeView:
 
 
 def target(edge: Edge) -> Node | Leaf | None:
-    """Return what an edge leads to, whichever output it means."""
+    """Return the node or leaf of an edge, of whichever output."""
     return edge.node if isinstance(edge, Output) else edge
 
 

@@ -220,7 +220,7 @@ _ALLOWED = {ORDERED, SIZE, PARAMETER, TENSOR, *(Name("torch", n) for n in STORAG
 
 
 def _storage(record: tuple[Any, ...]) -> Storage:
-    """Return what ``("storage", class, key, device, count)`` says."""
+    """Return the storage of ``("storage", class, key, device, count)``."""
     word, kind, key, _, count = record
     named = isinstance(kind, Name) and kind.name in STORAGES
     plain = isinstance(key, str) and type(count) is int and count >= 0

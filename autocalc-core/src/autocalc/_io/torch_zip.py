@@ -104,7 +104,7 @@ class _Archive:
         return content
 
     def value(self) -> Any:
-        """Return what the records describe."""
+        """Return the value that the records describe."""
         return Records(self._tensor).read(self._content("data.pkl"))
 
     def _storage(self, storage: Storage) -> Array:

@@ -181,7 +181,7 @@ class PoolClock(Protocol):
         """
 
     def between(self, begin: Any, end: Any, /) -> PoolTimes:
-        """Return what was measured between two readings."""
+        """Return the measurements between two readings."""
 
 
 @runtime_checkable

@@ -52,7 +52,7 @@ OperandMeta: TypeAlias = Meta | tuple[Meta, ...] | None
 
 
 def meta_of(operand: Any) -> OperandMeta:
-    """Return what a rule sees of an array, a list of arrays, or None."""
+    """Return the meta, for rules, of an array, a list of arrays, or None."""
     if operand is None:
         return None
     if isinstance(operand, (list, tuple)):

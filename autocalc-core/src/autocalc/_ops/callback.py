@@ -188,7 +188,7 @@ class Callback(UserCall):
             raise
 
     def key(self) -> Any:
-        """Return what is equal for functions that do the same."""
+        """Return a key that is equal for functions that do the same."""
         return _key(self.function, ())
 
     def held(self) -> Iterator[Tensor]:
@@ -211,7 +211,7 @@ def _tensor(array: Any, parameter: ref[Tensor] | None) -> Tensor:
 
 
 def _parts(function: Any) -> tuple[Any, list[Any]] | None:
-    """Return what a function runs and the values that it holds; None if unknown."""
+    """Return the code of a function and the values that it holds; None if unknown."""
     if isinstance(function, MethodType):
         return function.__func__, [function.__self__]
     if isinstance(function, BuiltinMethodType):
@@ -230,7 +230,7 @@ def _parts(function: Any) -> tuple[Any, list[Any]] | None:
 
 
 def _key(value: Any, outer: tuple[int, ...]) -> Any:
-    """Return what is equal for values that are, or do, the same."""
+    """Return a key that is equal for values that are, or do, the same."""
     for kind in _PLAIN:  # subclasses of numbers count as these
         if isinstance(value, kind):
             return kind, value

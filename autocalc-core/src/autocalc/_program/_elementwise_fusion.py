@@ -57,7 +57,7 @@ class _Fusers:
         self._made: dict[str, Fuse | None] = {}
 
     def of(self, instruction: Instruction) -> Fuse | None:
-        """Return what may take an instruction into a chain."""
+        """Return the fuser that may take an instruction into a chain."""
         spec = instruction.spec
         if spec is None or not spec.elementwise or instruction.native is None:
             return None

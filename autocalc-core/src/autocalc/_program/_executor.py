@@ -97,7 +97,7 @@ def execute(
 
 
 def operands_of(places: Sequence[Registers]) -> Callable[[list[Any]], Any]:
-    """Return what takes the operands of a kernel out of all registers."""
+    """Return a function that takes the operands of a kernel out of all registers."""
     if len(places) > 1 and not any(isinstance(at, tuple) for at in places):
         return itemgetter(*places)
 

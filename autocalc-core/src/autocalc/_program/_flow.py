@@ -187,7 +187,7 @@ class Flow:
         return made
 
     def value(self, view: View) -> Array | None:
-        """Return what a view of a constant holds; None if it is none."""
+        """Return the elements of a view of a constant; None if it is none."""
         root = self.program.constants.get(view.slot)
         return None if root is None else view_at(root, view.offset, view)
 

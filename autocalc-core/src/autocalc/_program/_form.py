@@ -162,7 +162,7 @@ def views_of(operands: tuple[Operand, ...]) -> Iterator[View]:
 
 
 def meta(operand: Operand) -> Any:
-    """Return what a rule or an estimate of work sees of an operand."""
+    """Return the meta of an operand, for a rule or an estimate of work."""
     if operand is None:
         return None
     if isinstance(operand, View):

@@ -87,7 +87,7 @@ def _bound(step: Step) -> BoundStep:
 
 
 def _taking(step: TakeView) -> Callable[[Array], Array]:
-    """Return what makes a view of an array."""
+    """Return a function that makes a view of an array."""
     _, dtype, shape, strides, offset, writable, is_dense = step
     if is_dense and writable:
         return partial(np.ndarray, shape, dtype, offset=offset, strides=strides)

@@ -84,7 +84,7 @@ class ShortRecorder(Recorder):
         return seed, offset
 
     def finish(self, results: Sequence[Array]) -> Recorded:
-        """Return what was recorded since `start`, and returns these arrays.
+        """Return the program recorded since `start`, which returns these arrays.
 
         Raises
         ------

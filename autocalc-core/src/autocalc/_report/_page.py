@@ -120,7 +120,7 @@ def _tiles(run: Run) -> str:
 
 
 def _last(run: Run) -> dict[str, Any]:
-    """Return what is known before the result is there."""
+    """Return the facts that are known before the result is there."""
     last = run.evaluations[-1] if run.evaluations else {}
     steps = {"steps": run.steps[-1]["step"]} if run.steps else {}
     known = {key: run.begun[key] for key in ("parameters",) if key in run.begun}

@@ -101,7 +101,7 @@ def integers(where: str, name: str, value: Any) -> tuple[int, ...]:
 
 
 def sequence(where: str, name: str, values: Any) -> list[Any]:
-    """Return what `values` holds; an error if it is no sequence."""
+    """Return the items of `values`; an error if it is no sequence."""
     if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
         message = (
             f"{where}: `{name}` is {short(values)}; it must be a list or a tuple, "
@@ -112,7 +112,7 @@ def sequence(where: str, name: str, values: Any) -> list[Any]:
 
 
 def all_of(where: str, name: str, values: Any, stacklevel: int = 3) -> list[Any]:
-    """Return what `values` holds, as `sequence`; warn of a used-up iterator."""
+    """Return the items of `values`, as `sequence`; warn of a used-up iterator."""
     found = sequence(where, name, values)
     if not found and isinstance(values, Iterator):
         message = (

@@ -224,9 +224,7 @@ def _record(
             result = make(out._array, node if len(outputs) == 1 else Output(node, i))
             result._version = out._version
             if id(out) in inputs or out._view.__class__ is tuple:
-                mark_opaque(
-                    out
-                )  # its memory is another tensor's, in an unknown way
+                mark_opaque(out)  # its memory is another tensor's, in an unknown way
                 result._view = base_of(out)._view
         results.append(result)
     return tuple(results)

@@ -89,7 +89,7 @@ def backward(
 
 
 def _deliver_to(chosen: set[Any] | None) -> Callable[[Leaf, Any, int], None]:
-    """Return what gives leaves their gradient before the pass has ended."""
+    """Return a function that gives leaves their gradient before the pass ends."""
     if chosen is None:
         return deliver
 

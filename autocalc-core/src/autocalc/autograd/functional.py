@@ -390,7 +390,7 @@ class _Call:
     def filled(
         self, found: Sequence[Tensor | None], like: list[Tensor], what: str, other: str
     ) -> list[Tensor]:
-        """Return what was found, zeros for None; an error if `strict`."""
+        """Return the found gradients, zeros for None; an error if `strict`."""
         for i, g in enumerate(found):
             if g is None and self.strict:
                 message = (

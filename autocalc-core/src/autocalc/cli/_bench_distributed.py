@@ -124,7 +124,7 @@ def measure(config: TextConfig, steps: int) -> dict[str, Any]:
 def _messages(
     compute: float, whole: float, buckets: list[int], samples: int, steps: int
 ) -> dict[str, Any]:
-    """Return what the ranks send and how long that takes, by itself and in a step."""
+    """Return the bytes that ranks send and their time, alone and in a step."""
     n = distributed.get_world_size()
     tensors = [zeros(nbytes // 4) for nbytes in buckets]
 

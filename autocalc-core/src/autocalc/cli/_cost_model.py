@@ -46,7 +46,7 @@ class StepModel:
         return compute + exposed
 
     def efficiency(self, samples: float, link: Link, n: int) -> float:
-        """Return what share of the time of a step is computing."""
+        """Return the share of a step's time that is computing."""
         return samples * self.per_sample / self.seconds(samples, link, n)
 
     def break_even(self, link: Link, n: int) -> float:

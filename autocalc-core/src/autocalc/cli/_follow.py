@@ -37,10 +37,10 @@ class Followed(Protocol):
     training: Any
 
     def describe(self) -> Record:
-        """Return what is known before: model, data, parameters, steps done."""
+        """Return the facts known before: model, data, parameters, steps done."""
 
     def record(self, event: Any) -> Record:
-        """Return what a log keeps of an event."""
+        """Return the log's record of an event."""
 
     def scores(self) -> Sequence[tuple[float, ...]]:
         """Return how bad the model was at each evaluation so far."""
@@ -61,7 +61,7 @@ class Followed(Protocol):
         """Return a file that is not there, for a training without --save."""
 
     def interruption(self, place: Path) -> str:
-        """Return what is said after Ctrl-C."""
+        """Return the message after Ctrl-C."""
 
     def result(self) -> Record:
         """Return how good the model is."""

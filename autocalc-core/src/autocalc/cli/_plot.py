@@ -145,7 +145,7 @@ def most_wrong(training: Training, count: int = _SHOWN) -> list[Wrong]:
 
 
 def draw_most_wrong(training: Training) -> Callable[[Any], None]:
-    """Return what draws images side by side, each with what the model says."""
+    """Return a function that draws images in a row, each with its prediction."""
 
     def below(figure: Any) -> None:
         recipe = RECIPES[training.config.data]

@@ -46,7 +46,7 @@ class RunOptions:
 
 
 def run_options(moment: str, best: str) -> Callable[[Command], Command]:
-    """Return what adds the options; `moment` is when a training saves.
+    """Return a decorator that adds the options; `moment` is when a training saves.
 
     `best` is what the best model has, for the help.
     """

@@ -105,13 +105,13 @@ def _seconds(work: Work, repeats: int) -> float:
 
 
 def job_recorder() -> JobRecorder | None:
-    """Return what records the jobs of the kernels in use, if they have a pool."""
+    """Return a recorder of the jobs of the kernels in use, if they have a pool."""
     clock = first_of(current().selection, "pool_clock") or native.clock
     return clock if isinstance(clock, JobRecorder) else None
 
 
 def hand_off(recorder: JobRecorder, cores: int) -> float:
-    """Return what each level of the tree of threads takes, in seconds."""
+    """Return the seconds that each level of the tree of threads takes."""
     if cores < 2:
         return LEAST_LEVEL
     before = chosen_budget()

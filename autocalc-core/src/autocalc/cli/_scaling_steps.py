@@ -36,7 +36,7 @@ def resnet() -> Work:
 
 
 def transformer(d_model: int, batch: int, seq: int) -> Callable[[], Work]:
-    """Return what makes the step of a decoder of 4 blocks."""
+    """Return a function that makes the step of a decoder of 4 blocks."""
 
     def make() -> Work:
         model = ac.models.Decoder(65, seq, d_model, 8, 4)
@@ -74,7 +74,7 @@ STEPS: dict[str, Callable[[], Work]] = {
 
 
 def kernels(names: tuple[str, ...]) -> dict[str, Callable[[], Work]]:
-    """Return what makes calls of kernels: all cases, or the largest of `KERNELS`."""
+    """Return a function that makes calls: all cases, or the largest of `KERNELS`."""
     rows = rows_of(names or KERNELS)
     if not names:
         work = {row.name: row.work(TimedRow(row).operands) for row in rows}

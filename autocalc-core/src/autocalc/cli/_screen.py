@@ -78,7 +78,7 @@ class Lines(Quiet):
 
 
 def epoch_line(training: Training) -> str:
-    """Return what there is to say after an epoch."""
+    """Return the line after an epoch."""
     history = training.history
     return (
         f"epoch {training.epoch}/{training.config.epochs}  "

@@ -64,7 +64,7 @@ class TextScreen:
 
 
 def step_line(training: TextTraining, step: TextStep) -> str:
-    """Return what there is to say after a step; the loss is the mean of the last 20."""
+    """Return the line after a step; the loss is the mean of the last 20."""
     loss = training.history.recent_loss()
     return (
         f"step {step.number:,}/{training.config.steps:,}  loss {loss:.4f}  "
@@ -74,7 +74,7 @@ def step_line(training: TextTraining, step: TextStep) -> str:
 
 
 def evaluation_line(training: TextTraining, evaluation: Evaluation) -> str:
-    """Return what there is to say after an evaluation."""
+    """Return the line after an evaluation."""
     return (
         f"step {evaluation.number:,}/{training.config.steps:,}  "
         f"validation loss {evaluation.loss:.4f}  "

@@ -209,7 +209,7 @@ def _training(
     source: Source,
     workers: int,
 ) -> Training:
-    """Return what the options ask for: a training that goes on, or a new one."""
+    """Return the training of the options: one that goes on, or a new one."""
     if options.saved is not None:
         state, epochs = _saved_state(ctx, data, options.saved, settings)
         return checkpoint.resume(state, epochs, source, workers)
@@ -237,7 +237,7 @@ def _config(data: str, settings: dict[str, Any]) -> Config:
 def _saved_state(
     ctx: click.Context, data: str, saved: Path, settings: dict[str, Any]
 ) -> tuple[dict[str, Any], int]:
-    """Return what was saved, and the epochs to go to, if nothing contradicts it."""
+    """Return the saved state, and the epochs to go to, if nothing contradicts it."""
     state = checkpoint.read(saved)
     config = state["config"]
     if config.data != data:
@@ -314,7 +314,7 @@ class ImageRun:
         }
 
     def record(self, event: TrainingStep | EpochEnd) -> dict[str, Any]:
-        """Return what a log keeps of an event."""
+        """Return the log's record of an event."""
         training, history = self.training, self.training.history
         step = len(history.losses)
         if isinstance(event, TrainingStep):

@@ -229,7 +229,7 @@ def _check_own(ctx: click.Context, model: str) -> None:
 def _resumed(
     ctx: click.Context, saved: Path, source: Path | None, settings: dict[str, Any]
 ) -> tuple[TextTraining, Path | None]:
-    """Return what was saved, if nothing contradicts it, and where its text is."""
+    """Return the saved state, if nothing contradicts it, and the path of its text."""
     state = checkpoint.read(saved)
     config = state["config"]
     fixed = [name for name in settings if name != "steps"]
@@ -279,7 +279,7 @@ def _headline(training: TextTraining) -> str:
 
 
 def sample(training: TextTraining, count: int = 200) -> str:
-    """Return what the model writes now, after the first character of the text."""
+    """Return a text that the model writes after the first character of the data."""
     prompt = training.tokens[:1].reshape(1, 1)
     tokens = generate(training.model, prompt, count, seed=training.step)
     return training.text.decode(tokens[0])
@@ -311,7 +311,7 @@ class TextRun:
         }
 
     def record(self, event: TextStep | Evaluation) -> dict[str, Any]:
-        """Return what a log keeps of an event."""
+        """Return the log's record of an event."""
         if isinstance(event, TextStep):
             return {"kind": "step", "step": event.number, "loss": event.loss,
                     "lr": event.lr}  # fmt: skip

@@ -181,7 +181,7 @@ class Training:
         return _ranks.mean(loss).item(), logits
 
     def _part(self, images: Tensor, labels: Tensor) -> tuple[Any, ...]:
-        """Return what this rank's step computes with."""
+        """Return this rank's part of a batch; of several ranks, with its weight."""
         if _ranks.count() == 1:
             return images, labels
         weight = _ranks.count() / len(labels)

@@ -34,7 +34,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def refusal(self, word: str) -> str:
-        """Return what is said of a command that is not there."""
+        """Return the message for a command that does not exist."""
         return f"No such command {word!r}.{hint(word, self.commands)}"
 
 

@@ -72,7 +72,7 @@ class Watcher:
         return self._shown(spec, run)
 
     def wrap_widened(self, spec: KernelSpec, function: Entry) -> Entry:
-        """Return what computes halves in float32, looked at as one call."""
+        """Return the function that computes halves in float32, seen as one call."""
         outer = getattr(self.inner, "wrap_widened", None)
         run = function if outer is None else outer(spec, function)
         return self._shown(spec, run)

@@ -235,7 +235,7 @@ def flags_of(
     lines: Lines | None = None,
     step_line: UserLine | None = None,
 ) -> list[Flag]:
-    """Return what looks wrong with one parameter."""
+    """Return the problem of one parameter, if there is one."""
     found = _odd(row, limits)
     layer = row.name.rpartition(".")[0]
     at = (lines or {}).get(layer)

@@ -149,7 +149,7 @@ class _Census:
                 self.keep(thing)
 
     def entry(self, array: Any, kind: str) -> Held:
-        """Return what is noted of an array's memory."""
+        """Return the entry of an array's memory."""
         owner = owner_of(array)
         known = self.held.get(id(owner))
         if known is not None:

@@ -37,7 +37,7 @@ def saved_by(node: Node) -> list[Any]:
 
 
 def origin_of(owner: Any) -> ArrayOrigin | None:
-    """Return what made an array; None if `memory.trace` was off."""
+    """Return the origin of an array; None if `memory.trace` was off."""
     known = _origins.get(id(owner))
     return None if known is None or known[0]() is not owner else known[1]
 

@@ -240,7 +240,7 @@ class _Run:
                 return
 
     def summary(self, inputs: Sequence[Any]) -> Summary:
-        """Return what was seen, with parameters and sums."""
+        """Return the summary of what was seen, with parameters and sums."""
         counted: set[int] = set()
         for (module, _), layer in zip(self.modes, self.layers, strict=True):
             for param in module.parameters(recurse=False):

@@ -160,7 +160,7 @@ class Tally:
         return 0.0 if self.alive is None else 1.0 - float(self.alive.mean())
 
     def row(self) -> Activation:
-        """Return what was added up."""
+        """Return the statistics."""
         n = self.elements
         return Activation(
             layer=self.layer,
@@ -180,7 +180,7 @@ class Tally:
         )
 
     def flags(self, limits: dict[str, float]) -> list[Flag]:
-        """Return what looks wrong."""
+        """Return the problems found."""
         found: list[tuple[str, float, float, str]] = []
         if self.nonfinite:
             advice = "find_nonfinite() names the operator that made it."

@@ -174,7 +174,7 @@ class _Looking:
         return any(id(one) in self._arrays for one in many)
 
     def report(self, step: int, limits: dict[str, float]) -> Step:
-        """Return what was seen."""
+        """Return the report of what was seen."""
         lines = {row.layer: row.line for row in reversed(self.stats.rows)}
         health = moved(self.params, self.before, limits, lines, self.step_line)
         flags = [*self.stats.flags, *health.flags]

@@ -24,7 +24,7 @@ class Launch(NamedTuple):
 
 
 def mpi_launch() -> Launch | None:
-    """Return what `mpirun` or `srun` said, if one of them started this process."""
+    """Return the settings of `mpirun` or `srun`, if one started this process."""
     for launcher, size, rank in _MPI:
         found = _number(size), _number(rank)
         if found[0] is not None and found[1] is not None:

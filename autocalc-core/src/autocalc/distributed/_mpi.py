@@ -79,7 +79,7 @@ def op_of(op: ReduceOp) -> Any:
 
 
 def in_place() -> Any:
-    """Return what stands for a buffer that is input and output."""
+    """Return MPI's mark for a buffer that is input and output."""
     return module(None).IN_PLACE
 
 

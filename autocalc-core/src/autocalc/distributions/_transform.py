@@ -128,7 +128,7 @@ class Transform:
         return result
 
     def _inv_call(self, y: Any) -> Tensor:
-        """Return what becomes `y`."""
+        """Return the x of which the result is `y`."""
         check_value(f"{type(self).__name__}.inv", y, self.codomain)
         if self._cache_size and y is self._cached[1]:
             return self._cached[0]  # type: ignore[no-any-return]  # a tensor

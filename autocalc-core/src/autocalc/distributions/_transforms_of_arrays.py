@@ -349,7 +349,7 @@ def _places(size: int, diagonal: int) -> list[int]:
 
 
 def _below(matrix: Any, diagonal: int) -> Any:
-    """Return what is below a diagonal or on it, row by row, as vectors."""
+    """Return the elements below and on a diagonal, row by row, as vectors."""
     size = matrix.shape[-1]
     flat = matrix.reshape((*matrix.shape[:-2], size * size))
     return flat.index_select(-1, _indices(_places(size, diagonal)))

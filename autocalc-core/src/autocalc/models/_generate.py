@@ -151,7 +151,7 @@ def reader(model: Any, caches: Any) -> Callable[[Tensor], Tensor]:
 
 
 def _begin(model: Any, text: Tensor, most: int | None) -> tuple[Tensor, Any, float]:
-    """Return what to read of a text, empty caches, and room for how many tokens."""
+    """Return the part of a text to read, empty caches, and their room in tokens."""
     if most is not None:
         text = text[:, -max(most, 1) :]
     room = math.inf if model.context is None else model.context

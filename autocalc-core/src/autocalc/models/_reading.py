@@ -243,7 +243,7 @@ def _feed_forward(module: Any, x: Any, out: Any, room: Any) -> Calls:
 
 
 def _turned(rotary: Rotary) -> Callable[[int], Callable[[Any, Any], None]]:
-    """Return what gives for a place the call that turns queries and keys there."""
+    """Return a function of a place: the call that turns queries and keys there."""
 
     def at(place: int) -> Callable[[Any, Any], None]:
         cos, sin = (t._array[place : place + 1] for t in (rotary.cos, rotary.sin))

@@ -106,7 +106,7 @@ class Contents:
         self._made = {}
 
     def read(self, view: View) -> Value:
-        """Return what `view` shows."""
+        """Return the value of `view`."""
         place = place_of(view)
         if not place.size:
             return self._graph.constant(np.empty(place.shape, view.dtype))
@@ -173,7 +173,7 @@ def _box(outer: StridedView, inner: StridedView) -> list[tuple[int, int, int]] |
 
 
 def restrided(graph: Graph, piece: Piece, place: StridedView) -> Value:
-    """Return what a view shows of a piece that fills its memory."""
+    """Return the value of a view of a piece that fills its memory."""
     cuts = _box(piece.place, place)
     if cuts is not None:
         value = (

@@ -64,7 +64,7 @@ class Emitter:
         return graph
 
     def _contents(self, view: View) -> Contents:
-        """Return what a slot holds; what was there before the call is a constant."""
+        """Return the value of a slot; one from before the call is a constant."""
         contents = self._slots.get(view.slot)
         if contents is None:
             contents = self._slots[view.slot] = Contents(self.graph)

@@ -244,7 +244,7 @@ def _dtype(name: str, dtype: Any) -> Any:
 
 
 def _kinds(model: Any, arrays: dict[str, Array]) -> dict[str, str]:
-    """Return what each array is: a parameter, a buffer, or a constant of the graph."""
+    """Return the kind of each array: a parameter, a buffer, or a constant."""
     text = next((p.value for p in model.metadata_props if p.key == KINDS), None)
     said = {} if text is None else _said(text)
 
@@ -258,7 +258,7 @@ def _kinds(model: Any, arrays: dict[str, Array]) -> dict[str, str]:
 
 
 def _said(text: str) -> dict[str, Any]:
-    """Return what the metadata say of arrays."""
+    """Return the metadata's entries about arrays."""
     try:
         said = json.loads(text)
     except (ValueError, RecursionError):

@@ -272,7 +272,7 @@ class Optimizer:
         raise NotImplementedError
 
     def _step_key(self, state: dict[str, Any]) -> Any:
-        """Return what the parameters of one call must have in common."""
+        """Return the key that the parameters of one call have in common."""
         raise NotImplementedError
 
     def _batches(self, group: Group) -> Collection[Batch]:
@@ -345,7 +345,7 @@ class Optimizer:
         _state.load(self, state_dict)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what copies and pickles hold: parameters, settings and state."""
+        """Return the content of copies and pickles: parameters, settings and state."""
         return {**self.__dict__, "_cells": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

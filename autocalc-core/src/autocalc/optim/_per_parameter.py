@@ -64,12 +64,12 @@ def updated(
 
 
 def _wide(x: Any) -> Any:
-    """Return what a state holds, in float32 if it is of half precision."""
+    """Return a tensor of the state, in float32 if it is of half precision."""
     return x.float() if isinstance(x, Tensor) and x.dtype.is_half else x
 
 
 def kept(state: State, name: str, like: Tensor, value: float = 0.0) -> Tensor:
-    """Return what the state holds under `name`, at first `value` everywhere."""
+    """Return the state's tensor `name`, at first `value` everywhere."""
     if name not in state:
         state[name] = full_like(like.detach(), value)
     tensor: Tensor = state[name]

@@ -258,12 +258,12 @@ class Own(NamedTuple):
 
     @classmethod
     def of(cls, times: PoolTimes) -> Own:
-        """Return what a call took, with all that it called."""
+        """Return the time of a call, with all that it called."""
         start, stop, waited, helped, phases = times
         return cls(stop - start, waited, helped, phases)
 
     def without(self, times: PoolTimes) -> Own:
-        """Return what is left without a call that it made."""
+        """Return the rest of the time, without a call that it made."""
         part = Own.of(times)
         return Own(
             self.time - part.time,

@@ -82,7 +82,7 @@ def summed(many: dict[str, int], one: Mapping[str, int]) -> dict[str, int]:
 
 
 def rest(phases: Mapping[str, int], part: Mapping[str, int]) -> Mapping[str, int]:
-    """Return what phases took of a call without what they took of a part of it."""
+    """Return the phases of a call without those of a part of it."""
     if not part:
         return phases
     left = {name: taken - part.get(name, 0) for name, taken in phases.items()}

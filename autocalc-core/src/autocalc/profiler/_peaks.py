@@ -151,7 +151,7 @@ def measure_peaks(*, quiet: bool = False) -> Peaks:
 
 
 def peaks() -> Peaks | None:
-    """Return what `measure_peaks` found for this thread budget, None if nothing is.
+    """Return the peaks measured for this thread budget, or None.
 
     Examples
     --------

@@ -33,7 +33,7 @@ def with_phases(rows: Sequence[Row]) -> list[Row]:
 
 
 def text_of(rows: Sequence[Row]) -> list[Any]:
-    """Return what rich shows; nothing if there is nothing to show."""
+    """Return the renderable for rich; empty if there is nothing to show."""
     from rich.table import Table
 
     found = with_phases(rows)

@@ -212,7 +212,7 @@ class profile:
         return rows_of(self._ended, by, peaks())
 
     def _notes(self) -> list[str]:
-        """Return what there is to say below a table."""
+        """Return the lines below a table."""
         account, steps = self._ended, len(self.steps)
         mean, middle = sum(self.steps) / steps, median(self.steps)
         line = f"{steps} step{'s' * (steps > 1)} of {1e3 * mean:.3f} ms"

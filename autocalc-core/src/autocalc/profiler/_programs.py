@@ -95,7 +95,7 @@ class Programs:
         self._timed = WeakKeyDictionary()
 
     def of(self, replay: Replay, tensors: list[Any]) -> tuple[Bookkeeping, bool]:
-        """Return what runs the program, timed; and whether it writes parameters."""
+        """Return the program's timed executor, and whether it writes parameters."""
         known = self._timed.get(replay)
         if known is None:
             around = replay.rebound(self._executor, tensors)

@@ -98,7 +98,7 @@ def _difference(
     equal_nan: bool,
     check_dtype: bool,
 ) -> str:
-    """Return what is wrong, or an empty string."""
+    """Return the difference in words, or an empty string."""
     a, typed_a = _array(actual)
     b, typed_b = _array(expected)
     if a.shape != b.shape:

@@ -129,7 +129,7 @@ def _subjects(sets: Sequence[str] | None) -> list[Subject]:
 
 
 def _choice(samples: Any) -> Callable[[KernelSpec, DType], list[Sample]]:
-    """Return what chooses among the samples of a kernel."""
+    """Return a function that chooses among the samples of a kernel."""
     if samples is None:
         return lambda spec, dtype: list(_small(spec, dtype))
     if isinstance(samples, int) and not isinstance(samples, bool) and samples > 0:
@@ -173,7 +173,7 @@ def _expect_labels(samples: Any, found: set[str]) -> None:
 
 
 def _places(layouts: Any) -> Callable[[int], Iterable[tuple[str, ...]]]:
-    """Return what gives the layouts for the sample with a number."""
+    """Return a function that gives the layouts for the sample with a number."""
     from autocalc.testing.conformance._checks import PLACES
     from autocalc.testing.conformance._memory import LAYOUTS
 

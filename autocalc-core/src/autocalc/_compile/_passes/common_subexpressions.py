@@ -55,7 +55,7 @@ def _replace(flow: Flow, slot: int, by: int) -> None:
 def _key(
     flow: Flow, instruction: Instruction, versions: Counter[int]
 ) -> Hashable | None:
-    """Return what tells a call's results; None if they are not just values."""
+    """Return the key of a call's results; None if they are not just values."""
     spec = instruction.spec
     if spec is None or spec.writes or instruction.accumulated:
         return None

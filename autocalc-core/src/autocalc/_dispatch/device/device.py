@@ -238,7 +238,7 @@ def accelerator() -> DeviceLibrary | None:
 
 
 def numpy_empty() -> Callable[[Shape, Any], Array]:
-    """Return what makes results where no kernel set has an allocator.
+    """Return the allocator of results where no kernel set has one.
 
     An allocator that is given a dtype with a method `empty` calls that.
     """

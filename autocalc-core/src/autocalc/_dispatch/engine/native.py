@@ -68,7 +68,7 @@ class EngineClock:
         native.measure_phases(on)
 
     def between(self, begin: bytes, end: bytes) -> PoolTimes:
-        """Return what threads did between two readings."""
+        """Return the activity of threads between two readings."""
         return PoolTimes(*native.clock_between(begin, end))
 
 

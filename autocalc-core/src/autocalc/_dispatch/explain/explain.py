@@ -204,7 +204,7 @@ def _runs_as_primitives(spec: KernelSpec, key: DispatchKey) -> bool:
 
 
 def _info(kernel_set: KernelSet) -> dict[str, str]:
-    """Return what a set says of itself; a report goes on if it cannot."""
+    """Return a set's description of itself; a report goes on without it."""
     if kernel_set.info is None:
         return {}
     try:
@@ -226,7 +226,7 @@ def _precision(kernel_set: KernelSet) -> dict[str, str]:
 
 
 def _self_test(name: str) -> dict[str, str]:
-    """Return what the self-test of a set from elsewhere found."""
+    """Return the result of the self-test of a set from elsewhere."""
     record = registry().records.get(name)
     return {} if record is None else {"self-test": record.text}
 

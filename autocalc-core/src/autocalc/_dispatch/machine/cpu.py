@@ -105,7 +105,7 @@ def affine_cores() -> int:
 
 
 def limited_by() -> str:
-    """Return what bounds `usable_cores`, as words to follow "the 2 cores"."""
+    """Return the limit of `usable_cores`, as words to follow "the 2 cores"."""
     affine, quota = affine_cores(), cpu_quota()
     if quota < affine:
         return f"that its cgroup's quota of {quota:g} allows"

@@ -32,7 +32,7 @@ class UnusableFileError(ValueError):
 
 
 def read_json(path: Path) -> Any:
-    """Return what a JSON file in the cache holds.
+    """Return the content of a JSON file in the cache.
 
     Raises
     ------

@@ -60,7 +60,7 @@ def warn_if_over(given: str, count: int) -> None:
 
 
 def over(count: int) -> str:
-    """Return what is wrong with a budget and what to do; "" if nothing is."""
+    """Return the fault of a budget and a remedy; "" if there is none."""
     cores = usable_cores()
     if count <= cores:
         return ""

@@ -289,7 +289,7 @@ def _sets_of(name: str, module: object) -> Iterable[object]:
 
 
 def _wrong_field(kernel_set: Any) -> str:
-    """Return what is wrong with the description of a set, or an empty string."""
+    """Return the fault in the description of a set, or an empty string."""
     kinds = {
         "name": str,
         "family": str,
@@ -361,7 +361,7 @@ def _foreign_module(point: EntryPoint) -> str:
 
 @functools.lru_cache(maxsize=1)
 def registry() -> Registry:
-    """Return what is installed, found at the first call."""
+    """Return the registry of installed packages, made at the first call."""
     from autocalc._kernels import _plugin as reference_plugin
     from autocalc._version import __version__
 
@@ -383,7 +383,7 @@ def registry() -> Registry:
 
 
 def fuser_of(name: str) -> Fuse | None:
-    """Return what makes chains of a set's kernels, if it has that."""
+    """Return the fuser of a set's kernels, if it has one."""
     known = registry().sets.get(name)
     make = None if known is None else known.fuser
     return None if make is None else make()

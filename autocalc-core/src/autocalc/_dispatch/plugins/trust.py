@@ -52,7 +52,7 @@ def trusting() -> Iterator[None]:
 def examined(
     name: str, package: str, module: str, *, again: bool = False
 ) -> TrialRecord:
-    """Return what the self-test of a set found, now or earlier.
+    """Return the result of the self-test of a set, now or earlier.
 
     `module` is the one that the package's entry point names; `again` tests even where
     there is a record.

@@ -275,7 +275,7 @@ class KernelCall:
         return self._layout_plan(current().selection, operands, metas, self.key(*args))
 
     def _free(self, into: Any, shape: Any, dtype: Any) -> Meta | None:
-        """Return what the caller says of the result, where the inputs say nothing."""
+        """Return the result's meta by the caller, if inputs leave it open."""
         if not self.spec.free:
             return None
         return Meta(shape, dtype) if into is None else Meta(into.shape, into.dtype)

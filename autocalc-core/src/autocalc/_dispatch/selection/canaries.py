@@ -38,5 +38,5 @@ class Fenced:
 
 
 def place_of(a: Array) -> tuple[Any, ...]:
-    """Return what two arrays over the same elements have in common."""
+    """Return a key that two arrays over the same elements have in common."""
     return a.__array_interface__["data"][0], a.shape, a.strides, a.dtype

@@ -451,7 +451,7 @@ class Selection:
     def _offer(
         self, kernel_set: KernelSet, spec: KernelSpec, key: DispatchKey
     ) -> tuple[int, Entry, KernelImpl | None] | str:
-        """Return what a set offers, or the reason why it does not run this call.
+        """Return the offer of a set, or the reason why it does not run this call.
 
         An offer is a rank, a function, and the set's own kernel, if that is what runs.
         """

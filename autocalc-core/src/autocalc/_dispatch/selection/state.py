@@ -41,7 +41,7 @@ recordings: list[Any] = []
 
 
 def recorder() -> Any:
-    """Return what records the running context, or None."""
+    """Return the recorder of the running context, or None."""
     return current().selection.recorder if recordings else None
 
 

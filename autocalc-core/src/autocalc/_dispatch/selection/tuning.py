@@ -157,7 +157,7 @@ def packages() -> dict[str, str]:
 
 
 def nearest(key: DispatchKey) -> Measured | None:
-    """Return what the record in force says of calls like `key`."""
+    """Return the measurements in the record in force of calls like `key`."""
     if key.shapes is None or settings().tune == "off":
         return None
     return _in_force(chosen_budget()).nearest(key)
@@ -231,17 +231,17 @@ def _shape(sizes: Any) -> Shape | None:
 
 
 def _tuples(value: Any) -> Any:
-    """Return what JSON made lists of as tuples."""
+    """Return a tree of lists, as JSON makes them, as tuples."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def known() -> tuple[Measured, ...]:
-    """Return what the record in force holds."""
+    """Return the measurements of the record in force."""
     return _in_force(chosen_budget()).measured
 
 
 def measured(key: DispatchKey, label: str, seconds: dict[str, float]) -> Measured:
-    """Return what was measured for a call, as a record keeps it."""
+    """Return the measurement of a call, as a record keeps it."""
     dtypes, layouts, attributes = description(key)
     shapes = key.shapes or ()
     return Measured(key.kernel, label, dtypes, shapes, layouts, attributes, seconds)

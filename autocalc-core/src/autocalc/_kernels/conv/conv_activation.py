@@ -64,7 +64,7 @@ def _conv_activation_rule(
 def _sum(
     xp: Any, x: Array, weight: Array, bias: Any, other: Any, geometry: Attributes
 ) -> Array:
-    """Return what the activation is applied to."""
+    """Return the input of the activation."""
     out: Array = conv_reference(xp, x, weight, bias, *geometry)
     return out if other is None else out + other
 

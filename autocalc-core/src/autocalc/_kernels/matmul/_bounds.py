@@ -61,7 +61,7 @@ Bound: TypeAlias = Callable[[Array, Array, float], Array]
 
 
 def lost_in_parts(a: Array, b: Array) -> Array:
-    """Return what ``a @ b`` loses of bfloat16 parts that are no normal numbers.
+    """Return the error of ``a @ b`` by bfloat16 parts that are no normal numbers.
 
     A bfloat16 tile takes numbers below 2**-126 for zero: the lower parts of elements,
     which the other side's elements multiply, and partial sums, 6 K of them.

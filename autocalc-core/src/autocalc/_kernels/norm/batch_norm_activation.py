@@ -184,7 +184,7 @@ def before(
     bias: Array | None,
     eps: float,
 ) -> Array:
-    """Return what the activation is given, in float64."""
+    """Return the input of the activation, in float64."""
     column = channel_column(x.shape)
     scale = 1 / xp.sqrt(wide(xp, var) + eps)
     scale = scale if weight is None else scale * weight

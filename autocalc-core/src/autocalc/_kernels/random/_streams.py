@@ -87,7 +87,7 @@ def dropout_mask(xp: Any, seed: Array, offset: Array, shape: Shape, p: float) ->
 
 
 def keep_scale(p: float) -> float:
-    """Return what kept elements are multiplied by; nothing is kept for p = 1."""
+    """Return the factor of kept elements; nothing is kept for p = 1."""
     return 1 / (1 - p) if p < 1 else 0.0
 
 

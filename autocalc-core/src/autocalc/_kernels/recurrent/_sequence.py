@@ -76,7 +76,7 @@ def tanh(off: Array, value: Array, eps: float) -> Array:
 
 
 def joined_steps(xp: Any, parts: dict[int, Array], like: Array, width: int) -> Array:
-    """Return what each step made as one array ``[T, B, width]``."""
+    """Return the results of all steps as one array ``[T, B, width]``."""
     if not parts:
         return xp.zeros((*like.shape[:2], width), like.dtype)
     return xp.stack([parts[t] for t in range(len(parts))])
@@ -182,7 +182,7 @@ def sequence_work(
 def work(
     rule: Callable[..., Any], gates: int, each: float, kept: int = 1
 ) -> Callable[..., Work]:
-    """Return what a forward call costs: `each` operations for a state's element.
+    """Return the work of a forward call: `each` operations for a state's element.
 
     Of what the rule answers, the first `kept` outputs are always written.
     """
@@ -198,7 +198,7 @@ def work(
 def backward_work(
     rule: Callable[..., Any], gates: int, each: float, x: int = 1
 ) -> Callable[..., Work]:
-    """Return what a backward call costs, whose operand `x` is the layer's input."""
+    """Return the work of a backward call, whose operand `x` is the layer's input."""
 
     def count(*args: Any) -> Work:
         hidden = args[0].shape[2]

@@ -73,7 +73,7 @@ class ShortCall(NamedTuple):
     returns_none: bool
 
     def native(self) -> tuple[Any, ...] | None:
-        """Return what the native engine runs; None where it has no room for it."""
+        """Return the program for the engine; None where it has no room for it."""
         try:
             steps, registers = native_steps(self.steps)
         except NoProgramError:
@@ -226,7 +226,7 @@ class _Recording(NamedTuple):
     before: Any
 
     def written(self, result: Any) -> ShortCall:
-        """Return what repeats a call that wrote its first argument."""
+        """Return the function that repeats a call that wrote its first argument."""
         x = self.tensors[0]
         if result is not None and result is not x:
             raise NoProgramError
@@ -245,7 +245,7 @@ class _Recording(NamedTuple):
         )
 
     def new(self, result: Any) -> ShortCall:
-        """Return what repeats a call that returned new memory, or views of inputs."""
+        """Return the function that repeats a call with new results or views."""
         several = result if isinstance(result, tuple) else (result,)
         results = tuple(map(self._result, several))
         recorded = self.recorder.finish(list(map(self._array, several)))

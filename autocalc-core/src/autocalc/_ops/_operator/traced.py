@@ -48,7 +48,7 @@ _VALUES = frozenset({bool, int, str, NoneType, EllipsisType, DType})
 
 # One frame: a call of 16 elements takes as long as a few of them.
 def _replaying(definition: Any, record: Any, in_place: bool) -> Any:  # noqa: C901
-    """Return what runs the definition, or a short program in its place."""
+    """Return a function that runs the definition, or a short program in its place."""
 
     @wraps(definition)
     def call(*args: Any, **keywords: Any) -> Any:  # noqa: C901
@@ -217,7 +217,7 @@ def traced(
 
 
 def traced_call(definition: CallT, *, writes: bool, light: bool) -> CallT:
-    """Return what runs a definition, or a short program in its place."""
+    """Return a function that runs a definition, or a short program in its place."""
     recording = record_write if writes else record
     call = accelerated("remembered", definition, _native(recording), writes)
     if call is not definition or light:
@@ -238,7 +238,7 @@ def _declared(function: CallT) -> CallT:
 
 
 def _native(record: Any) -> Any:
-    """Return what records a call for the native engine."""
+    """Return the function that records a call for the native engine."""
 
     def recording(*given: Any) -> tuple[Any, Any]:
         result, call = record(*given)

@@ -21,7 +21,7 @@ from autocalc._tensor import make
 
 @functools.cache
 def composite(spec: KernelSpec) -> Compute | None:
-    """Return what runs a composite as a short program, where calls run in C."""
+    """Return a function that runs a composite as a short program, with calls in C."""
     if calls is None:
         return None
     count = len(spec.outputs)

@@ -98,7 +98,7 @@ _cat.rule, _stack.rule = _cat_rule, _stack_rule
 
 
 def listed(where: str, tensors: Any) -> Any:
-    """Return what must be a list or tuple of tensors."""
+    """Return the tensors of an argument that must be a list or tuple of them."""
     if not isinstance(tensors, (list, tuple)):
         message = (
             f"{where}: got a {type(tensors).__name__}; it must be a list or tuple of "

@@ -85,7 +85,7 @@ unsqueeze_copy = _copied(view.unsqueeze)
 
 
 def view_copy(input: Tensor, size: Sequence[int]) -> Tensor:
-    """Return what `view` returns, in memory of its own.
+    """Return a copy of what `view` returns.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ def _conv(
 def _windows(
     x: Tensor, kernel: Sizes, stride: Sizes, borders: Borders, dilation: Sizes
 ) -> Tensor:
-    """Return what each place of the result sees: (N, C, *sizes, *kernel)."""
+    """Return the window of each place of the result: (N, C, *sizes, *kernel)."""
     x = padding_ops.pad(x, tuple(n for border in reversed(borders) for n in border))
     each = zip(kernel, stride, dilation, strict=True)
     for axis, (size, step, gap) in enumerate(each, 2):

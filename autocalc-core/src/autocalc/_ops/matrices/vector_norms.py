@@ -125,7 +125,7 @@ def _power_mean(base: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
 
 
 def _unit(size: Tensor, ord: float, dim: Dims) -> Tensor:
-    """Return what decides a norm: the largest size, of negative orders the least."""
+    """Return the scale of a norm: the largest size, of negative orders the least."""
     found = (extrema.amax if ord > 0 else extrema.amin)(size, dim, True)
     known = comparison.choose(comparison.gt(found, 0.0), found, 1.0)
     return comparison.choose(comparison.lt(known, math.inf), known, 1.0)

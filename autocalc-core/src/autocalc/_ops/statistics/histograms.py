@@ -214,7 +214,7 @@ def _per_volume(hist: Tensor, edges: list[Tensor]) -> Tensor:
 
 
 def _amounts(where: str, points: Tensor, weight: Any) -> Tensor:
-    """Return what each point adds to its bin."""
+    """Return the weight of each point."""
     if weight is None:
         return ones(points.shape[0], dtype=points.dtype, device=place_of_tensor(points))
     if check_tensor(where, weight).dtype is not points.dtype:

@@ -264,7 +264,7 @@ def _chunk(
 
 
 def _counted(target: Tensor, weight: Tensor | None, ignored: int) -> Tensor | int:
-    """Return what the mean divides by: the weights of the labels that count."""
+    """Return the divisor of the mean: the weights of the labels that count."""
     left_out = target == ignored
     if weight is None:
         return target.numel() - int(left_out.sum())

@@ -130,7 +130,7 @@ def allowed(where: str, name: str, mask: Tensor | None) -> Tensor | None:
 
 
 def as_numbers(mask: Tensor, dtype: Any) -> Tensor:
-    """Return what a mask adds to the scores."""
+    """Return the summand of the scores that a mask makes."""
     if mask.dtype is not dtypes.bool_:
         return mask
     return masking.where(mask, 0.0, -math.inf).to(dtype)

@@ -207,7 +207,7 @@ def _spread(n: int, places: list[int], values: tuple[Any, ...]) -> tuple[Any, ..
 
 
 def _replaced(changed: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return what a hook returned in place of gradients; None keeps them."""
+    """Return a hook's replacement of gradients; None keeps them."""
     if changed is None:
         return given
     result = changed if isinstance(changed, tuple) else (changed,)

@@ -95,7 +95,7 @@ def save_to_state_dict(
 
 
 def get_extra_state(self: Any) -> Any:
-    """Return what else belongs to the state; modules define their own.
+    """Return extra state, as modules define it.
 
     `state_dict` holds it as ``"_extra_state"``.
     """

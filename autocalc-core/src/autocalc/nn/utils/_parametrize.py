@@ -121,7 +121,7 @@ class ParametrizationList(ModuleList):
             self.register_parameter(name, made)
 
     def _inverted(self, value: Any, *, strict: bool) -> Any:
-        """Return what the parametrizations would make `value` of."""
+        """Return the originals of which the parametrizations make `value`."""
         for module in reversed(list(self)):
             inverse = getattr(module, "right_inverse", None)
             if inverse is None:
@@ -147,7 +147,7 @@ class ParametrizationList(ModuleList):
         return value
 
     def originals(self) -> tuple[Tensor, ...]:
-        """Return what is kept."""
+        """Return the originals."""
         numbers = range(self.ntensors)
         names = ["original"] if self.is_tensor else [f"original{i}" for i in numbers]
         return tuple(getattr(self, name) for name in names)
@@ -173,7 +173,7 @@ class ParametrizationList(ModuleList):
         return self._applied(self.originals())
 
     def _applied(self, originals: Sequence[Tensor]) -> Tensor:
-        """Return what the parametrizations make of the originals."""
+        """Return the parametrized tensor, computed from the originals."""
         first, *rest = self
         value: Tensor = first(*originals)
         for module in rest:
@@ -425,7 +425,7 @@ def remove_parametrizations(
 
 
 def _plain(found: ParametrizationList, leave_parametrized: bool) -> Tensor:
-    """Return what is to stand for a parametrized tensor."""
+    """Return the plain tensor that replaces a parametrized one."""
     first, *others = found.originals()
     if not leave_parametrized:
         return first

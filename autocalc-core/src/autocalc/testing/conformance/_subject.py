@@ -372,7 +372,7 @@ def pairs(
 
 
 def _shown(result: object) -> str:
-    """Return what a kernel returned, in a few words."""
+    """Return a kernel's result, in a few words."""
     return f"{type(result).__name__} {str(result)[:40]!r}"
 
 

@@ -21,7 +21,7 @@ _MASK = 0xA282EAD8
 
 
 def _remainder(byte: int) -> int:
-    """Return what a byte leaves when it is divided by the polynomial."""
+    """Return the remainder of a byte divided by the polynomial."""
     for _ in range(8):
         byte = byte >> 1 ^ (_POLYNOMIAL if byte & 1 else 0)
     return byte

@@ -122,7 +122,7 @@ def _checked(owner: Module, module: Any) -> Any:
 
 
 def _module_or_none(owner: Module, module: Any) -> Any:
-    """Return what a list or dict may hold: None keeps a place empty."""
+    """Return a module or None, which keeps a place empty; others are errors."""
     return None if module is None else _checked(owner, module)
 
 

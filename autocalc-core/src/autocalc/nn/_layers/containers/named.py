@@ -59,7 +59,7 @@ class _Named(Module):
         return list(self._entries())
 
     def values(self) -> Iterable[Any]:
-        """Return what is held."""
+        """Return the held items."""
         return list(self._entries().values())
 
     def items(self) -> Iterable[tuple[str, Any]]:

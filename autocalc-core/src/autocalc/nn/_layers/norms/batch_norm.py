@@ -157,7 +157,7 @@ class _BatchNorm(_ChannelNorm):
         )
 
     def _arguments(self, input: Tensor) -> _Arguments:
-        """Return what the functions take after the input; count a batch."""
+        """Return the functions' arguments after the input; count a batch."""
         if check_tensor(type(self).__name__, input).ndim not in self._ndims:
             shapes = {
                 2: "(N, C)",
