@@ -16,7 +16,7 @@ enum class PostOp { none, relu, hardtanh, leaky_relu, hardswish, silu };
 
 // The attributes after it: limits, or a slope.
 template <class T>
-struct Lines {
+struct PostOpParams {
     T alpha, beta;
 };
 
@@ -24,7 +24,7 @@ struct Lines {
 template <class T>
 struct Epilogue {
     PostOp what = PostOp::none;
-    Lines<T> of = {};
+    PostOpParams<T> of = {};
     const T* other = nullptr;  // in c's layout, or null
     int64_t other_row = 0;
 

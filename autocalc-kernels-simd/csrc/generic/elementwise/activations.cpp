@@ -5,7 +5,7 @@
 #include "common/families.hpp"
 #include "elementwise/activation_math.hpp"
 #include "elementwise/exponential_math.hpp"
-#include "elementwise/pieces.hpp"
+#include "elementwise/piecewise.hpp"
 #include "elementwise/vector_loops.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -175,17 +175,17 @@ struct HardswishBackward {
     static constexpr Cost cost = Cost::cheap;
     template <class V>
     static AC_INLINE V apply(V g, V a) {
-        return hardswish_passed(g, a);
+        return hardswish_gradient(g, a);
     }
 };
 
-struct Lines {
+struct PiecewiseParams {
     double first, second;  // limits, or a slope
 };
 
 template <class T>
 void hardtanh_run(void* const* operands, int64_t n, const void* parameters) {
-    const auto& s = *static_cast<const Lines*>(parameters);
+    const auto& s = *static_cast<const PiecewiseParams*>(parameters);
     const vec<T> low = set1<T>(T(s.first)), high = set1<T>(T(s.second));
     unary_elements<T>(operands, n, [&](vec<T> a) AC_INLINE_LAMBDA {
         return hardtanh<T>(a, low, high);
@@ -193,52 +193,54 @@ void hardtanh_run(void* const* operands, int64_t n, const void* parameters) {
 }
 template <class T>
 void hardtanh_backward_run(void* const* operands, int64_t n, const void* parameters) {
-    const auto& s = *static_cast<const Lines*>(parameters);
+    const auto& s = *static_cast<const PiecewiseParams*>(parameters);
     const vec<T> low = set1<T>(T(s.first)), high = set1<T>(T(s.second));
     binary_elements<T>(operands, n, [&](vec<T> g, vec<T> y) AC_INLINE_LAMBDA {
-        return hardtanh_passed<T>(g, y, low, high);
+        return hardtanh_gradient<T>(g, y, low, high);
     });
 }
 template <class T>
 void leaky_relu_run(void* const* operands, int64_t n, const void* parameters) {
-    const vec<T> slope = set1<T>(T(static_cast<const Lines*>(parameters)->first));
+    const vec<T> slope =
+        set1<T>(T(static_cast<const PiecewiseParams*>(parameters)->first));
     unary_elements<T>(operands, n,
                       [&](vec<T> a) AC_INLINE_LAMBDA { return leaky<T>(a, a, slope); });
 }
 template <class T>
 void leaky_relu_backward_run(void* const* operands, int64_t n, const void* parameters) {
-    const vec<T> slope = set1<T>(T(static_cast<const Lines*>(parameters)->first));
+    const vec<T> slope =
+        set1<T>(T(static_cast<const PiecewiseParams*>(parameters)->first));
     binary_elements<T>(operands, n, [&](vec<T> g, vec<T> a) AC_INLINE_LAMBDA {
         return leaky<T>(g, a, slope);
     });
 }
 
 template <int operands, int attributes>
-void lines_kernel(const ac_call* call, ac_context* context, ac_status* status,
-                  RunKernel floats, RunKernel doubles) {
-    Lines s = {float_attribute(call, 0), 0};
+void piecewise_kernel(const ac_call* call, ac_context* context, ac_status* status,
+                      RunKernel floats, RunKernel doubles) {
+    PiecewiseParams s = {float_attribute(call, 0), 0};
     if constexpr (attributes == 2) s.second = float_attribute(call, 1);
     const bool is_float = operand(call, 0)->dtype == AC_FLOAT32;
     call_elementwise(call, context, status, operands, is_float ? floats : doubles,
                      Cost::cheap, &s);
 }
 void hardtanh_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    lines_kernel<2, 2>(call, context, status, hardtanh_run<float>,
-                       hardtanh_run<double>);
+    piecewise_kernel<2, 2>(call, context, status, hardtanh_run<float>,
+                           hardtanh_run<double>);
 }
 void hardtanh_backward_kernel(const ac_call* call, ac_context* context,
                               ac_status* status) {
-    lines_kernel<3, 2>(call, context, status, hardtanh_backward_run<float>,
-                       hardtanh_backward_run<double>);
+    piecewise_kernel<3, 2>(call, context, status, hardtanh_backward_run<float>,
+                           hardtanh_backward_run<double>);
 }
 void leaky_relu_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    lines_kernel<2, 1>(call, context, status, leaky_relu_run<float>,
-                       leaky_relu_run<double>);
+    piecewise_kernel<2, 1>(call, context, status, leaky_relu_run<float>,
+                           leaky_relu_run<double>);
 }
 void leaky_relu_backward_kernel(const ac_call* call, ac_context* context,
                                 ac_status* status) {
-    lines_kernel<3, 1>(call, context, status, leaky_relu_backward_run<float>,
-                       leaky_relu_backward_run<double>);
+    piecewise_kernel<3, 1>(call, context, status, leaky_relu_backward_run<float>,
+                           leaky_relu_backward_run<double>);
 }
 
 // clamp_backward: g where the limits let a through. NaN meets one limit at least.

@@ -7,18 +7,18 @@
 #include "common/lanes.hpp"
 #include "common/post_ops.hpp"
 #include "elementwise/activation_math.hpp"
-#include "elementwise/pieces.hpp"
+#include "elementwise/piecewise.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
 
 // Whether the gradient follows from the result y, or from the input.
-constexpr bool by_result(PostOp what) {
+constexpr bool needs_output(PostOp what) {
     return what != PostOp::hardswish && what != PostOp::silu;
 }
 
 template <PostOp what, class T>
-AC_INLINE vec<T> activated(vec<T> z, const Lines<T>& of) {
+AC_INLINE vec<T> activated(vec<T> z, const PostOpParams<T>& of) {
     if constexpr (what == PostOp::relu) {
         return max(zero<T>(), z);  // NaN stays
     } else if constexpr (what == PostOp::hardtanh) {
@@ -34,17 +34,17 @@ AC_INLINE vec<T> activated(vec<T> z, const Lines<T>& of) {
     }
 }
 
-// Of the result, or of what came before it.
+// From the result y, or in its place from the input.
 template <PostOp what, class T>
-AC_INLINE vec<T> passed(vec<T> g, vec<T> y, const Lines<T>& of) {
+AC_INLINE vec<T> gradient_of(vec<T> g, vec<T> y, const PostOpParams<T>& of) {
     if constexpr (what == PostOp::relu) {
         return keep(~le(y, zero<T>()), g);
     } else if constexpr (what == PostOp::hardtanh) {
-        return hardtanh_passed<T>(g, y, set1(of.alpha), set1(of.beta));
+        return hardtanh_gradient<T>(g, y, set1(of.alpha), set1(of.beta));
     } else if constexpr (what == PostOp::leaky_relu) {
         return leaky<T>(g, y, set1(of.alpha));
     } else if constexpr (what == PostOp::hardswish) {
-        return hardswish_passed<T>(g, y);
+        return hardswish_gradient<T>(g, y);
     } else if constexpr (what == PostOp::silu) {
         return g * silu_slope<T>(y);
     } else {

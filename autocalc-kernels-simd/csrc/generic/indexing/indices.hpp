@@ -38,7 +38,7 @@ struct IndexWalk {
 };
 
 // The first index that was found out of range where it was used.
-struct Stray {
+struct BadIndex {
     int found = 0;
     const char* place = nullptr;
     int64_t value = 0;
@@ -55,12 +55,12 @@ struct Stray {
 // index that is out of range, so that they hold no call.
 struct IndexReader {
     uint64_t size;
-    Stray* stray;
+    BadIndex* bad;
 
     [[nodiscard]] AC_INLINE bool read(const void* place, int64_t& index) const {
         index = read_index(place);
         if (__builtin_expect(static_cast<uint64_t>(index) < size, 1)) return true;
-        stray->note(static_cast<const char*>(place), index);
+        bad->note(static_cast<const char*>(place), index);
         return false;
     }
 };
@@ -101,18 +101,18 @@ class CheckedIndices {
         return indices_fit(index_, size_, which_, status_);
     }
     [[nodiscard]] AC_INLINE IndexReader reader() {
-        return {static_cast<uint64_t>(size_), &stray_};
+        return {static_cast<uint64_t>(size_), &bad_};
     }
     // Answers false, with the status set, if a reader found an index out of range: to
     // the first one that `fit` finds now, or else to the one that was found.
     bool report() const {
-        if (!stray_.found) return true;
+        if (!bad_.found) return true;
         if (!fit()) return false;
         const int64_t count = element_count(*index_);
         int64_t element = 0;
         IndexWalk walk(index_);
-        for (; element < count && walk.here != stray_.place; walk.next()) ++element;
-        bad_value(status_, which_, element, stray_.value);
+        for (; element < count && walk.here != bad_.place; walk.next()) ++element;
+        bad_value(status_, which_, element, bad_.value);
         return false;
     }
 
@@ -121,7 +121,7 @@ class CheckedIndices {
     int64_t size_;
     int which_;
     ac_status* status_;
-    Stray stray_;
+    BadIndex bad_;
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ struct Forward {
     const ac_array *mean, *var;
     double eps;
     PostOp activation;
-    Lines<T> lines;
+    PostOpParams<T> lines;
 };
 
 template <class T, bool bundle>

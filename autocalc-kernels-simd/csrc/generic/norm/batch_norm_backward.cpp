@@ -37,7 +37,7 @@ struct Backward {
     int64_t accumulate;
     double eps;
     PostOp activation;
-    Lines<T> lines;
+    PostOpParams<T> lines;
 };
 
 // The gradient of the activation at i; `far` is x - mean, `scale` and `bias` the
@@ -47,12 +47,12 @@ AC_INLINE vec<T> passed_at(const Backward<T>& job, int64_t i, const Lanes& some,
                            vec<T> far, vec<T> scale, vec<T> bias) {
     const vec<T> g = some.get(job.g + i);
     if constexpr (what == PostOp::none) return g;
-    if constexpr (by_result(what)) {
-        return passed<what, T>(g, some.get(job.y + i), job.lines);
+    if constexpr (needs_output(what)) {
+        return gradient_of<what, T>(g, some.get(job.y + i), job.lines);
     }
     vec<T> z = fma(far, scale, bias);
     if (job.y != nullptr) z = z + some.get(job.y + i);
-    return some.only(passed<what, T>(g, z, job.lines));
+    return some.only(gradient_of<what, T>(g, z, job.lines));
 }
 
 template <PostOp what, class T, bool bundle>
@@ -198,12 +198,12 @@ void backward_floats(const ac_call* call, ac_context* context, ac_status* status
                    *x = operand(call, inputs + 1), *dother = nullptr, *y = nullptr,
                    *bias = nullptr;
     PostOp what = PostOp::none;
-    Lines<T> lines = {T(0), T(0)};
+    PostOpParams<T> lines = {T(0), T(0)};
     if constexpr (activation) {
         what = static_cast<PostOp>(int_attribute(call, 1));
         lines = {T(float_attribute(call, 2)), T(float_attribute(call, 3))};
         dother = operand(call, 3);
-        y = operand(call, by_result(what) ? inputs + 2 : inputs + 3);
+        y = operand(call, needs_output(what) ? inputs + 2 : inputs + 3);
         bias = operand(call, statistics + 3);
     }
     const bool last = lie_last({g, x, y, dx, dother});

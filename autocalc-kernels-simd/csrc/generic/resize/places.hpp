@@ -105,7 +105,7 @@ constexpr int taps_along<Mode::bicubic> = 4;
 // What the places of a block read along one axis: the pixels' numbers, -1 for one that
 // is outside, their weights, and the slopes of these by the grid's numbers.
 template <class T, Mode mode>
-struct Lines {
+struct AxisTaps {
     static constexpr int taps = taps_along<mode>;
     int32_t pixel[taps][block_places];
     T weight[taps][block_places], slope[taps][block_places];
@@ -178,7 +178,7 @@ struct Taps {
     static constexpr int taps = power(taps_along<mode>, axes);
     int32_t pixel[taps][block_places];  // in its image; -1: outside, where 0 is read
     T weight[taps][block_places];
-    Lines<T, mode> lines[axes];
+    AxisTaps<T, mode> lines[axes];
     bool outside;  // whether one of the block's places reads outside
 
     // From the `count` places at `grid`, x first; the rest are at 0.

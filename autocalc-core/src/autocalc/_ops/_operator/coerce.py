@@ -42,7 +42,7 @@ def dtype_of(where: str, x: Any) -> DType:
     raise DTypeError(message)
 
 
-def is_stranger(other: Any, reflected: str) -> bool:
+def is_foreign(other: Any, reflected: str) -> bool:
     """Return whether Python should ask `other` for the operator `reflected`.
 
     Those of Python itself, of NumPy and of PyTorch know no tensors; what they would
@@ -105,7 +105,7 @@ def tensor_first(where: str) -> Callable[[Any, Any], None]:
 _EXACT = 1 << 24
 
 
-def usual_number(x: Any, y: Any) -> Tensor | None:
+def fast_scalar(x: Any, y: Any) -> Tensor | None:
     """Return a number next to a floating-point tensor as a 0-d tensor of its dtype.
 
     None for any other pair.  It saves the search for a common dtype, two thirds of what

@@ -30,12 +30,12 @@ from autocalc._ops._operator import traced_composites
 from autocalc._ops._operator.coerce import (
     both_tensors,
     coerce_pair,
+    fast_scalar,
     is_beside_half,
-    is_stranger,
+    is_foreign,
     not_a_tensor,
     promote_pair,
     to_float,
-    usual_number,
 )
 from autocalc._ops._operator.halves import in_float32
 from autocalc._ops._operator.method import method
@@ -281,9 +281,9 @@ def binary(  # noqa: C901
             try:
                 a, b = x._array, y._array
             except AttributeError:
-                y = usual_number(x, other) if usual else None
+                y = fast_scalar(x, other) if usual else None
                 if y is None:
-                    if reflected and is_stranger(other, reflected):
+                    if reflected and is_foreign(other, reflected):
                         return NotImplemented  # type: ignore[no-any-return]
                     if mixed is not None and (result := mixed(x, other)) is not None:
                         return result

@@ -15,9 +15,9 @@ from autocalc._ops._operator.coerce import (
     cast,
     coerce,
     dtype_of,
+    fast_scalar,
     result_dtype,
     tensor_first,
-    usual_number,
 )
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Binary, Unary, binary, unary
@@ -290,7 +290,7 @@ def _number_power(x: Any, y: Any) -> Tensor | None:
     """Return a boolean tensor to the power True or False; refuse 2 ** -1."""
     if isinstance(y, Tensor):
         return None
-    usual = usual_number(x, y)
+    usual = fast_scalar(x, y)
     if usual is not None:
         result: Tensor = pow_op(x, usual)
         return result

@@ -22,7 +22,7 @@ from autocalc._ops._operator.coerce import (
     cast,
     coerce,
     coerce_two,
-    is_stranger,
+    is_foreign,
     not_a_tensor,
     same_dtype,
     to_float,
@@ -46,7 +46,7 @@ def _comparison(
     op: str,
     symbol: str,
     *,
-    strange: Callable[[Any], bool],
+    foreign: Callable[[Any], bool],
     example: tuple[str, ...],
 ) -> Callable[..., Tensor]:
     """Make a comparison; as an operator it returns NotImplemented for foreign operands.
@@ -66,7 +66,7 @@ def _comparison(
             except AttributeError:
                 raise not_a_tensor(op, x) from None
             b = array_beside(a, y)
-            if b is None and as_operator and strange(y):
+            if b is None and as_operator and foreign(y):
                 return NotImplemented  # type: ignore[no-any-return]
             dtype = a.dtype
             if b is None or b.dtype is not dtype:
@@ -107,14 +107,14 @@ def _unequal(other: object) -> bool:
 
 def _ordered_by(reflected: str) -> Callable[[Any], bool]:
     """Return a test of whether Python shall ask an operand for `reflected`."""
-    return partial(is_stranger, reflected=reflected)
+    return partial(is_foreign, reflected=reflected)
 
 
 eq = method("eq", inplace="eq_")(
     _comparison(
         "eq",
         "==",
-        strange=_unequal,
+        foreign=_unequal,
         example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True, False]"),
     )
 )
@@ -124,7 +124,7 @@ ne = method("ne not_equal", inplace="ne_ not_equal_")(
     _comparison(
         "ne",
         "!=",
-        strange=_unequal,
+        foreign=_unequal,
         example=("[1.0, 2.0]", "[1.0, 3.0]", "[False,  True]"),
     )
 )
@@ -134,7 +134,7 @@ lt = method("lt less", inplace="lt_ less_")(
     _comparison(
         "lt",
         "<",
-        strange=_ordered_by("__gt__"),
+        foreign=_ordered_by("__gt__"),
         example=("[1.0, 2.0]", "[1.0, 3.0]", "[False,  True]"),
     )
 )
@@ -144,7 +144,7 @@ le = method("le less_equal", inplace="le_ less_equal_")(
     _comparison(
         "le",
         "<=",
-        strange=_ordered_by("__ge__"),
+        foreign=_ordered_by("__ge__"),
         example=("[1.0, 2.0]", "[1.0, 3.0]", "[True, True]"),
     )
 )
@@ -154,7 +154,7 @@ gt = method("gt greater", inplace="gt_ greater_")(
     _comparison(
         "gt",
         ">",
-        strange=_ordered_by("__lt__"),
+        foreign=_ordered_by("__lt__"),
         example=("[1.0, 2.0]", "[1.0, 3.0]", "[False, False]"),
     )
 )
@@ -164,7 +164,7 @@ ge = method("ge greater_equal", inplace="ge_ greater_equal_")(
     _comparison(
         "ge",
         ">=",
-        strange=_ordered_by("__le__"),
+        foreign=_ordered_by("__le__"),
         example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True, False]"),
     )
 )

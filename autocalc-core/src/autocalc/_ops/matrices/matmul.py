@@ -16,7 +16,7 @@ from autocalc._kernels.spec import Shape
 from autocalc._kernels.table import TABLE
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import refuse_booleans
-from autocalc._ops._operator.coerce import is_stranger, same_dtype
+from autocalc._ops._operator.coerce import is_foreign, same_dtype
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
@@ -178,7 +178,7 @@ def _matmul_operator(self: Tensor, other: Any) -> Tensor:
     """Return the matrix product; leading dimensions are batches and broadcast."""
     result = product(self, other)
     if result is None:
-        if is_stranger(other, "__rmatmul__"):
+        if is_foreign(other, "__rmatmul__"):
             return NotImplemented  # type: ignore[no-any-return]
         result = _matmul(self, other)
     return result

@@ -15,7 +15,7 @@ AC_INLINE vec<T> hardtanh(vec<T> x, vec<T> low, vec<T> high) {
 }
 // Of hardtanh's result y.
 template <class T>
-AC_INLINE vec<T> hardtanh_passed(vec<T> g, vec<T> y, vec<T> low, vec<T> high) {
+AC_INLINE vec<T> hardtanh_gradient(vec<T> g, vec<T> y, vec<T> low, vec<T> high) {
     return keep(~(le(y, low) | le(high, y)), g);
 }
 
@@ -31,7 +31,7 @@ AC_INLINE vec<T> hardswish(vec<T> x) {
     return x * (min(set1<T>(6), raised) * set1<T>(T(1) / T(6)));
 }
 template <class T>
-AC_INLINE vec<T> hardswish_passed(vec<T> g, vec<T> x) {
+AC_INLINE vec<T> hardswish_gradient(vec<T> g, vec<T> x) {
     const vec<T> slope = (x + set1<T>(T(1.5))) * set1<T>(T(1) / T(3));
     const vec<T> passed = select(le(set1<T>(3), x), g, g * slope);
     return keep(~le(x, set1<T>(-3)), passed);
