@@ -4,9 +4,11 @@
 import numpy as np
 import pytest
 
-from autocalc._kernels.conv._geometry import FOUR, TWO
+from autocalc._kernels.conv._geometry import WINOGRAD_2, WINOGRAD_4
 
-pytestmark = pytest.mark.parametrize("tile", [FOUR, TWO], ids=["four", "two"])
+pytestmark = pytest.mark.parametrize(
+    "tile", [WINOGRAD_4, WINOGRAD_2], ids=["four", "two"]
+)
 
 
 def test_the_three_transforms_are_a_convolution(tile):

@@ -45,7 +45,7 @@ POINTS = (0.0, A, -A, B, -B)
 SCALES = (1.0, -1 / 1.5, -1 / 1.5, 1 / 6, 1 / 6)
 
 
-FOUR = Winograd(
+WINOGRAD_4 = Winograd(
     np.array(
         [
             [1, 0, -2.5, 0, 1, 0],
@@ -65,7 +65,7 @@ FOUR = Winograd(
 
 
 #: At 0, 1, -1 and infinity.
-TWO = Winograd(
+WINOGRAD_2 = Winograd(
     np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, -1, 0, 1]]),
     np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]]),
     np.array([[1, 1, 1, 0], [0, 1, -1, 1]]),
@@ -120,7 +120,8 @@ def winograd(
 ) -> Any:
     """Bound the errors: the transforms of sizes, as many roundings as there are."""
     four, two = (
-        sizes(w, x, taps, groups, padding, expected.shape) for w in (FOUR, TWO)
+        sizes(w, x, taps, groups, padding, expected.shape)
+        for w in (WINOGRAD_4, WINOGRAD_2)
     )
     return (taps.shape[1] + ROUNDINGS) * eps * np.maximum(four, two)
 

@@ -27,11 +27,11 @@ from autocalc._kernels.conv._checks import check_groups, check_input
 from autocalc._kernels.conv._depth import depth_and_flat, images_of, planes_of
 from autocalc._kernels.conv._geometry import (
     CALLS,
-    FOUR,
     GEOMETRY,
     LAYERS,
     ROUNDINGS,
-    TWO,
+    WINOGRAD_2,
+    WINOGRAD_4,
     Winograd,
     both,
     checked_windows,
@@ -227,7 +227,7 @@ def _winograd_weights(
     x: Any, g: Any, groups: int, padding: tuple[int, ...], eps: float
 ) -> Any:
     """Bound the errors of weight gradients, whichever tiles they are summed over."""
-    four, two = (_weights(w, x, g, groups, padding) for w in (FOUR, TWO))
+    four, two = (_weights(w, x, g, groups, padding) for w in (WINOGRAD_4, WINOGRAD_2))
     return eps * np.maximum(four, two)
 
 

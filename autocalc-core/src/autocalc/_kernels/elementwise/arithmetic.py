@@ -106,7 +106,7 @@ def weigh(xp: Any, a: Array, b: Array) -> Array:
     return xp.where(of_nothing, xp.zeros((), a.dtype), a * b)
 
 
-FOUR = ulps(4)
+ULP_4 = ulps(4)
 
 
 def _pow_samples(make: Make) -> Iterator[Sample]:
@@ -141,7 +141,7 @@ def _pow_samples(make: Make) -> Iterator[Sample]:
     "a b",
     "a ** b; of integers, 1 / a ** -b rounded to zero if b < 0.",
     dtypes=NUMBERS,
-    budget=FOUR,
+    budget=ULP_4,
     flops=20,
     samples=_pow_samples,
     benchmarks=mebi(positive, floats),

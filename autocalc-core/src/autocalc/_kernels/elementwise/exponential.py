@@ -10,27 +10,32 @@ from typing import Any
 from autocalc._kernels.budgets import Inputs, budget, ulp, ulps
 from autocalc._kernels.cases import floats, mebi, positive, sized
 from autocalc._kernels.declare import elementwise
-from autocalc._kernels.elementwise.arithmetic import FOUR
+from autocalc._kernels.elementwise.arithmetic import ULP_4
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.spec import Array, Attributes
 
-TWO = ulps(2)
+ULP_2 = ulps(2)
 
 
 @elementwise(
-    "exp", "a", "e ** a", budget=TWO, flops=10, benchmarks=lambda: sized(floats)
+    "exp", "a", "e ** a", budget=ULP_2, flops=10, benchmarks=lambda: sized(floats)
 )
 def exp(xp: Any, a: Array) -> Array:
     return narrow(xp.exp(wide(xp, a)), a)
 
 
-@elementwise("exp2", "a", "2 ** a", kind="standalone", budget=TWO, flops=10)
+@elementwise("exp2", "a", "2 ** a", kind="standalone", budget=ULP_2, flops=10)
 def exp2(xp: Any, a: Array) -> Array:
     return narrow(xp.exp2(wide(xp, a)), a)
 
 
 @elementwise(
-    "expm1", "a", "e ** a - 1, precise near 0", kind="standalone", budget=TWO, flops=15
+    "expm1",
+    "a",
+    "e ** a - 1, precise near 0",
+    kind="standalone",
+    budget=ULP_2,
+    flops=15,
 )
 def expm1(xp: Any, a: Array) -> Array:
     return narrow(xp.expm1(wide(xp, a)), a)
@@ -40,7 +45,7 @@ def expm1(xp: Any, a: Array) -> Array:
     "log",
     "a",
     "The natural logarithm of a.",
-    budget=TWO,
+    budget=ULP_2,
     flops=10,
     benchmarks=mebi(positive),
 )
@@ -53,7 +58,7 @@ def log(xp: Any, a: Array) -> Array:
     "a",
     "The logarithm of a to base 2.",
     kind="standalone",
-    budget=TWO,
+    budget=ULP_2,
     flops=10,
     benchmarks=mebi(positive),
 )
@@ -66,7 +71,7 @@ def log2(xp: Any, a: Array) -> Array:
     "a",
     "The logarithm of a to base 10.",
     kind="standalone",
-    budget=TWO,
+    budget=ULP_2,
     flops=10,
     benchmarks=mebi(positive),
 )
@@ -79,7 +84,7 @@ def log10(xp: Any, a: Array) -> Array:
     "a",
     "log(1 + a), precise near 0.",
     kind="standalone",
-    budget=TWO,
+    budget=ULP_2,
     flops=15,
     benchmarks=mebi(positive),
 )
@@ -124,7 +129,7 @@ def _(k: Any, a: Array) -> Array:
     return k.where(k.compare(a, zero, "eq"), k.div(one, a), root)  # of -0: -inf
 
 
-@elementwise("erf", "a", "The error function of a.", budget=FOUR, flops=20)
+@elementwise("erf", "a", "The error function of a.", budget=ULP_4, flops=20)
 def erf(xp: Any, a: Array) -> Array:
     return narrow(xp.erf(wide(xp, a)), a)
 
@@ -134,7 +139,7 @@ def erf(xp: Any, a: Array) -> Array:
     "a",
     "1 - erf(a), precise in its tail.",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=25,
 )
 def erfc(xp: Any, a: Array) -> Array:
@@ -177,7 +182,7 @@ def logaddexp2(xp: Any, a: Array, b: Array) -> Array:
     "a b",
     "a * log(b), which is 0 where a is 0 (and NaN where b is).",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=12,
     benchmarks=mebi(floats, positive),
 )
@@ -192,7 +197,7 @@ def xlogy(xp: Any, a: Array, b: Array) -> Array:
     "a b",
     "a * log(1 + b), which is 0 where a is 0 (and NaN where b is).",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=15,
     benchmarks=mebi(floats, positive),
 )

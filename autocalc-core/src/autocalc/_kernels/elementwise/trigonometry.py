@@ -11,25 +11,25 @@ import numpy as np
 
 from autocalc._kernels.cases import floats, mebi, positive, sized, uniform
 from autocalc._kernels.declare import elementwise
-from autocalc._kernels.elementwise.arithmetic import FOUR
-from autocalc._kernels.elementwise.exponential import TWO
+from autocalc._kernels.elementwise.arithmetic import ULP_4
+from autocalc._kernels.elementwise.exponential import ULP_2
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.samples import LARGE, SHAPES, TAILS, Make
 from autocalc._kernels.spec import Array, Sample
 
 
-@elementwise("sin", "a", "The sine of a radians.", budget=FOUR, flops=15)
+@elementwise("sin", "a", "The sine of a radians.", budget=ULP_4, flops=15)
 def sin(xp: Any, a: Array) -> Array:
     return narrow(xp.sin(wide(xp, a)), a)
 
 
-@elementwise("cos", "a", "The cosine of a radians.", budget=FOUR, flops=15)
+@elementwise("cos", "a", "The cosine of a radians.", budget=ULP_4, flops=15)
 def cos(xp: Any, a: Array) -> Array:
     return narrow(xp.cos(wide(xp, a)), a)
 
 
 @elementwise(
-    "tan", "a", "The tangent of a radians.", kind="standalone", budget=FOUR, flops=20
+    "tan", "a", "The tangent of a radians.", kind="standalone", budget=ULP_4, flops=20
 )
 def tan(xp: Any, a: Array) -> Array:
     return narrow(xp.tan(wide(xp, a)), a)
@@ -40,7 +40,7 @@ def tan(xp: Any, a: Array) -> Array:
     "a",
     "The angle in radians whose sine is a.",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=20,
     benchmarks=mebi(uniform),
 )
@@ -53,7 +53,7 @@ def asin(xp: Any, a: Array) -> Array:
     "a",
     "The angle in radians whose cosine is a.",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=20,
     benchmarks=mebi(uniform),
 )
@@ -66,7 +66,7 @@ def acos(xp: Any, a: Array) -> Array:
     "a",
     "The angle in radians whose tangent is a.",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=20,
 )
 def atan(xp: Any, a: Array) -> Array:
@@ -78,7 +78,7 @@ def atan(xp: Any, a: Array) -> Array:
     "a b",
     "The angle in radians of the point (b, a), from -pi to pi.",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=25,
     benchmarks=mebi(floats, positive),
 )
@@ -87,14 +87,19 @@ def atan2(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "sinh", "a", "The hyperbolic sine of a.", kind="standalone", budget=FOUR, flops=20
+    "sinh", "a", "The hyperbolic sine of a.", kind="standalone", budget=ULP_4, flops=20
 )
 def sinh(xp: Any, a: Array) -> Array:
     return narrow(xp.sinh(wide(xp, a)), a)
 
 
 @elementwise(
-    "cosh", "a", "The hyperbolic cosine of a.", kind="standalone", budget=FOUR, flops=20
+    "cosh",
+    "a",
+    "The hyperbolic cosine of a.",
+    kind="standalone",
+    budget=ULP_4,
+    flops=20,
 )
 def cosh(xp: Any, a: Array) -> Array:
     return narrow(xp.cosh(wide(xp, a)), a)
@@ -104,7 +109,7 @@ def cosh(xp: Any, a: Array) -> Array:
     "tanh",
     "a",
     "The hyperbolic tangent of a.",
-    budget=TWO,
+    budget=ULP_2,
     flops=15,
     benchmarks=lambda: sized(floats),
 )
@@ -117,7 +122,7 @@ def tanh(xp: Any, a: Array) -> Array:
     "a",
     "The number whose hyperbolic sine is a.",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=25,
 )
 def asinh(xp: Any, a: Array) -> Array:
@@ -141,7 +146,7 @@ def _from_1(make: Make) -> Iterator[Sample]:
     "a",
     "The number of 0 or more whose hyperbolic cosine is a; NaN below 1.",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=25,
     samples=_from_1,
     benchmarks=mebi(positive),
@@ -155,7 +160,7 @@ def acosh(xp: Any, a: Array) -> Array:
     "a",
     "The number whose hyperbolic tangent is a; NaN beyond -1 and 1.",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=25,
     benchmarks=mebi(uniform),
 )
@@ -168,7 +173,7 @@ def atanh(xp: Any, a: Array) -> Array:
     "a",
     "sin(pi * a) / (pi * a), which is 1 at 0.",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=20,
 )
 def sinc(xp: Any, a: Array) -> Array:
@@ -184,7 +189,7 @@ def sinc(xp: Any, a: Array) -> Array:
     "a b",
     "sqrt(a ** 2 + b ** 2), without overflow on the way.",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=6,
 )
 def hypot(xp: Any, a: Array, b: Array) -> Array:

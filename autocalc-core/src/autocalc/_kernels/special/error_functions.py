@@ -12,7 +12,7 @@ import numpy as np
 from autocalc._kernels.budgets import Inputs, ulp
 from autocalc._kernels.cases import mebi, uniform
 from autocalc._kernels.declare import elementwise
-from autocalc._kernels.elementwise.arithmetic import FOUR
+from autocalc._kernels.elementwise.arithmetic import ULP_4
 from autocalc._kernels.precision import narrow
 from autocalc._kernels.samples import LARGE, SHAPES, TAILS, Make
 from autocalc._kernels.spec import Array, Attributes, Sample
@@ -25,7 +25,7 @@ from autocalc._kernels.special._series import double
     "a",
     "exp(a**2) * erfc(a)",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=60,
 )
 def erfcx(xp: Any, a: Array) -> Array:
@@ -37,7 +37,7 @@ def erfcx(xp: Any, a: Array) -> Array:
     "a",
     "-a * log(a), which is 0 at 0 and minus infinity below.",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=15,
 )
 def entr(xp: Any, a: Array) -> Array:
@@ -86,7 +86,7 @@ def _between_0_and_1(make: Make) -> Iterator[Sample]:
     "a",
     "The number whose erf is a: infinite at -1 and 1, NaN beyond.",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=200,
     samples=_between_0_and_1,
     benchmarks=mebi(uniform),
@@ -100,7 +100,7 @@ def erfinv(xp: Any, a: Array) -> Array:
     "a",
     "The number below which the standard normal distribution has the probability a.",
     kind="standalone",
-    budget=FOUR,
+    budget=ULP_4,
     flops=200,
     samples=_between_0_and_1,
     benchmarks=mebi(uniform),
