@@ -201,7 +201,9 @@ def neg(out, a):
 
 
 def test_a_quarantined_set_is_never_loaded(package, tested):
-    tested.outcome = records.TrialRecord("", "", "quarantined", "it aborted", "Fatal error")
+    tested.outcome = records.TrialRecord(
+        "", "", "quarantined", "it aborted", "Fatal error"
+    )
     registry = registry_with(lambda: pytest.fail("it was loaded"))
     with pytest.warns(PluginWarning, match=r"mine \(some 1\.0\) is not used: quarant"):
         assert registry.kernels("mine") is None
