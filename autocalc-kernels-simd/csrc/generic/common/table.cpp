@@ -2,6 +2,7 @@
 //
 // The one exported function of an instruction set's library: its kernel tables.
 #include "common/families.hpp"
+#include "families.inc"
 
 #define AC_PASTE2(a, b) a##b
 #define AC_PASTE(a, b) AC_PASTE2(a, b)
@@ -9,6 +10,11 @@
 #define AC_QUOTE(a) AC_QUOTE2(a)
 
 namespace autocalc::simd::AC_ISA {
+
+AC_FAMILIES(AC_DECLARE_FAMILY)
+AC_WINOGRAD_FAMILIES(AC_DECLARE_FAMILY)
+AC_CHAIN_FAMILIES(AC_DECLARE_FAMILY)
+
 namespace {
 
 constexpr int64_t max_entries = 256;
@@ -16,12 +22,17 @@ ac_kernel_entry all_entries[max_entries];
 constexpr int64_t max_winograd = 8;
 ac_kernel_entry winograd_entries[max_winograd];
 
+constexpr int64_t max_chains = 8;
+ac_kernel_entry chain_entries[max_chains];
+
+// Of elementwise kernels; no kernel of AutoCalc's table.
 ac_kernel_table chains = {sizeof(ac_kernel_table),
                           AC_KERNEL_API_VERSION,
                           "chain-" AC_QUOTE(AC_ISA),
-                          nullptr,
+                          chain_entries,
                           0,
                           nullptr};
+// Convolutions by Winograd, which have an error budget of their own.
 ac_kernel_table winograd = {sizeof(ac_kernel_table),
                             AC_KERNEL_API_VERSION,
                             "winograd-" AC_QUOTE(AC_ISA),
@@ -36,9 +47,10 @@ ac_kernel_table table = {sizeof(ac_kernel_table),
                          &winograd};
 
 #define AC_LIST_FAMILY(name) &name##_family,
-const Family* const families[] = {AC_FOR_EACH_FAMILY(AC_LIST_FAMILY) nullptr};
+const Family* const families[] = {AC_FAMILIES(AC_LIST_FAMILY) nullptr};
 const Family* const winograd_families[] = {
-    AC_FOR_EACH_WINOGRAD_FAMILY(AC_LIST_FAMILY) nullptr};
+    AC_WINOGRAD_FAMILIES(AC_LIST_FAMILY) nullptr};
+const Family* const chain_families[] = {AC_CHAIN_FAMILIES(AC_LIST_FAMILY) nullptr};
 #undef AC_LIST_FAMILY
 
 // Runs once: a caller holds the interpreter lock, and a second run writes the same
@@ -66,7 +78,6 @@ extern "C" __attribute__((visibility("default"))) const ac_kernel_table* AC_PAST
     using namespace autocalc::simd::AC_ISA;
     table.count = collect(families, all_entries, max_entries);
     winograd.count = collect(winograd_families, winograd_entries, max_winograd);
-    chains.entries = chain_family.entries;
-    chains.count = chain_family.count;
+    chains.count = collect(chain_families, chain_entries, max_chains);
     return &table;
 }

@@ -9,6 +9,11 @@
 #include "split.hpp"
 
 namespace autocalc::simd::AC_ISA {
+
+AC_DECLARE_FAMILY(gemm)
+AC_DECLARE_FAMILY(linear)
+AC_DECLARE_FAMILY(lstm)
+
 namespace {
 
 constexpr const char* too_small =
