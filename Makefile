@@ -57,15 +57,17 @@ train: install ## Train on the embedded digits and print the result
 test: install $(MADE)/test ## Run the whole test suite (TEST_WORKERS=0 for one process)
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
+INTERFACE := $(addprefix autocalc-core/src/autocalc/,__init__.py _tensor/interface.py)
 .PHONY: interface
 interface: install $(MADE)/lint ## Write the types of Tensor's methods, the stubs, and the map of packages
+	$(BIN)/python tools/public_names.py
 	$(BIN)/python tools/tensor_interface.py
 	$(BIN)/python tools/alias_stubs.py
 	$(BIN)/python tools/package_map.py
 	find autocalc-core/src -name '*.pyi' | xargs $(BIN)/ruff check --quiet --fix --select I
 	find autocalc-core/src -name '*.pyi' | xargs $(BIN)/ruff format --quiet
-	$(BIN)/ruff check --quiet --fix --select I,F401 autocalc-core/src/autocalc/_tensor/interface.py
-	$(BIN)/ruff format --quiet autocalc-core/src/autocalc/_tensor/interface.py
+	$(BIN)/ruff check --quiet --fix --select I,F401 $(INTERFACE)
+	$(BIN)/ruff format --quiet $(INTERFACE)
 
 .PHONY: examples
 examples: install ## Write what the examples in docstrings print again

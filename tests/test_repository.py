@@ -125,7 +125,9 @@ def test_a_package_brings_its_licence_and_what_changed(package):
     assert "](../" not in readme, "PyPI shows the README without the repository"
 
 
-def test_the_map_of_packages_is_up_to_date(monkeypatch):
+@pytest.mark.parametrize("tool", ["package_map", "public_names"])
+def test_what_a_tool_writes_is_up_to_date(tool, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    tool = importlib.import_module("package_map")
-    assert tool.page() == tool.PAGE.read_text(encoding="utf-8"), "run `make interface`"
+    written = importlib.import_module(tool)
+    text = written.PAGE.read_text(encoding="utf-8")
+    assert written.page() == text, "run `make interface`"
