@@ -9,13 +9,16 @@ sort the imports.
 from __future__ import annotations
 
 import ast
+import pkgutil
 import re
-import sys
 import textwrap
 from collections.abc import Iterator
+from importlib import import_module
+from inspect import getsource
 from pathlib import Path
 
 import autocalc
+from autocalc import _ops
 from autocalc._ops._operator.method import METHODS
 
 PAGE = Path(autocalc.__file__)
@@ -25,14 +28,20 @@ METHODS_ALONE = {"hardshrink", "prelu", "to", "type_as", "unfold"}
 
 def missing() -> Iterator[str]:
     """Yield the imports of methods that are no functions of `autocalc` yet."""
+    found = pkgutil.walk_packages(_ops.__path__, f"{_ops.__name__}.")
+    modules = [import_module(module.name) for module in found]
     for name, function in METHODS.items():
         known = name.startswith("_") or name.endswith("_") or name in METHODS_ALONE
         if known or hasattr(autocalc, name) or function.__name__.startswith("_"):
             continue
-        module = function.__module__
-        there = next(n for n, x in vars(sys.modules[module]).items() if x is function)
-        renamed = "" if there == name else f" as {name}"
-        yield f"from {module} import {there}{renamed}\n"
+        module, own = next(
+            (module.__name__, own)
+            for module in modules
+            for own, x in vars(module).items()
+            if x is function and re.search(rf"\n(def )?{own}\b", getsource(module))
+        )
+        renamed = "" if own == name else f" as {name}"
+        yield f"from {module} import {own}{renamed}\n"
 
 
 def public(text: str) -> list[str]:
