@@ -49,8 +49,11 @@ help: ## Show this list
 
 # ---------------------------------------------------------------- the two commands
 
+# Until all instruction sets have been built, this machine's and the portable one do.
+SIMD := $(MADE)/autocalc-kernels-simd
+TRAINS_WITH := $(SIMD)$(if $(wildcard $(SIMD)),,-native)
 .PHONY: train
-train: install ## Train on the embedded digits and print the result
+train: $(TRAINS_WITH) ## Train on the embedded digits and print the result
 	$(BIN)/autocalc train digits $(ARGS)
 
 .PHONY: test
@@ -144,14 +147,17 @@ $(MADE)/build: pyproject.toml $(MADE)/venv
 	$(PIP_INSTALL) --group build
 	touch $@
 
+# $(1) package, $(2) more of its stamp's name, $(3) settings
 define kernel_package
-$(MADE)/$(1): $(call files,$(1)) $(HEADERS) $(MADE)/autocalc-core $(MADE)/build \
+$(MADE)/$(1)$(2): $(call files,$(1)) $(HEADERS) $(MADE)/autocalc-core $(MADE)/build \
         | compiler python-headers
-	$$(PIP_INSTALL) --no-build-isolation ./$(1)
+	$(3) $$(PIP_INSTALL) --no-build-isolation ./$(1)
 	touch $$@
 endef
 $(foreach package,$(filter autocalc-kernels-%,$(PACKAGES)),\
-    $(eval $(call kernel_package,$(package))))
+    $(eval $(call kernel_package,$(package),,AUTOCALC_SIMD_SETS=all)))
+
+$(eval $(call kernel_package,autocalc-kernels-simd,-native,AUTOCALC_SIMD_SETS=native))
 
 GROUPS := $(addprefix $(MADE)/,test lint docs bench package)
 $(GROUPS): $(MADE)/%: pyproject.toml $(MADE)/venv

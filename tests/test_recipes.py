@@ -214,7 +214,7 @@ def test_a_simd_kernel(clone, tmp_path):
     for library in package.glob("kernels_*"):
         library.unlink()
     only = f"-DAUTOCALC_ONLY_FILES=common/table.cpp;{file}"
-    options = ("-DAUTOCALC_PYTHON=OFF", f"-DAUTOCALC_ONLY_ISA={isa}", only)
+    options = ("-DAUTOCALC_PYTHON=OFF", f"-DAUTOCALC_SIMD_SETS={isa}", only)
     build = tmp_path / "build"
     configure(clone / "autocalc-kernels-simd", build, *options)
     run(CMAKE, "--build", build, "--target", f"autocalc_{isa}", cwd=build, path="")

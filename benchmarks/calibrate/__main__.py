@@ -50,7 +50,7 @@ def built(isa: str, folder: Path, jobs: int) -> Path:
             "kernels' sources; pip install cmake"
         )
         raise SystemExit(message)
-    setting = [f"-DAUTOCALC_ONLY_ISA={isa}", "-DCMAKE_BUILD_TYPE=Release"]
+    setting = [f"-DAUTOCALC_ISA={isa}", "-DCMAKE_BUILD_TYPE=Release"]
     for command in (
         [cmake, "-S", str(HERE), "-B", str(folder), *setting],
         [cmake, "--build", str(folder), "--target", "calibrate", "-j", str(jobs)],

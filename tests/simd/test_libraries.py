@@ -111,15 +111,23 @@ def test_an_unknown_instruction_set_is_refused():
         loader.load("mmx")
 
 
-def test_split_products_need_a_compiler_that_knows_amx(monkeypatch, tmp_path):
-    monkeypatch.setattr(plugin, "__file__", str(tmp_path / "plugin.py"))
-    with pytest.raises(PluginError, match="older than GCC 11 or Clang 12"):
-        plugin._load_amx("split")
+def test_sets_that_were_not_built_are_not_offered(monkeypatch, tmp_path):
+    monkeypatch.setattr(plugin, "__file__", str(tmp_path / "_plugin.py"))
+    for isa in ("sse2", "avx512"):
+        (tmp_path / f"kernels_{isa}.so").touch()
+    assert [one.name for one in plugin.autocalc_kernel_sets()] == [
+        "winograd-avx512", "winograd-sse2", "simd-avx512", "simd-sse2",
+    ]  # fmt: skip
 
 
-def test_split_products_need_a_system_that_grants_amx(monkeypatch, tmp_path):
-    (tmp_path / "kernels_amx.so").touch()
-    monkeypatch.setattr(plugin, "__file__", str(tmp_path / "plugin.py"))
+def test_a_package_without_libraries_offers_what_cannot_be_loaded(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(plugin, "__file__", str(tmp_path / "_plugin.py"))
+    assert len(plugin.autocalc_kernel_sets()) == 11
+
+
+def test_split_products_need_a_system_that_grants_amx(monkeypatch):
     monkeypatch.setattr(loader, "cpu_runs", lambda isa: isa != "amx")
     with pytest.raises(PluginError, match=r"grants no AMX state .* Linux does from 5"):
         plugin._load_amx("split")

@@ -103,9 +103,6 @@ def _transposed_weight(key: DispatchKey) -> bool:
 def _load_amx(family: str) -> dict[str, KernelImpl]:
     from autocalc_kernels_simd import _loader
 
-    if not (Path(__file__).parent / "kernels_amx.so").exists():
-        message = "it was not built: its compiler was older than GCC 11 or Clang 12"
-        raise PluginError(message)
     if not _loader.cpu_runs("amx"):
         message = "the system grants no AMX state to this process; Linux does from 5.16"
         raise PluginError(message)
@@ -175,19 +172,34 @@ _PRODUCTS = (
 )
 
 
+def _simd(isa: _Isa) -> KernelSet:
+    return KernelSet(
+        name=f"simd-{isa.name}",
+        family="simd",
+        api=KERNEL_API_VERSION,
+        requires=isa.requires,
+        rank=isa.rank,
+        load=partial(_load, isa.name, "simd"),
+        determinism="threads",
+        fuser=partial(_fuser, isa.name),
+    )
+
+
+def _was_built(kernel_set: KernelSet) -> bool:
+    """Return whether the library of the set's instruction set is here.
+
+    A build has those that `AUTOCALC_SIMD_SETS` names and its compiler knows: AMX needs
+    GCC 11 or Clang 12.
+    """
+    isa = kernel_set.name.rpartition("-")[2]
+    return (Path(__file__).parent / f"kernels_{isa}.so").exists()
+
+
 @hookimpl
 def autocalc_kernel_sets() -> list[KernelSet]:
-    """Describe the kernel sets of each instruction set, the best of each CPU first."""
-    return [*_PRODUCTS, *map(_winograd, _ISAS)] + [
-        KernelSet(
-            name=f"simd-{isa.name}",
-            family="simd",
-            api=KERNEL_API_VERSION,
-            requires=isa.requires,
-            rank=isa.rank,
-            load=partial(_load, isa.name, "simd"),
-            determinism="threads",
-            fuser=partial(_fuser, isa.name),
-        )
-        for isa in _ISAS
-    ]
+    """Describe the kernel sets that were built, the best of each CPU first.
+
+    Where there is none, all are described: to load one then says what is wrong.
+    """
+    sets = [*_PRODUCTS, *map(_winograd, _ISAS), *map(_simd, _ISAS)]
+    return list(filter(_was_built, sets)) or sets

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+
+# autocalc_choose_sets(<variable> <isa>...)
+#
+# Sets the variable to the instruction sets that AUTOCALC_SIMD_SETS asks for, of those that this
+# platform has, in rising order: all of them; native, the best one that this machine runs and the
+# first one, which every machine runs; or those that it names.
+function(autocalc_choose_sets variable)
+  set(isas ${ARGN})
+  if(AUTOCALC_SIMD_SETS STREQUAL "all")
+    set(chosen ${isas})
+  elseif(AUTOCALC_SIMD_SETS STREQUAL "native")
+    autocalc_native_sets(chosen ${isas})
+  else()
+    set(chosen ${AUTOCALC_SIMD_SETS})
+    foreach(isa IN LISTS chosen)
+      if(NOT isa IN_LIST isas)
+        message(FATAL_ERROR "AUTOCALC_SIMD_SETS is ${AUTOCALC_SIMD_SETS}; it must be all, native, "
+                            "or names among ${isas}, with semicolons between them.")
+      endif()
+    endforeach()
+  endif()
+  set(${variable} ${chosen} PARENT_SCOPE)
+endfunction()
+
+function(autocalc_native_sets variable)
+  if(CMAKE_CROSSCOMPILING)
+    message(FATAL_ERROR "AUTOCALC_SIMD_SETS is native, and this build is for another machine: "
+                        "name instruction sets among ${ARGN}, or all.")
+  endif()
+  list(GET ARGN 0 chosen)
+  list(REVERSE ARGN)
+  foreach(isa IN LISTS ARGN)
+    autocalc_runs(runs ${isa})
+    if(runs)
+      list(APPEND chosen ${isa})
+      get_target_property(whole autocalc_${isa} AUTOCALC_WHOLE)
+      if(whole) # A set of matrix products alone needs another one below it.
+        break()
+      endif()
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES chosen)
+  set(${variable} ${chosen} PARENT_SCOPE)
+endfunction()
+
+# Asks this machine's CPU with the loader's own question, isa/<isa>/cpu.hpp.
+function(autocalc_runs variable isa)
+  set(program "${CMAKE_CURRENT_BINARY_DIR}/runs_${isa}.cpp")
+  file(WRITE "${program}" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/csrc/isa/${isa}/cpu.hpp\"\n"
+                          "int main() { return !autocalc::loader::runs_${isa}(); }\n")
+  try_run(status compiled "${CMAKE_CURRENT_BINARY_DIR}" "${program}")
+  if(NOT compiled)
+    message(FATAL_ERROR "csrc/isa/${isa}/cpu.hpp does not compile.")
+  endif()
+  if(status EQUAL 0)
+    set(${variable} ON PARENT_SCOPE)
+  else()
+    set(${variable} OFF PARENT_SCOPE)
+  endif()
+endfunction()
