@@ -155,7 +155,7 @@ $(MADE)/$(1)$(2): $(call files,$(1)) $(HEADERS) $(MADE)/autocalc-core $(MADE)/bu
 	touch $$@
 endef
 $(foreach package,$(filter autocalc-kernels-%,$(PACKAGES)),\
-    $(eval $(call kernel_package,$(package),,AUTOCALC_SIMD_SETS=all)))
+    $(eval $(call kernel_package,$(package),,$(if $(filter %-simd,$(package)),AUTOCALC_SIMD_SETS=all))))
 
 $(eval $(call kernel_package,autocalc-kernels-simd,-native,AUTOCALC_SIMD_SETS=native))
 
