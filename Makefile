@@ -60,6 +60,11 @@ train: $(TRAINS_WITH) ## Train on the embedded digits and print the result
 test: install $(MADE)/test ## Run the whole test suite (TEST_WORKERS=0 for one process)
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
+# The short loop of a change; `make lint test` is the long one.
+.PHONY: check
+check: $(TRAINS_WITH) $(MADE)/lint $(MADE)/test ## Lint what differs from main, run fast tests of it (ARGS='--base BRANCH')
+	$(ONE_BLAS_THREAD) $(BIN)/python tools/check.py $(ARGS)
+
 INTERFACE := $(addprefix autocalc-core/src/autocalc/,__init__.py _tensor/interface.py)
 .PHONY: interface
 interface: install $(MADE)/lint ## Write the types of Tensor's methods, the stubs, and the map of packages

@@ -3,13 +3,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
-TOOL = Path(__file__).parents[1] / "tools" / "code_lines.py"
-SPEC = importlib.util.spec_from_file_location("code_lines", TOOL)
-LINES = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(LINES)
+from tools import code_lines
 
 PYTHON = '''"""What the module does.
 
@@ -38,22 +32,22 @@ const char* url = "https://a//b";  // the end
 
 
 def test_lines_of_python():
-    assert LINES.python_lines(PYTHON) == 7
+    assert code_lines.python_lines(PYTHON) == 7
 
 
 def test_lines_of_cpp():
-    assert LINES.cpp_lines(CPP) == 2
+    assert code_lines.cpp_lines(CPP) == 2
 
 
 def test_generated_files_are_counted_apart(tmp_path, monkeypatch):
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.py").write_text("X = 1\nY = 2\n")
     (tmp_path / "src" / "b.py").write_text("# Made by a tool; do not edit.\nZ = 3\n")
-    monkeypatch.setattr(LINES, "ROOT", tmp_path)
-    assert LINES.count(("src",), (".py",)) == (1, 2, 1)
+    monkeypatch.setattr(code_lines, "ROOT", tmp_path)
+    assert code_lines.count(("src",), (".py",)) == (1, 2, 1)
 
 
 def test_every_part_is_found():
-    for folders, _ in LINES.PARTS.values():
+    for folders, _ in code_lines.PARTS.values():
         for folder in folders:
-            assert (LINES.ROOT / folder).is_dir(), folder
+            assert (code_lines.ROOT / folder).is_dir(), folder
