@@ -49,11 +49,13 @@ help: ## Show this list
 
 # ---------------------------------------------------------------- the two commands
 
-# Until all instruction sets have been built, this machine's and the portable one do.
+# Until all instruction sets have been built, this machine's and the portable one do. Core and
+# kernels are built at the same time: pip keeps one processor busy, a compiler all of them.
 SIMD := $(MADE)/autocalc-kernels-simd
-TRAINS_WITH := $(SIMD)$(if $(wildcard $(SIMD)),,-native)
+TRAINS_WITH := $(MADE)/autocalc-core $(SIMD)$(if $(wildcard $(SIMD)),,-native)
 .PHONY: train
-train: $(TRAINS_WITH) ## Train on the embedded digits and print the result
+train: $(MADE)/build ## Train on the embedded digits and print the result
+	@$(MAKE) --no-print-directory --jobs=2 $(TRAINS_WITH)
 	$(BIN)/autocalc train digits $(ARGS)
 
 .PHONY: test
@@ -62,7 +64,7 @@ test: install $(MADE)/test ## Run the whole test suite (TEST_WORKERS=0 for one p
 
 # The short loop of a change; `make lint test` is the long one.
 .PHONY: check
-check: $(TRAINS_WITH) $(MADE)/lint $(MADE)/test ## Lint what differs from main, run fast tests of it (ARGS='--base BRANCH')
+check: $(TRAINS_WITH) $(filter-out $(SIMD),$(PACKAGES:%=$(MADE)/%)) $(MADE)/lint $(MADE)/test ## Lint what differs from main, run fast tests of it (ARGS='--base BRANCH')
 	$(ONE_BLAS_THREAD) $(BIN)/python tools/check.py $(ARGS)
 
 INTERFACE := $(addprefix autocalc-core/src/autocalc/,__init__.py _tensor/interface.py)
@@ -152,17 +154,17 @@ $(MADE)/build: pyproject.toml $(MADE)/venv
 	$(PIP_INSTALL) --group build
 	touch $@
 
-# $(1) package, $(2) more of its stamp's name, $(3) settings
+# $(1) package, $(2) more of its stamp's name, $(3) settings, $(4) options of pip, $(5) what it needs
 define kernel_package
-$(MADE)/$(1)$(2): $(call files,$(1)) $(HEADERS) $(MADE)/autocalc-core $(MADE)/build \
-        | compiler python-headers
-	$(3) $$(PIP_INSTALL) --no-build-isolation ./$(1)
+$(MADE)/$(1)$(2): $(call files,$(1)) $(HEADERS) $(MADE)/build $(5) | compiler python-headers
+	$(3) $$(PIP_INSTALL) --no-build-isolation $(4) ./$(1)
 	touch $$@
 endef
-$(foreach package,$(filter autocalc-kernels-%,$(PACKAGES)),\
-    $(eval $(call kernel_package,$(package),,$(if $(filter %-simd,$(package)),AUTOCALC_SIMD_SETS=all))))
-
-$(eval $(call kernel_package,autocalc-kernels-simd,-native,AUTOCALC_SIMD_SETS=native))
+$(foreach package,$(filter-out %-core %-simd,$(PACKAGES)),\
+    $(eval $(call kernel_package,$(package),,,,$(MADE)/autocalc-core)))
+# What it depends on is installed beside it: core, and NumPy, with which it is built.
+$(eval $(call kernel_package,autocalc-kernels-simd,,AUTOCALC_SIMD_SETS=all,--no-deps))
+$(eval $(call kernel_package,autocalc-kernels-simd,-native,AUTOCALC_SIMD_SETS=native,--no-deps))
 
 GROUPS := $(addprefix $(MADE)/,test lint docs bench package)
 $(GROUPS): $(MADE)/%: pyproject.toml $(MADE)/venv
