@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from tests.operator_table import _inplace, traced
 
@@ -24,6 +26,7 @@ class Data:
         self.y = self.floats(2, 4, 4)
         self.image = self.floats(1, 4, 6, 6)
         self.volume = self.floats(1, 2, 4, 4, 4)
+        self.grid = self.a.reshape(1, 2, 4, 2)
         self.i = self.integers(3)
         self.index = self.integers(4, 4)
         self.labels = self.integers(4)
@@ -52,301 +55,220 @@ class Data:
         return self.floats(columns, rows).t()
 
 
+attend = F.scaled_dot_product_attention
+of_logits = F.binary_cross_entropy_with_logits
+#: Name of a function in the table of traced functions: a call of it.
+_CALLS = """
+    smooth.gelu: F.gelu(a)  smooth.logsigmoid: F.logsigmoid(a)  smooth.mish: F.mish(a)
+    smooth.glu: F.glu(a)  smooth.softplus: F.softplus(a, 2.0, 1.0)
+    smooth.softsign: F.softsign(a)  smooth.tanhshrink: F.tanhshrink(a)
+    dot_product.scaled_dot_product_attention: attend(x, y, x, dropout_p=0.5)
+    avg_pooling.adaptive_avg_pool1d: F.adaptive_avg_pool1d(x, 2)
+    avg_pooling.adaptive_avg_pool2d: F.adaptive_avg_pool2d(image, 4)
+    avg_pooling.adaptive_avg_pool3d: F.adaptive_avg_pool3d(volume, 2)
+    avg_pooling.avg_pool1d: F.avg_pool1d(x, 2)
+    avg_pooling.avg_pool2d: F.avg_pool2d(image, 3, 2, 1)
+    avg_pooling.avg_pool3d: F.avg_pool3d(volume, 2)
+    batch_norm.batch_norm: F.batch_norm(a, v, w.abs(), u, v)
+    batch_norm.batch_norm_activation: F.batch_norm_relu(a, v, w.abs(), u, v)
+    group_norm.group_norm: F.group_norm(image, 2, u, v)
+    group_norm.instance_norm: F.instance_norm(x)
+    binary_losses.binary_cross_entropy_with_logits: of_logits(a, b)
+    clamping.clamp: ac.clamp(a, -0.5, 0.5)  clamping.nan_to_num: ac.nan_to_num(a)
+    classification_losses.cross_entropy: F.cross_entropy(a, labels)
+    classification_losses.nll_loss: F.nll_loss(a, labels, w, ignore_index=1)
+    comparison.isneginf: ac.isneginf(a)  comparison.isposinf: ac.isposinf(a)
+    comparison.signbit: ac.signbit(a)
+    conversion.to: (a.double(), n.to(ac.bool), a.to(b))
+    comparison.isclose: ac.isclose(a, b, equal_nan=True)
+    conv.conv1d: F.conv1d(x, y[:, :, :3], padding=1)
+    conv.conv2d: F.conv2d(image, floats(2, 4, 3, 3))
+    conv.conv3d: F.conv3d(volume, floats(1, 2, 2, 2, 2))
+    conv_transpose.conv_transpose1d: F.conv_transpose1d(x, a[..., None])
+    conv_transpose.conv_transpose2d: F.conv_transpose2d(image, a.reshape(4, 1, 2, 2))
+    conv_transpose.conv_transpose3d: F.conv_transpose3d(volume, a.reshape(2,1,2,2,2))
+    diagonal.diag: ac.diag(a, 1)  diagonal.diag_embed: ac.diag_embed(a)
+    diagonal.diagflat: ac.diagflat(v)  diagonal.trace: ac.trace(a)
+    diagonal.tril: ac.tril(a, -1)  diagonal.triu: ac.triu(strided(4, 4))
+    distance.cdist: ac.cdist(a, b)
+    distance.cosine_similarity: F.cosine_similarity(a, b)
+    distance.dist: ac.dist(a, b, 3.0)  distance.normalize: F.normalize(a)
+    distance.pairwise_distance: F.pairwise_distance(a, a)
+    einsum.einsum: ac.einsum('bij,jk->bk', x, a)
+    einsum.tensordot: ac.tensordot(x, a, 1)  rows.embedding: F.embedding(i, a)
+    exponential.logaddexp: ac.logaddexp(a, v)
+    exponential.logaddexp2: ac.logaddexp2(a, b)  exponential.logit: ac.logit(a, 0.1)
+    exponential.xlogy: ac.xlogy(a, b)  extrema.aminmax: ac.aminmax(a, dim=1)
+    extrema.argmin: ac.argmin(a, 1)
+    constants.empty: ac.empty(2, 3, dtype=ac.int64).zero_()  constants.eye: ac.eye(3, 4)
+    indexing.gather: ac.gather(a, 1, index)
+    indexing.index_select: ac.index_select(a, 1, i)
+    indexing.take_along_dim: ac.take_along_dim(a, index, 1)
+    joining.column_stack: ac.column_stack([u, v])  joining.dstack: ac.dstack((a, b))
+    joining.hstack: ac.hstack([a, b])  joining.vstack: ac.vstack([u, a])
+    layer_norm.layer_norm: F.layer_norm(x, (4,), u, v)
+    layer_norm.rms_norm: F.rms_norm(x, (4,), u)
+    likelihood_losses.kl_div: F.kl_div(a, b, reduction='sum')
+    linalg_vectors.cross: ac.linalg.cross(x[:, :, :3], y[:, :, :3])
+    linalg_vectors.vecdot: ac.linalg.vecdot(a, b)
+    logical.logical_and: ac.logical_and(a, mask)  logical.logical_not: ac.logical_not(a)
+    logical.logical_or: ac.logical_or(a, b)
+    logical.logical_xor: ac.logical_xor(mask, n)
+    margin_losses.hinge_embedding_loss: F.hinge_embedding_loss(v, signs)
+    margin_losses.margin_ranking_loss: F.margin_ranking_loss(u, v, signs, 0.1)
+    margin_losses.soft_margin_loss: F.soft_margin_loss(v, signs)
+    masking.masked_fill: a.masked_fill(mask, 2.0)
+    matmul.bilinear: F.bilinear(a, b, x, u[:2])  matmul.linear: F.linear(x, a, v)
+    max_pooling.max_pool1d: F.max_pool1d(x, 2, return_indices=True)
+    max_pooling.max_pool2d: F.max_pool2d(image, 2)
+    max_pooling.max_pool3d: F.max_pool3d(volume, 2)  mode.mode: ac.mode(n, 0, True)
+    nan_reductions.nanmean: ac.nanmean(a, 1)  nan_reductions.nansum: ac.nansum(a)
+    nextafter.nextafter: ac.nextafter(a, b)
+    padding.pad: F.pad(image, (1, 2, 0, 1), mode='reflect')
+    products.addbmm: ac.addbmm(a, x, y, beta=0.5, alpha=2)
+    products.addmm: ac.addmm(v, a, b)  products.addmv: ac.addmv(v, a, u)
+    products.addr: ac.addr(a, u, v)  products.baddbmm: ac.baddbmm(a, x, y)
+    products.cross: ac.cross(x[:, :, :3], y[:, :, :3])  products.dot: ac.dot(v, v)
+    products.inner: ac.inner(a, b)  products.kron: ac.kron(a, v)
+    products.mv: ac.mv(a, v)  products.outer: ac.outer(u, v)
+    random_draws.rand: ac.rand(2, 3)  random_draws.randint: ac.randint(-2, 5, (4,))
+    random_draws.randn: ac.randn((2, 3))  random_draws.randperm: ac.randperm(7)
+    ranges.arange: ac.arange(2, 9, 3)  ranges.linspace: ac.linspace(-1, 0.5, 7)
+    rearranging._reversed_for_turn: ac.rot90(x, 3, (1, 2))
+    rearranging.flip: ac.flip(x, (0, 2))  rearranging.repeat: a.repeat(2, 1, 2)
+    rearranging.roll: ac.roll(x, (1, -2), (0, 1))  rearranging.tile: ac.tile(a, (2,))
+    rectifiers.celu: F.celu(a, 0.5)  rectifiers.elu: F.elu(a)
+    rectifiers.hardsigmoid: F.hardsigmoid(a)  rectifiers.hardswish: F.hardswish(a)
+    rectifiers.hardtanh: F.hardtanh(a, -0.5, 0.25)
+    rectifiers.leaky_relu: F.leaky_relu(a, 0.2)  rectifiers.prelu: F.prelu(a, v)
+    rectifiers.relu6: F.relu6(a)  rectifiers.selu: F.selu(a)
+    reduction.all: ac.all(a, 1)  reduction.any: ac.any(n)
+    reduction.count_nonzero: ac.count_nonzero(a, 0)
+    regression_losses.huber_loss: F.huber_loss(a, b, delta=0.5)
+    regression_losses.l1_loss: F.l1_loss(a, b, reduction='sum')
+    regression_losses.mse_loss: F.mse_loss(a, b)
+    regression_losses.smooth_l1_loss: F.smooth_l1_loss(a, b)
+    resizing.channel_shuffle: F.channel_shuffle(image, 2)
+    resizing.interpolate: F.interpolate(image, size=(3, 9))
+    resizing.pixel_shuffle: F.pixel_shuffle(image, 2)
+    resizing.pixel_unshuffle: F.pixel_unshuffle(image, 3)  rounding.ceil: ac.ceil(a)
+    rounding.floor: ac.floor(n)  rounding.trunc: ac.trunc(a)
+    gamma_functions.igamma: ac.igamma(a, v)
+    gamma_functions.igammac: ac.igammac(a.abs(), b.abs())  rounding.frac: ac.frac(a)
+    rounding.round: ac.round(a, decimals=2)  scans.cummax: ac.cummax(a, 1)
+    scans.cummin: ac.cummin(a, 0)  scans.diff: ac.diff(a, 2, 0)
+    scans.trapezoid: ac.trapezoid(a, dx=0.5)
+    scattering.index_add: ac.index_add(a, 0, i, b[:3], alpha=2)
+    scattering.index_copy: ac.index_copy(a, 0, i, b[:3])
+    scattering.scatter: ac.scatter(a, 1, index, b)
+    scattering.scatter_add: ac.scatter_add(a, 0, index, b)
+    searching.searchsorted: ac.searchsorted(v, a, right=True)
+    similarity_losses.triplet_margin_loss: F.triplet_margin_loss(a, b, c, swap=True)
+    sorting.argsort: ac.argsort(a, 0, descending=True)
+    sorting.kthvalue: ac.kthvalue(a, 2)  sorting.median: ac.median(a, 1)
+    sorting.nanmedian: ac.nanmedian(a)  sorting.sort: ac.sort(n, 0)
+    sorting.topk: ac.topk(a, 2, largest=False)  thresholds.hardshrink: F.hardshrink(a)
+    thresholds.softshrink: F.softshrink(a, 0.25)
+    thresholds.threshold: F.threshold(a, 0.1, 20)  trigonometric.deg2rad: ac.deg2rad(a)
+    trigonometric.hypot: ac.hypot(a, b)  trigonometric.rad2deg: ac.rad2deg(n)
+    unfolding.fold: F.fold(x, (3, 3), (2, 2))
+    unfolding.unfold: F.unfold(image, 2, 2, 1)  variance.std: ac.std(a, 1)
+    variance.std_mean: ac.std_mean(a, 1, keepdim=True)  variance.var: ac.var(a)
+    variance.var_mean: ac.var_mean(a, correction=0)  vector_norms.norm: ac.norm(a, 1, 1)
+    vector_norms.vector_norm: ac.linalg.vector_norm(a, 3)
+    lerp.addcdiv: ac.addcdiv(a, b, c, value=0.5)  lerp.addcmul: ac.addcmul(a, a, b)
+    lerp.lerp: ac.lerp(a, b, 0.25)
+    binary_losses._mean_entropy: F.binary_cross_entropy(a.sigmoid(), mask*1.0, v.abs())
+    broadcasting.expand_as: v.expand_as(a)  creation.new_full: a.new_full((2, 3), 1.5)
+    creation.new_ones: n.new_ones(2, 3)  creation.new_zeros: a.new_zeros((3,))
+    diagonal.diagonal: x[1].diagonal(1)
+    distributions.bernoulli: ac.bernoulli(a.sigmoid())
+    distributions._hits: ac.bernoulli(a.sigmoid().requires_grad_())
+    rows._one_hot: F.one_hot(labels, 4)  extrema.max: ac.max(a, 1, keepdim=True)
+    extrema.min: ac.min(a, b)  constants.full: ac.full((2, 3), 7)
+    constants.ones: ac.ones(2, 3)  constants.zeros: ac.zeros((2, 3))
+    indexing._rows: a[index]  joining.cat: ac.cat([a, b], dim=-1)
+    joining.stack: ac.stack((a, a, b))
+    like.empty_like: ac.empty_like(strided(2, 3)).zero_()
+    like.full_like: ac.full_like(a, -0.0)  like.ones_like: ac.ones_like(strided(2, 3))
+    like.zeros_like: ac.zeros_like(n)  masking._all_rows: ac.nonzero(x)
+    masking._where_method: a.where(mask, b)  matmul._matmul_operator: a @ v
+    matmul.matmul: ac.matmul(u, x)  named_views.reshape_as: x.reshape_as(y)
+    named_views.unflatten: ac.unflatten(a, 0, (2, -1))
+    named_views.view_as: v.view_as(a[:1])  properties.T: x.T
+    rearranging.meshgrid: ac.meshgrid(u, v, indexing='xy')
+    rearranging.repeat_interleave: ac.repeat_interleave(a, 2, 1)
+    searching._in_order: ac.unique(n, return_inverse=True)
+    splitting.chunk: x.chunk(3, 1)  splitting.narrow: a.narrow(1, 1, 2)
+    splitting.select: a.select(0, -1)  splitting.split: a.split([1, 3])
+    splitting.tensor_split: ac.tensor_split(a, (1, 2))
+    splitting.unbind: a[1:].unbind(1)
+    quantiles._counts: ac.bincount(labels, minlength=99)
+    view.clone: strided(2, 3).clone()  view.movedim: x.movedim((0, 1), (2, 0))
+    windows.unfold: a.unfold(0, 2, 1)
+    arithmetic._sum_of_multiple: ac.add(a, b, alpha=2)
+    comparison.heaviside: ac.heaviside(a, v)
+    distributions.multinomial: ac.multinomial(v.sigmoid(), 3, True)
+    distributions._again: ac.multinomial(v.sigmoid().requires_grad_(), 3, True)
+    distributions._hits_of: ac.bernoulli(a.requires_grad_(), 0.25)
+    distributions._once: ac.multinomial(a.sigmoid().requires_grad_(), 2)
+    divisors.gcd: ac.gcd(n, index)  divisors.lcm: ac.lcm(n, labels)
+    factorizations.cholesky: ac.linalg.cholesky(a @ a.T)
+    factorizations.eigh: ac.linalg.eigh(a + a.T)  factorizations.qr: ac.linalg.qr(a)
+    factorizations.svd: ac.linalg.svd(a)  indexing.take: ac.take(a, index)
+    joining.block_diag: ac.block_diag(a, v, b)
+    linear_systems.multi_dot: ac.linalg.multi_dot([a, b, v])
+    margin_losses.multi_margin_loss: F.multi_margin_loss(a, labels)
+    rearranging.cartesian_prod: ac.cartesian_prod(u, v)
+    scatter_reduction.scatter_reduce: ac.scatter_reduce(a, 1, index, b, 'amax')
+    scattering.index_fill: ac.index_fill(a, 0, i, 2.0)
+    special_functions.xlog1py: ac.special.xlog1py(a, b)
+    vector_norms.matrix_norm: ac.linalg.matrix_norm(a)
+    vector_norms.renorm: ac.renorm(a, 2, 0, 1.0)  view._reshaped: a.T.reshape(-1)
+    view._reshaped_copy: a.T.flatten()
+    striding._seen_of_view: a.as_strided((2, 3), (4, 1), 1)
+    diagonal._indices_of: ac.tril_indices(3, 4, 1)
+    quantiles._sums: ac.bincount(labels, u, 9)
+    quantiles.histc: (ac.histc(b, 4, -1, 1), ac.histc(a, 3))
+    quantiles._of_shares: ac.quantile(a, 0.3, 1)
+    random_draws.rand_like: ac.rand_like(a)  random_draws.randn_like: ac.randn_like(a)
+    grid_sampling.grid_sample: F.grid_sample(image, grid, 'bicubic', 'reflection')
+    _inplace.normal_: a.clone().normal_(1.0, 2.0)
+    _inplace.uniform_: a.clone()[0].uniform_()
+    _inplace_indices.masked_fill_: a.clone().masked_fill_(mask, 1.5)
+    _inplace_limits.addcmul_: a.clone().addcmul_(b, c, value=2)
+    _inplace_limits.clamp_: a.clone().clamp_(-1, 0.5)
+    _inplace_limits.lerp_: a.clone().lerp_(b, 0.5)
+    _inplace_indices.index_add_: a.clone().index_add_(0, i, b[:3])
+    _inplace_indices.index_fill_: a.clone().index_fill_(0, i, 2.0)
+    _reductions.index_reduce_: a.clone().index_reduce_(0, i, b[:3], 'amax')
+    _reductions.scatter_reduce_: a.clone().scatter_reduce_(1, index, b, 'amax')
+    index_put.index_put_: a.clone().index_put_((i,), b[:3])
+    index_put.put_: a.clone().put_(labels, v)
+    _inplace_indices.index_copy_: a.clone().index_copy_(0, i, b[:3])
+    _inplace_indices.scatter_: a.clone().scatter_(1, index, b)
+    _inplace_indices.scatter_add_: a.clone().scatter_add_(1, index, b)
+    _inplace_indices._write_part: written(a.clone(), (1, ...), v)
+    _writing.copy_: a.clone().copy_(b)
+"""
+
+
+def call_of(expression):
+    """Return an expression as a function of `Data`, whose operands are its names."""
+    code = compile(expression, expression, "eval")
+
+    def call(d):
+        methods = {"floats": d.floats, "strided": d.strided}
+        return eval(code, {**globals(), **vars(d), **methods})
+
+    return call
+
+
 CALLS = {
-    "smooth.gelu": lambda d: F.gelu(d.a),
-    "smooth.logsigmoid": lambda d: F.logsigmoid(d.a),
-    "smooth.mish": lambda d: F.mish(d.a),
-    "smooth.glu": lambda d: F.glu(d.a),
-    "smooth.softplus": lambda d: F.softplus(d.a, 2.0, 1.0),
-    "smooth.softsign": lambda d: F.softsign(d.a),
-    "smooth.tanhshrink": lambda d: F.tanhshrink(d.a),
-    "dot_product.scaled_dot_product_attention": lambda d: (
-        F.scaled_dot_product_attention(d.x, d.y, d.x, dropout_p=0.5)
-    ),
-    "avg_pooling.adaptive_avg_pool1d": lambda d: F.adaptive_avg_pool1d(d.x, 2),
-    "avg_pooling.adaptive_avg_pool2d": lambda d: F.adaptive_avg_pool2d(d.image, 4),
-    "avg_pooling.adaptive_avg_pool3d": lambda d: F.adaptive_avg_pool3d(d.volume, 2),
-    "avg_pooling.avg_pool1d": lambda d: F.avg_pool1d(d.x, 2),
-    "avg_pooling.avg_pool2d": lambda d: F.avg_pool2d(d.image, 3, 2, 1),
-    "avg_pooling.avg_pool3d": lambda d: F.avg_pool3d(d.volume, 2),
-    "batch_norm.batch_norm": lambda d: F.batch_norm(d.a, d.v, d.w.abs(), d.u, d.v),
-    "batch_norm.batch_norm_activation": lambda d: F.batch_norm_relu(
-        d.a, d.v, d.w.abs(), d.u, d.v
-    ),
-    "group_norm.group_norm": lambda d: F.group_norm(d.image, 2, d.u, d.v),
-    "group_norm.instance_norm": lambda d: F.instance_norm(d.x),
-    "binary_losses.binary_cross_entropy_with_logits": lambda d: (
-        F.binary_cross_entropy_with_logits(d.a, d.b)
-    ),
-    "clamping.clamp": lambda d: ac.clamp(d.a, -0.5, 0.5),
-    "clamping.nan_to_num": lambda d: ac.nan_to_num(d.a),
-    "classification_losses.cross_entropy": lambda d: F.cross_entropy(d.a, d.labels),
-    "classification_losses.nll_loss": lambda d: F.nll_loss(
-        d.a, d.labels, d.w, ignore_index=1
-    ),
-    "comparison.isneginf": lambda d: ac.isneginf(d.a),
-    "comparison.isposinf": lambda d: ac.isposinf(d.a),
-    "comparison.signbit": lambda d: ac.signbit(d.a),
-    "conversion.to": lambda d: (d.a.double(), d.n.to(ac.bool), d.a.to(d.b)),
-    "comparison.isclose": lambda d: ac.isclose(d.a, d.b, equal_nan=True),
-    "conv.conv1d": lambda d: F.conv1d(d.x, d.y[:, :, :3], padding=1),
-    "conv.conv2d": lambda d: F.conv2d(d.image, d.floats(2, 4, 3, 3)),
-    "conv.conv3d": lambda d: F.conv3d(d.volume, d.floats(1, 2, 2, 2, 2)),
-    "conv_transpose.conv_transpose1d": lambda d: F.conv_transpose1d(
-        d.x, d.a[..., None]
-    ),
-    "conv_transpose.conv_transpose2d": lambda d: F.conv_transpose2d(
-        d.image, d.a.reshape(4, 1, 2, 2)
-    ),
-    "conv_transpose.conv_transpose3d": lambda d: F.conv_transpose3d(
-        d.volume, d.a.reshape(2, 1, 2, 2, 2)
-    ),
-    "diagonal.diag": lambda d: ac.diag(d.a, 1),
-    "diagonal.diag_embed": lambda d: ac.diag_embed(d.a),
-    "diagonal.diagflat": lambda d: ac.diagflat(d.v),
-    "diagonal.trace": lambda d: ac.trace(d.a),
-    "diagonal.tril": lambda d: ac.tril(d.a, -1),
-    "diagonal.triu": lambda d: ac.triu(d.strided(4, 4)),
-    "distance.cdist": lambda d: ac.cdist(d.a, d.b),
-    "distance.cosine_similarity": lambda d: F.cosine_similarity(d.a, d.b),
-    "distance.dist": lambda d: ac.dist(d.a, d.b, 3.0),
-    "distance.normalize": lambda d: F.normalize(d.a),
-    "distance.pairwise_distance": lambda d: F.pairwise_distance(d.a, d.a),
-    "einsum.einsum": lambda d: ac.einsum("bij,jk->bk", d.x, d.a),
-    "einsum.tensordot": lambda d: ac.tensordot(d.x, d.a, 1),
-    "rows.embedding": lambda d: F.embedding(d.i, d.a),
-    "exponential.logaddexp": lambda d: ac.logaddexp(d.a, d.v),
-    "exponential.logaddexp2": lambda d: ac.logaddexp2(d.a, d.b),
-    "exponential.logit": lambda d: ac.logit(d.a, 0.1),
-    "exponential.xlogy": lambda d: ac.xlogy(d.a, d.b),
-    "extrema.aminmax": lambda d: ac.aminmax(d.a, dim=1),
-    "extrema.argmin": lambda d: ac.argmin(d.a, 1),
-    "constants.empty": lambda d: ac.empty(2, 3, dtype=ac.int64).zero_(),
-    "constants.eye": lambda d: ac.eye(3, 4),
-    "indexing.gather": lambda d: ac.gather(d.a, 1, d.index),
-    "indexing.index_select": lambda d: ac.index_select(d.a, 1, d.i),
-    "indexing.take_along_dim": lambda d: ac.take_along_dim(d.a, d.index, 1),
-    "joining.column_stack": lambda d: ac.column_stack([d.u, d.v]),
-    "joining.dstack": lambda d: ac.dstack((d.a, d.b)),
-    "joining.hstack": lambda d: ac.hstack([d.a, d.b]),
-    "joining.vstack": lambda d: ac.vstack([d.u, d.a]),
-    "layer_norm.layer_norm": lambda d: F.layer_norm(d.x, (4,), d.u, d.v),
-    "layer_norm.rms_norm": lambda d: F.rms_norm(d.x, (4,), d.u),
-    "likelihood_losses.kl_div": lambda d: F.kl_div(d.a, d.b, reduction="sum"),
-    "linalg_vectors.cross": lambda d: ac.linalg.cross(d.x[:, :, :3], d.y[:, :, :3]),
-    "linalg_vectors.vecdot": lambda d: ac.linalg.vecdot(d.a, d.b),
-    "logical.logical_and": lambda d: ac.logical_and(d.a, d.mask),
-    "logical.logical_not": lambda d: ac.logical_not(d.a),
-    "logical.logical_or": lambda d: ac.logical_or(d.a, d.b),
-    "logical.logical_xor": lambda d: ac.logical_xor(d.mask, d.n),
-    "margin_losses.hinge_embedding_loss": lambda d: F.hinge_embedding_loss(
-        d.v, d.signs
-    ),
-    "margin_losses.margin_ranking_loss": lambda d: F.margin_ranking_loss(
-        d.u, d.v, d.signs, 0.1
-    ),
-    "margin_losses.soft_margin_loss": lambda d: F.soft_margin_loss(d.v, d.signs),
-    "masking.masked_fill": lambda d: d.a.masked_fill(d.mask, 2.0),
-    "matmul.bilinear": lambda d: F.bilinear(d.a, d.b, d.x, d.u[:2]),
-    "matmul.linear": lambda d: F.linear(d.x, d.a, d.v),
-    "max_pooling.max_pool1d": lambda d: F.max_pool1d(d.x, 2, return_indices=True),
-    "max_pooling.max_pool2d": lambda d: F.max_pool2d(d.image, 2),
-    "max_pooling.max_pool3d": lambda d: F.max_pool3d(d.volume, 2),
-    "mode.mode": lambda d: ac.mode(d.n, 0, True),
-    "nan_reductions.nanmean": lambda d: ac.nanmean(d.a, 1),
-    "nan_reductions.nansum": lambda d: ac.nansum(d.a),
-    "nextafter.nextafter": lambda d: ac.nextafter(d.a, d.b),
-    "padding.pad": lambda d: F.pad(d.image, (1, 2, 0, 1), mode="reflect"),
-    "products.addbmm": lambda d: ac.addbmm(d.a, d.x, d.y, beta=0.5, alpha=2),
-    "products.addmm": lambda d: ac.addmm(d.v, d.a, d.b),
-    "products.addmv": lambda d: ac.addmv(d.v, d.a, d.u),
-    "products.addr": lambda d: ac.addr(d.a, d.u, d.v),
-    "products.baddbmm": lambda d: ac.baddbmm(d.a, d.x, d.y),
-    "products.cross": lambda d: ac.cross(d.x[:, :, :3], d.y[:, :, :3]),
-    "products.dot": lambda d: ac.dot(d.v, d.v),
-    "products.inner": lambda d: ac.inner(d.a, d.b),
-    "products.kron": lambda d: ac.kron(d.a, d.v),
-    "products.mv": lambda d: ac.mv(d.a, d.v),
-    "products.outer": lambda d: ac.outer(d.u, d.v),
-    "random_draws.rand": lambda d: ac.rand(2, 3),
-    "random_draws.randint": lambda d: ac.randint(-2, 5, (4,)),
-    "random_draws.randn": lambda d: ac.randn((2, 3)),
-    "random_draws.randperm": lambda d: ac.randperm(7),
-    "ranges.arange": lambda d: ac.arange(2, 9, 3),
-    "ranges.linspace": lambda d: ac.linspace(-1, 0.5, 7),
-    "rearranging._reversed_for_turn": lambda d: ac.rot90(d.x, 3, (1, 2)),
-    "rearranging.flip": lambda d: ac.flip(d.x, (0, 2)),
-    "rearranging.repeat": lambda d: d.a.repeat(2, 1, 2),
-    "rearranging.roll": lambda d: ac.roll(d.x, (1, -2), (0, 1)),
-    "rearranging.tile": lambda d: ac.tile(d.a, (2,)),
-    "rectifiers.celu": lambda d: F.celu(d.a, 0.5),
-    "rectifiers.elu": lambda d: F.elu(d.a),
-    "rectifiers.hardsigmoid": lambda d: F.hardsigmoid(d.a),
-    "rectifiers.hardswish": lambda d: F.hardswish(d.a),
-    "rectifiers.hardtanh": lambda d: F.hardtanh(d.a, -0.5, 0.25),
-    "rectifiers.leaky_relu": lambda d: F.leaky_relu(d.a, 0.2),
-    "rectifiers.prelu": lambda d: F.prelu(d.a, d.v),
-    "rectifiers.relu6": lambda d: F.relu6(d.a),
-    "rectifiers.selu": lambda d: F.selu(d.a),
-    "reduction.all": lambda d: ac.all(d.a, 1),
-    "reduction.any": lambda d: ac.any(d.n),
-    "reduction.count_nonzero": lambda d: ac.count_nonzero(d.a, 0),
-    "regression_losses.huber_loss": lambda d: F.huber_loss(d.a, d.b, delta=0.5),
-    "regression_losses.l1_loss": lambda d: F.l1_loss(d.a, d.b, reduction="sum"),
-    "regression_losses.mse_loss": lambda d: F.mse_loss(d.a, d.b),
-    "regression_losses.smooth_l1_loss": lambda d: F.smooth_l1_loss(d.a, d.b),
-    "resizing.channel_shuffle": lambda d: F.channel_shuffle(d.image, 2),
-    "resizing.interpolate": lambda d: F.interpolate(d.image, size=(3, 9)),
-    "resizing.pixel_shuffle": lambda d: F.pixel_shuffle(d.image, 2),
-    "resizing.pixel_unshuffle": lambda d: F.pixel_unshuffle(d.image, 3),
-    "rounding.ceil": lambda d: ac.ceil(d.a),
-    "rounding.floor": lambda d: ac.floor(d.n),
-    "rounding.trunc": lambda d: ac.trunc(d.a),
-    "gamma_functions.igamma": lambda d: ac.igamma(d.a, d.v),
-    "gamma_functions.igammac": lambda d: ac.igammac(d.a.abs(), d.b.abs()),
-    "rounding.frac": lambda d: ac.frac(d.a),
-    "rounding.round": lambda d: ac.round(d.a, decimals=2),
-    "scans.cummax": lambda d: ac.cummax(d.a, 1),
-    "scans.cummin": lambda d: ac.cummin(d.a, 0),
-    "scans.diff": lambda d: ac.diff(d.a, 2, 0),
-    "scans.trapezoid": lambda d: ac.trapezoid(d.a, dx=0.5),
-    "scattering.index_add": lambda d: ac.index_add(d.a, 0, d.i, d.b[:3], alpha=2),
-    "scattering.index_copy": lambda d: ac.index_copy(d.a, 0, d.i, d.b[:3]),
-    "scattering.scatter": lambda d: ac.scatter(d.a, 1, d.index, d.b),
-    "scattering.scatter_add": lambda d: ac.scatter_add(d.a, 0, d.index, d.b),
-    "searching.searchsorted": lambda d: ac.searchsorted(d.v, d.a, right=True),
-    "similarity_losses.triplet_margin_loss": lambda d: F.triplet_margin_loss(
-        d.a, d.b, d.c, swap=True
-    ),
-    "sorting.argsort": lambda d: ac.argsort(d.a, 0, descending=True),
-    "sorting.kthvalue": lambda d: ac.kthvalue(d.a, 2),
-    "sorting.median": lambda d: ac.median(d.a, 1),
-    "sorting.nanmedian": lambda d: ac.nanmedian(d.a),
-    "sorting.sort": lambda d: ac.sort(d.n, 0),
-    "sorting.topk": lambda d: ac.topk(d.a, 2, largest=False),
-    "thresholds.hardshrink": lambda d: F.hardshrink(d.a),
-    "thresholds.softshrink": lambda d: F.softshrink(d.a, 0.25),
-    "thresholds.threshold": lambda d: F.threshold(d.a, 0.1, 20),
-    "trigonometric.deg2rad": lambda d: ac.deg2rad(d.a),
-    "trigonometric.hypot": lambda d: ac.hypot(d.a, d.b),
-    "trigonometric.rad2deg": lambda d: ac.rad2deg(d.n),
-    "unfolding.fold": lambda d: F.fold(d.x, (3, 3), (2, 2)),
-    "unfolding.unfold": lambda d: F.unfold(d.image, 2, 2, 1),
-    "variance.std": lambda d: ac.std(d.a, 1),
-    "variance.std_mean": lambda d: ac.std_mean(d.a, 1, keepdim=True),
-    "variance.var": lambda d: ac.var(d.a),
-    "variance.var_mean": lambda d: ac.var_mean(d.a, correction=0),
-    "vector_norms.norm": lambda d: ac.norm(d.a, 1, 1),
-    "vector_norms.vector_norm": lambda d: ac.linalg.vector_norm(d.a, 3),
-    "lerp.addcdiv": lambda d: ac.addcdiv(d.a, d.b, d.c, value=0.5),
-    "lerp.addcmul": lambda d: ac.addcmul(d.a, d.a, d.b),
-    "lerp.lerp": lambda d: ac.lerp(d.a, d.b, 0.25),
-    "binary_losses._mean_entropy": lambda d: F.binary_cross_entropy(
-        d.a.sigmoid(), d.mask.float(), d.v.abs()
-    ),
-    "broadcasting.expand_as": lambda d: d.v.expand_as(d.a),
-    "creation.new_full": lambda d: d.a.new_full((2, 3), 1.5),
-    "creation.new_ones": lambda d: d.n.new_ones(2, 3),
-    "creation.new_zeros": lambda d: d.a.new_zeros((3,)),
-    "diagonal.diagonal": lambda d: d.x[1].diagonal(1),
-    "distributions.bernoulli": lambda d: ac.bernoulli(d.a.sigmoid()),
-    "distributions._hits": lambda d: ac.bernoulli(d.a.sigmoid().requires_grad_()),
-    "rows._one_hot": lambda d: F.one_hot(d.labels, 4),
-    "extrema.max": lambda d: ac.max(d.a, 1, keepdim=True),
-    "extrema.min": lambda d: ac.min(d.a, d.b),
-    "constants.full": lambda d: ac.full((2, 3), 7),
-    "constants.ones": lambda d: ac.ones(2, 3),
-    "constants.zeros": lambda d: ac.zeros((2, 3)),
-    "indexing._rows": lambda d: d.a[d.index],
-    "joining.cat": lambda d: ac.cat([d.a, d.b], dim=-1),
-    "joining.stack": lambda d: ac.stack((d.a, d.a, d.b)),
-    "like.empty_like": lambda d: ac.empty_like(d.strided(2, 3)).zero_(),
-    "like.full_like": lambda d: ac.full_like(d.a, -0.0),
-    "like.ones_like": lambda d: ac.ones_like(d.strided(2, 3)),
-    "like.zeros_like": lambda d: ac.zeros_like(d.n),
-    "masking._all_rows": lambda d: ac.nonzero(d.x),
-    "masking._where_method": lambda d: d.a.where(d.mask, d.b),
-    "matmul._matmul_operator": lambda d: d.a @ d.v,
-    "matmul.matmul": lambda d: ac.matmul(d.u, d.x),
-    "named_views.reshape_as": lambda d: d.x.reshape_as(d.y),
-    "named_views.unflatten": lambda d: ac.unflatten(d.a, 0, (2, -1)),
-    "named_views.view_as": lambda d: d.v.view_as(d.a[:1]),
-    "properties.T": lambda d: d.x.T,
-    "rearranging.meshgrid": lambda d: ac.meshgrid(d.u, d.v, indexing="xy"),
-    "rearranging.repeat_interleave": lambda d: ac.repeat_interleave(d.a, 2, 1),
-    "searching._in_order": lambda d: ac.unique(d.n, return_inverse=True),
-    "splitting.chunk": lambda d: d.x.chunk(3, 1),
-    "splitting.narrow": lambda d: d.a.narrow(1, 1, 2),
-    "splitting.select": lambda d: d.a.select(0, -1),
-    "splitting.split": lambda d: d.a.split([1, 3]),
-    "splitting.tensor_split": lambda d: ac.tensor_split(d.a, (1, 2)),
-    "splitting.unbind": lambda d: d.a[1:].unbind(1),
-    "quantiles._counts": lambda d: ac.bincount(d.labels, minlength=99),
-    "view.clone": lambda d: d.strided(2, 3).clone(),
-    "view.movedim": lambda d: d.x.movedim((0, 1), (2, 0)),
-    "windows.unfold": lambda d: d.a.unfold(0, 2, 1),
-    "arithmetic._sum_of_multiple": lambda d: ac.add(d.a, d.b, alpha=2),
-    "comparison.heaviside": lambda d: ac.heaviside(d.a, d.v),
-    "distributions.multinomial": lambda d: ac.multinomial(d.v.sigmoid(), 3, True),
-    "distributions._again": lambda d: ac.multinomial(
-        d.v.sigmoid().requires_grad_(), 3, True
-    ),
-    "distributions._hits_of": lambda d: ac.bernoulli(d.a.requires_grad_(), 0.25),
-    "distributions._once": lambda d: ac.multinomial(d.a.sigmoid().requires_grad_(), 2),
-    "divisors.gcd": lambda d: ac.gcd(d.n, d.index),
-    "divisors.lcm": lambda d: ac.lcm(d.n, d.labels),
-    "factorizations.cholesky": lambda d: ac.linalg.cholesky(d.a @ d.a.T),
-    "factorizations.eigh": lambda d: ac.linalg.eigh(d.a + d.a.T),
-    "factorizations.qr": lambda d: ac.linalg.qr(d.a),
-    "factorizations.svd": lambda d: ac.linalg.svd(d.a),
-    "indexing.take": lambda d: ac.take(d.a, d.index),
-    "joining.block_diag": lambda d: ac.block_diag(d.a, d.v, d.b),
-    "linear_systems.multi_dot": lambda d: ac.linalg.multi_dot([d.a, d.b, d.v]),
-    "margin_losses.multi_margin_loss": lambda d: F.multi_margin_loss(d.a, d.labels),
-    "rearranging.cartesian_prod": lambda d: ac.cartesian_prod(d.u, d.v),
-    "scatter_reduction.scatter_reduce": lambda d: ac.scatter_reduce(
-        d.a, 1, d.index, d.b, "amax"
-    ),
-    "scattering.index_fill": lambda d: ac.index_fill(d.a, 0, d.i, 2.0),
-    "special_functions.xlog1py": lambda d: ac.special.xlog1py(d.a, d.b),
-    "vector_norms.matrix_norm": lambda d: ac.linalg.matrix_norm(d.a),
-    "vector_norms.renorm": lambda d: ac.renorm(d.a, 2, 0, 1.0),
-    "view._reshaped": lambda d: d.a.T.reshape(-1),
-    "view._reshaped_copy": lambda d: d.a.T.flatten(),
-    "striding._seen_of_view": lambda d: d.a.as_strided((2, 3), (4, 1), 1),
-    "diagonal._indices_of": lambda d: ac.tril_indices(3, 4, 1),
-    "quantiles._sums": lambda d: ac.bincount(d.labels, d.u, 9),
-    "quantiles.histc": lambda d: (ac.histc(d.b, 4, -1, 1), ac.histc(d.a, 3)),
-    "quantiles._of_shares": lambda d: ac.quantile(d.a, 0.3, 1),
-    "random_draws.rand_like": lambda d: ac.rand_like(d.a),
-    "random_draws.randn_like": lambda d: ac.randn_like(d.a),
-    "grid_sampling.grid_sample": lambda d: F.grid_sample(
-        d.image, d.a.reshape(1, 2, 4, 2), "bicubic", "reflection"
-    ),
-    # In place: a clone has no version cell, its view has one.
-    "_inplace.normal_": lambda d: d.a.clone().normal_(1.0, 2.0),
-    "_inplace.uniform_": lambda d: d.a.clone()[0].uniform_(),
-    "_inplace_indices.masked_fill_": lambda d: d.a.clone().masked_fill_(d.mask, 1.5),
-    "_inplace.addcmul_": lambda d: d.a.clone().addcmul_(d.b, d.c, value=2),
-    "_inplace.clamp_": lambda d: d.a.clone().clamp_(-1, 0.5),
-    "_inplace.lerp_": lambda d: d.a.clone().lerp_(d.b, 0.5),
-    "_inplace_indices.index_add_": lambda d: d.a.clone().index_add_(0, d.i, d.b[:3]),
-    "_inplace_indices.index_fill_": lambda d: d.a.clone().index_fill_(0, d.i, 2.0),
-    "_reductions.index_reduce_": lambda d: d.a.clone().index_reduce_(
-        0, d.i, d.b[:3], "amax"
-    ),
-    "_reductions.scatter_reduce_": lambda d: d.a.clone().scatter_reduce_(
-        1, d.index, d.b, "amax"
-    ),
-    "index_put.index_put_": lambda d: d.a.clone().index_put_((d.i,), d.b[:3]),
-    "index_put.put_": lambda d: d.a.clone().put_(d.labels, d.v),
-    "_inplace_indices.index_copy_": lambda d: d.a.clone().index_copy_(0, d.i, d.b[:3]),
-    "_inplace_indices.scatter_": lambda d: d.a.clone().scatter_(1, d.index, d.b),
-    "_inplace_indices.scatter_add_": lambda d: d.a.clone().scatter_add_(
-        1, d.index, d.b
-    ),
-    "_inplace_indices._write_part": lambda d: written(d.a.clone(), (1, ...), d.v),
-    "_writing.copy_": lambda d: d.a.clone().copy_(d.b),
+    name: call_of(expression)
+    for name, expression in (
+        row.split(": ", 1) for row in re.split(r"\s\s+", _CALLS.strip())
+    )
 }
 
 #: Functions that are not public, and their arguments.
