@@ -32,7 +32,7 @@ TESTS = {
                 "nn_state",
                 "data_digits",
             ),
-            *("data_loader", "optim_sgd", "optim_adam", "optim_scheduler"),
+            *("data_loader", "optim_formulas", "optim_state", "optim_scheduler"),
         )
     ],
     "autocalc_kernels_simd": [

@@ -9,7 +9,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn, optim
-from autocalc.errors import ArgumentError, DTypeError, GradError
+from autocalc.errors import ArgumentError, DTypeError
 
 
 def leaf(*values, dtype=ac.float32):
@@ -77,14 +77,6 @@ def test_gradients_are_dropped_or_zeroed():
     assert a.grad is None
 
 
-def test_a_step_counts_as_a_write():
-    a = leaf(2.0)
-    y = (a * a).sum()
-    step(optim.SGD([a]), a)
-    with pytest.raises(GradError, match="changed in place"):
-        y.backward()
-
-
 def test_a_step_leaves_no_history():
     before = ac.live_node_count()
     a = leaf(2.0)
@@ -123,34 +115,6 @@ def test_state_has_pytorchs_layout_and_numbers_through_groups():
     assert list(state["state"][2]) == ["momentum_buffer"]
     assert [g["params"] for g in state["param_groups"]] == [[0, 1], [2]]
     assert [g["lr"] for g in state["param_groups"]] == [1e-3, 9.0]
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda p: optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True),
-        lambda p: optim.AdamW(p, lr=0.1),
-        lambda p: optim.Adam(p, lr=0.1, weight_decay=0.1),
-    ],
-)
-def test_a_run_goes_on_bit_for_bit_after_a_file(make, tmp_path):
-    def run(optimizer, params, steps):
-        for _ in range(steps):
-            optimizer.zero_grad()
-            sum((p * p * p).sum() for p in params).backward()
-            optimizer.step()
-
-    params = [leaf(1.0, 2.0), leaf(3.0)]
-    optimizer = make(params)
-    run(optimizer, params, 3)
-    ac.save({"params": params, "optimizer": optimizer}, tmp_path / "state.safetensors")
-    loaded = ac.load(tmp_path / "state.safetensors")
-    others = [p.detach().clone().requires_grad_() for p in loaded["params"]]
-    other = make(others)
-    other.load_state_dict(loaded["optimizer"])
-    run(optimizer, params, 3)
-    run(other, others, 3)
-    assert [p.tolist() for p in params] == [p.tolist() for p in others]
 
 
 def test_loading_copies_and_takes_over_settings():
@@ -222,34 +186,6 @@ def test_repr_lists_the_groups():
         "    weight_decay: 0.0\n"
         ")"
     )
-
-
-def test_wrong_parameters_are_refused():
-    a = leaf(1.0)
-    with pytest.raises(DTypeError, match="SGD: `params` is one Tensor; give a list"):
-        optim.SGD(a)
-    with pytest.raises(DTypeError, match="AdamW: `params` is one dict"):
-        optim.AdamW({"params": [a]})
-    with pytest.raises(ArgumentError, match="SGD: `params` is empty"):
-        optim.SGD([])
-    with pytest.raises(DTypeError, match=r"SGD: `params\[1\]` is a tuple"):
-        optim.SGD([a, ("name", a)])
-    with pytest.raises(
-        ArgumentError, match=r"`params\[0\]` of shape \(1,\) was made by `mu"
-    ):
-        optim.SGD([a * 2])
-    with pytest.raises(
-        ArgumentError, match=r"`params\[1\]` of shape \(1,\) is given twice"
-    ):
-        optim.SGD([a, a])
-    sgd = optim.SGD([a])
-    with pytest.raises(ArgumentError, match="given twice"):
-        sgd.add_param_group({"params": [a]})
-    with pytest.raises(
-        DTypeError, match=r"SGD: a group is .* must be a dict with 'params'"
-    ):
-        sgd.add_param_group([leaf(1.0)])
-    assert len(sgd.param_groups) == 1
 
 
 def test_a_gradient_of_another_dtype_is_refused():

@@ -28,6 +28,21 @@ NAMES = sorted(
     and name not in ("Optimizer", "ZeroRedundancyOptimizer")
 )
 HALF = ac.bfloat16
+#: What they keep of a parameter that is a matrix.
+KEPT = {
+    "ASGD": {"step", "ax", "eta", "mu"},
+    "Adadelta": {"step", "square_avg", "acc_delta"},
+    "Adafactor": {"step", "row_var", "col_var"},
+    "Adagrad": {"step", "sum"},
+    "Adamax": {"step", "exp_avg", "exp_inf"},
+    "Lion": {"exp_avg"},
+    "Muon": {"momentum_buffer"},
+    "NAdam": {"step", "exp_avg", "exp_avg_sq", "mu_product"},
+    "RAdam": {"step", "exp_avg", "exp_avg_sq"},
+    "RMSprop": {"step", "square_avg", "momentum_buffer", "grad_avg"},
+    "Rprop": {"step", "prev", "step_size"},
+    "SGD": {"momentum_buffer"},
+}
 
 
 class Kept(ac.optim.Optimizer):
@@ -147,18 +162,41 @@ def test_autocalcs_optimizers_convert_to_the_dtype_of_the_parameters(name, old, 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_saved_training_goes_on(name):
-    def make(params):
-        return getattr(ac.optim, name)(params, **SETTINGS.get(name, {}))
-
-    w, optimizer = trained(make)
+@pytest.mark.parametrize("dtype", [HALF, ac.float32])
+def test_a_saved_training_goes_on(name, dtype):
+    """Also in an optimizer that was made with other settings."""
+    w, optimizer = trained(
+        lambda params: getattr(ac.optim, name)(params, **SETTINGS.get(name, {})), dtype
+    )
+    assert optimizer.state[w].keys() == KEPT.get(name, optimizer.state[w].keys())
     v = w.detach().clone().requires_grad_()
-    other = make([v])
+    other = getattr(ac.optim, name)([v], lr=7.0)
     other.load_state_dict(saved(optimizer))
-    for _ in range(2):
+    for _ in range(5):
         step(optimizer, w)
         step(other, v)
     assert v.equal(w)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_step_counts_as_a_write(name):
+    w = ac.full((3, 2), 2.0, requires_grad=True)
+    loss = (w * w).sum()
+    step(getattr(ac.optim, name)([w]), w)
+    with pytest.raises(ac.errors.GradError, match=r"written|changed"):
+        loss.backward()
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"LBFGS"}))
+def test_a_late_parameter_counts_its_own_steps(name):
+    params = [ac.ones(2, 1, requires_grad=True) for _ in range(2)]
+    optimizer = getattr(ac.optim, name)(params)
+    for p in params:
+        for _ in range(3):
+            p.grad = ac.tensor([[1.0], [-2.0]])
+            optimizer.step()
+        p.grad = None
+    assert params[0].tolist() == params[1].tolist() != [[1], [1]]
 
 
 def test_what_all_parameters_share_is_saved_by_zero_redundancy_too():
