@@ -209,23 +209,7 @@ def test_by_load_state_dict(name, i, order):
 
 
 def test_a_plateau_by_load_state_dict():
-    figures = [
-        5.0,
-        4.0,
-        4.0,
-        4.0,
-        3.0,
-        3.5,
-        3.4,
-        3.3,
-        3.2,
-        9.0,
-        8.0,
-        7.0,
-        1.0,
-        1.0,
-        1.0,
-    ]
+    figures = [5, 4, 4, 4, 3, 3.5, 3.4, 3.3, 3.2, 9, 8, 7, 1, 1, 1]
 
     def build(optimizer):
         return ReduceLROnPlateau(optimizer, patience=1, cooldown=1, factor=0.5)
