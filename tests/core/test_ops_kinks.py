@@ -203,7 +203,13 @@ def test_the_padding_row_gets_no_gradient():
     assert w.grad.tolist() == [[1, 1], [0, 0], [0, 0]]
 
 
-@pytest.mark.parametrize("name", ["elu", "celu", "selu", "mish", "hardswish"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("elu", "celu", "selu", "mish", "hardswish", "silu", "hardsigmoid", "relu"),
+        *("leaky_relu", "relu6", "hardtanh"),
+    ],
+)
 def test_written_into_the_input_the_gradient_is_the_same(name):
     x = ac.randn(3, 4, dtype=ac.float64, requires_grad=True)
     hidden = x * 2

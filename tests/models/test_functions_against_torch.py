@@ -84,31 +84,6 @@ def test_softmax_over_channels():
     agree(lambda m, x: m.nn.Softmax2d()(x), normal(3, 4, 5))
 
 
-def test_names_and_what_modules_print():
-    made = {
-        "RReLU": [{}, {"lower": 0.2, "upper": 0.4, "inplace": True}],
-        "Softmax2d": [{}],
-        "AlphaDropout": [{}, {"p": 0.2, "inplace": True}],
-        "FeatureAlphaDropout": [{}],
-        "Dropout1d": [{"p": 0.3}],
-        "Dropout3d": [{"p": 0.3, "inplace": True}],
-        "LPPool1d": [{"norm_type": 2, "kernel_size": 3}],
-        "LPPool2d": [{"norm_type": 1.5, "kernel_size": (3, 2), "stride": 1}],
-        "LPPool3d": [{"norm_type": 2, "kernel_size": 3}],
-        "MaxUnpool3d": [{"kernel_size": 3}],
-        "MaxUnpool1d": [{"kernel_size": 3}],
-        "MaxUnpool2d": [{"kernel_size": 3, "stride": 2, "padding": 1}],
-        "LocalResponseNorm": [{"size": 3}],
-        "ChannelShuffle": [{"groups": 2}],
-        "UpsamplingNearest2d": [{"scale_factor": 2}, {"size": 3}],
-        "UpsamplingBilinear2d": [{"size": (3, 4)}],
-    }
-    for name, settings in made.items():
-        for words in settings:
-            mine, theirs = (getattr(m.nn, name)(**words) for m in (ac, torch))
-            assert repr(mine) == repr(theirs)
-
-
 CTC = [
     {},
     {"reduction": "sum"},
