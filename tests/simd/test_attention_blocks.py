@@ -5,12 +5,9 @@ import numpy as np
 import pytest
 from tests.kernel_table import TABLE, Sample
 from tests.kernel_table import xp as numpy_xp
+from tests.simd.products import FLOAT32, SETS
 
-import autocalc as ac
 from autocalc.testing.conformance import Subject
-
-FLOAT32 = np.dtype(np.float32)
-SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
 
 #: Queries, keys: more than two blocks of each, blocks that see nothing; a few queries.
 LENGTHS = ((300, 600), (600, 300), (1, 700), (2, 37), (3, 5), (4, 600), (4, 2))

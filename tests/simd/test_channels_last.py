@@ -5,21 +5,16 @@ The conformance samples have other layouts; here every operand and result is
 channels-last, with channels that fill registers and that do not.
 """
 
-import functools
-
 import numpy as np
 import pytest
 from tests.kernel_table import TABLE, Sample
 from tests.oracle import expected as expected_of
 from tests.oracle import limits_of
+from tests.simd.products import SETS, needs_sets, same_bits_on_threads, subject_of
 
-import autocalc as ac
 from autocalc.errors import KernelDataError
-from autocalc.testing.conformance import Subject
 
-SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
-pytestmark = pytest.mark.skipif(not SETS, reason="the SIMD package is not installed")
-subject_of = functools.lru_cache(Subject.named)
+pytestmark = needs_sets
 
 
 def channels_last(x):
@@ -54,13 +49,7 @@ def check(name, sample, dtype, accumulate=0):
     for subject in map(subject_of, SETS):
         outs = run(subject, name, sample, prior, accumulate)
         subject.judge(spec, sample, dtype, outs, expected, limits=limits)
-    with subject_of(SETS[0]).threads() as set_threads:
-        seen = []
-        for count in (1, 2, 5, 64):
-            set_threads(count)
-            outs = run(subject_of(SETS[0]), name, sample, prior, accumulate)
-            seen.append([None if out is None else out.tobytes() for out in outs])
-    assert all(bits == seen[0] for bits in seen)
+    same_bits_on_threads(lambda each: run(each, name, sample, prior, accumulate))
 
 
 # ---- batch norm

@@ -12,13 +12,11 @@ import pytest
 from tests.kernel_table import TABLE, Sample
 from tests.oracle import expected as expected_of
 from tests.oracle import limits_of
+from tests.simd.products import SETS, needs_sets, same_bits_on_threads, subject_of
 
 import autocalc as ac
-from autocalc.testing.conformance import Subject
 
-SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
-pytestmark = pytest.mark.skipif(not SETS, reason="the SIMD package is not installed")
-subject_of = functools.lru_cache(Subject.named)
+pytestmark = needs_sets
 GUARD = 64  # elements on either side of an output
 
 
@@ -163,15 +161,8 @@ def test_same_bits_for_any_number_of_threads(name):
     spec, dtype = TABLE[name], np.dtype(np.float32)
     rng = np.random.default_rng(31)
     calls = [sample_of(name, rng, [way], dtype) for way in WAYS]
-    calls = [(*call, priors(spec, call[0], dtype, rng)) for call in calls]
-    subject = subject_of(SETS[0])
-    with subject.threads() as set_threads:
-        seen = []
-        for count in (1, 2, 5, 64):
-            set_threads(count)
-            runs = (run(subject, name, *call) for call in calls)
-            seen.append([[out.tobytes() for out in outs] for outs in runs])
-    assert all(bits == seen[0] for bits in seen)
+    for call in [(*call, priors(spec, call[0], dtype, rng)) for call in calls]:
+        same_bits_on_threads(lambda subject, call=call: run(subject, name, *call))
 
 
 # Images of several bands in each task, and weights that do not fit a cache of 2 MiB.

@@ -4,20 +4,15 @@
 `test_random_shapes.py` draws few channels; these are the ways that begin with more.
 """
 
-import functools
-
 import numpy as np
 import pytest
 from tests.kernel_table import TABLE, Sample
-from tests.oracle import LAYOUTS, limits_of
-from tests.oracle import expected as expected_of
+from tests.oracle import LAYOUTS
+from tests.simd.products import FLOAT32, SETS, judge, needs_sets, same_bits_on_threads
 
 import autocalc as ac
-from autocalc.testing.conformance import Subject
 
-SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
-pytestmark = pytest.mark.skipif(not SETS, reason="the SIMD package is not installed")
-subject_of = functools.lru_cache(Subject.named)
+pytestmark = needs_sets
 
 
 def strided(rng):
@@ -89,48 +84,31 @@ def sample_of(name, rng, lie, dtype):
 @pytest.mark.parametrize("lie", LIES)
 @pytest.mark.parametrize("name", ["conv", "conv_dx", "conv_dweight"])
 def test_against_float64(name, lie):
-    spec = TABLE[name]
     rng = np.random.default_rng(len(name))
     for i in range(12):
         dtype = np.dtype([np.float32, np.float64][i % 4 == 3])
         sample = sample_of(name, rng, lie, dtype)
         layouts = tuple(rng.choice(LAYOUTS, 3).tolist())
-        expected = expected_of(spec, sample, dtype)
-        limits = limits_of(spec, sample, dtype, expected)
-        for subject in map(subject_of, SETS):
-            outputs = subject.run(spec, sample, dtype, layouts=layouts)
-            subject.judge(spec, sample, dtype, outputs, expected, limits=limits)
+        judge(name, sample, dtype, layouts=layouts)
 
 
 @pytest.mark.parametrize("lie", LIES)
 @pytest.mark.parametrize("name", ["conv", "conv_dx", "conv_dweight"])
 def test_same_bits_for_any_number_of_threads(name, lie):
-    spec, dtype = TABLE[name], np.dtype(np.float32)
     rng = np.random.default_rng(20)
-    samples = [sample_of(name, rng, lie, dtype) for _ in range(4)]
-    subject = subject_of(SETS[0])
-    with subject.threads() as set_threads:
-        seen = []
-        for count in (1, 2, 5, 64):
-            set_threads(count)
-            runs = (subject.run(spec, sample, dtype) for sample in samples)
-            seen.append([[out.tobytes() for out in run] for run in runs])
-    assert all(bits == seen[0] for bits in seen)
+    for sample in [sample_of(name, rng, lie, FLOAT32) for _ in range(4)]:
+        same_bits_on_threads(lambda s, x=sample: s.run(TABLE[name], x, FLOAT32))
 
 
 def test_gradients_of_large_images_are_added_into_band_by_band():
     """90 x 80 elements of 40 channels at a stride are several bands of a task each."""
     rng = np.random.default_rng(21)
-    spec, dtype = TABLE["conv_dx"], np.dtype(np.float32)
+    dtype = FLOAT32
     g, weight = (1, 70, 44, 40), (70, 40, 5, 3)
     operands = (*(rng.standard_normal(shape, dtype) for shape in (g, weight)), None)
     sample = Sample("", operands, ((90, 80), (2, 2), (1, 2), (1, 2), 1))
     prior = (rng.standard_normal((1, 40, 90, 80), dtype),)
-    expected = expected_of(spec, sample, dtype, 1, prior)
-    limits = limits_of(spec, sample, dtype, expected)
-    for subject in map(subject_of, SETS):
-        outs = subject.run(spec, sample, dtype, accumulate=1, prior=prior)
-        subject.judge(spec, sample, dtype, outs, expected, limits=limits)
+    judge("conv_dx", sample, dtype, 1, prior)
 
 
 @pytest.mark.parametrize("width", [37, 48])
@@ -138,7 +116,7 @@ def test_gradients_of_large_images_are_added_into_band_by_band():
 def test_wide_lines_of_results(name, width):
     """Wide enough that tiles end with a line, and one tile of a line is not full."""
     rng = np.random.default_rng(width)
-    spec, dtype = TABLE[name], np.dtype(np.float32)
+    dtype = FLOAT32
     lie = ((1, 1), (1, 1), (1, 1), 2)
     if name == "conv":
         shapes, how = ((2, 6, 9, width), (22, 3, 3, 3), (22,)), lie
@@ -148,11 +126,7 @@ def test_wide_lines_of_results(name, width):
     sample = Sample("", operands, how)
     add = int(name == "conv_dx")
     prior = (rng.standard_normal((2, 22, 9, width), dtype),)
-    expected = expected_of(spec, sample, dtype, add, prior)
-    limits = limits_of(spec, sample, dtype, expected)
-    for subject in map(subject_of, SETS):
-        outs = subject.run(spec, sample, dtype, accumulate=add, prior=prior)
-        subject.judge(spec, sample, dtype, outs, expected, limits=limits)
+    judge(name, sample, dtype, add, prior)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +233,6 @@ def test_windows_of_all_images_go_in_blocks_and_are_added_to_gradients(stride):
             ("conv_dx", (g, weight, None), (sizes, *geometry), 0),
             ("conv_dweight", (g, x), ((1, 1), *geometry), 0b11),
         ):
-            spec = TABLE[name]
             arrays = tuple(
                 None if shape is None else rng.standard_normal(shape, dtype)
                 for shape in operands
@@ -270,11 +243,7 @@ def test_windows_of_all_images_go_in_blocks_and_are_added_to_gradients(stride):
                 rng.standard_normal(shape, dtype)
                 for shape in (shapes[name] if add else ())
             )
-            expected = expected_of(spec, sample, dtype, add, prior)
-            limits = limits_of(spec, sample, dtype, expected)
-            for subject in map(subject_of, SETS):
-                outs = subject.run(spec, sample, dtype, accumulate=add, prior=prior)
-                subject.judge(spec, sample, dtype, outs, expected, limits=limits)
+            judge(name, sample, dtype, add, prior)
 
 
 def test_patches_are_added_to_gradients_and_go_in_blocks():
@@ -288,13 +257,8 @@ def test_patches_are_added_to_gradients_and_go_in_blocks():
         ("conv_dx", (g, weight, (150,)), ((4, 4), *geometry), 1),
         ("conv_dweight", (g, x), ((3, 3), *geometry), 0b11),
     ):
-        spec = TABLE[name]
         arrays = tuple(rng.standard_normal(shape, dtype) for shape in operands)
         sample = Sample("", arrays, how, 0b10 if name == "conv_dweight" else 0)
         shapes = {"conv": (), "conv_dx": (x,), "conv_dweight": (weight, (160,))}[name]
         prior = tuple(rng.standard_normal(shape, dtype) for shape in shapes)
-        expected = expected_of(spec, sample, dtype, add, prior)
-        limits = limits_of(spec, sample, dtype, expected)
-        for subject in map(subject_of, SETS):
-            outs = subject.run(spec, sample, dtype, accumulate=add, prior=prior)
-            subject.judge(spec, sample, dtype, outs, expected, limits=limits)
+        judge(name, sample, dtype, add, prior)

@@ -6,7 +6,6 @@ and so does the scratch memory that earlier calls left: a kernel that reads what
 never written spoils the result, and one that writes outside is caught.
 """
 
-import functools
 import math
 import zlib
 
@@ -16,16 +15,11 @@ from tests.kernel_table import TABLE, Sample
 from tests.kernel_table import xp as numpy_xp
 from tests.oracle import LAYOUTS, limits_of
 from tests.oracle import expected as expected_of
+from tests.simd.products import FLOAT32, SETS, subject_of
 
-import autocalc as ac
-from autocalc.testing.conformance import Subject
-
-FLOAT32 = np.dtype(np.float32)
 SHAPES = 10_000
 #: Kernels whose answers in float64 take long: 20 ms each.
 FEWER = {"attention": 80, "attention_backward": 80}
-subject_of = functools.lru_cache(Subject.named)
-SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
 
 
 def size(rng, largest=260):

@@ -5,12 +5,9 @@ import numpy as np
 import pytest
 from tests.kernel_table import TABLE, Sample
 from tests.kernel_table import xp as numpy_xp
+from tests.simd.products import FLOAT32, SETS
 
-import autocalc as ac
 from autocalc.testing.conformance import Subject
-
-FLOAT32 = np.dtype(np.float32)
-SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
 
 #: Of a layer: gates, first states, and attributes before `reverse`.
 LAYERS = {"rnn": (1, 1, ("tanh",)), "lstm": (4, 2, ()), "gru": (3, 1, ())}
