@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What a replay does around its kernels: whose memory they use, what they leave.
 
+A replay of ``def step(x): return x @ w``, where `w` is a parameter (`run`):
+
+1. Follow: the slots of `x` and `w` point to the memory that both have now.
+2. Renew: if the caller still holds the last result, its slot gets other memory, the
+   one before or a new one, so that the last result is not overwritten.
+3. Count a write to each tensor that the program writes, as eager code does.
+4. Run the kernels.
+5. Give leaves their gradients, and wrap the results as tensors.
+
 The class here is the definition.  The native engine may bring one that does the same in
 C, for executors that it knows (`_dispatch/engine/eager.py`).
 """

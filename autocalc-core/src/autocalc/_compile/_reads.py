@@ -5,6 +5,16 @@ Code reaches values from roots: globals, variables of enclosing functions, argum
 For each root a `Path` says which attributes the code takes of it, and of those in turn.
 A value that the code does more with, as to store it, to pass it on or to subscript it,
 *escapes*: of what it leads to any attribute that the code names may be read.
+
+The paths of this function are (e escapes, c is called, t is tested)::
+
+    def step(x):                        globals  hasattr  c
+        if hasattr(cfg, "clip"):                 cfg      e
+            x = x * cfg.model.rate               cfg.clip  e t
+        return scale(x, cfg.table)               cfg.model.rate  e
+                                                 cfg.table  e
+                                                 scale  c
+                                        locals   x  e
 """
 
 from __future__ import annotations

@@ -186,12 +186,16 @@ def finish(
     memory = recorder.memory
     asked = asked_guards(watch.asked, memory, call, before)
     described = [_result(leaf, call, recorder) for leaf in found]
+    # Slots in use, and those among them that the function made and that something still
+    # holds: state, which outlives the call as results do.
     used = {v.slot for i in recorder.instructions for v in i.views()}
     used |= {leaf.view.slot for leaf in described if isinstance(leaf, NewLeaf)}
     alive = _alive(memory, used, described)
     owners, gradients = _owners(memory, used)
     kept = [(leaf, view) for leaf, view in gradients if memory.slots[view.slot].made]
     explained = {view.slot for _, view in kept}
+    # What has changed while the function ran: an effect if it was there before, since
+    # no replay would repeat it; else an object that the function made itself.
     gone = list(changed(watch.guards))
     effects = [guard for guard in gone if is_effect(guard, earlier)]
     made = set(map(id, gone)) - set(map(id, effects))
@@ -274,6 +278,8 @@ def _owners(
     slots = {
         id(slot.array): slot.index for slot in memory.slots if slot.array is not None
     }
+    # Memory does not know its tensor: all tensors of the process are looked at, frozen
+    # ones (`gc.freeze`) only where memory is left without an owner.
     owners = _nearest(_tensors_among(gc.get_objects()), slots)
     found = (memory.slots[index] for index in used - owners.keys())
     # Read-only ones are AutoCalc's own numbers.
@@ -338,6 +344,8 @@ def _bindings(
         if slot.made:
             continue
         owner = owners.get(index)
+        # In the order of what is known best: a copy for constants, the number of an
+        # argument, a leaf's gradient, a tensor; else the memory itself.
         if slot.kept:
             slot.replace(slot.array.copy())
             bindings[index] = Constant(slot.array)

@@ -127,10 +127,14 @@ class FunctionWatch:
     # ---- what runs -----------------------------------------------------------------
 
     def _event(self, frame: FrameType, event: str, arg: Any) -> None:
+        # Inside a kernel, or the host's own work, nothing is looked at: that is one
+        # call.
         if self._recording.is_inside:
             return
         if event == "call":
             code = frame.f_code
+            # One look-up for each call of a Python function; the kind of its code is
+            # found once: the user's, AutoCalc's of a kind that matters here, or "".
             kind = self._kinds.get(code)
             if kind is None:
                 kind = self._kinds[code] = kind_of(code, frame.f_globals)
@@ -222,6 +226,9 @@ class FunctionWatch:
     # ---- the user's frames ---------------------------------------------------------
 
     def _users_frame(self, frame: FrameType, code: CodeType) -> None:
+        # What this code can read, in turn: globals, variables of enclosing functions,
+        # arguments. The function that is compiled comes first; its arguments were there
+        # before, those of functions that it calls may have been made by it.
         reads, found = reads_of(code), self._found
         self._may_draw |= "random" in reads.names or "random" in reads.globals
         where = frame.f_globals
@@ -318,6 +325,8 @@ class FunctionWatch:
         if "super" in reads.globals:
             for base in filter(is_users, kind.__mro__):
                 self._found.inside(f"super() of {kind.__name__}", base, reads, code)
+        # The method is found in the first class of the method resolution order that has
+        # it. So each class before is guarded to lack it, and the object's own dict too.
         name, bases = code.co_name, kind.__mro__
         having = [base for base in bases if name in vars(base)]
         if not having:
