@@ -135,6 +135,8 @@ class Compiled:
             entry = self._entries.get(call.key)
             if entry is None:
                 entry = self._enter(call)
+            # Programs of one signature differ by the values that their guards hold; the
+            # newest is first.
             for program in entry.programs:
                 if program.holds(call):
                     return self._replay(program, call)
@@ -178,6 +180,9 @@ class Compiled:
         recording = StepRecorder(call.tensors, lenient=self._fallback)
         entry.recordings += 1
         entry.in_vain += 1
+        # 1. Run the function with everything that is recorded and watched around it.
+        #    Numbers that have varied are followed, so that comparisons with them are
+        #    seen.
         with Followed() as following:
             args, kwargs = call.followed(entry.numbers, following)
             following.captured(entry.captured)
@@ -188,6 +193,7 @@ class Compiled:
             del args, kwargs
         result = untracked(result)
         entry.numbers, entry.captured = call.numbers, watch.numbers
+        # 2. Describe what ran: calls over slots, and what each slot is.
         trace = finish(recording, call, result, before, watch, spans, earlier)
         if watch.prints and not self._warned:
             self._warned = True
@@ -196,6 +202,9 @@ class Compiled:
                 f"silent. Print outside of it. It prints at {watch.prints[0]}"
             )
             warnings.warn(message, CompileWarning, stacklevel=4)
+        # 3. Compare with earlier recordings: why there is no program yet, or numbers
+        #    among the constants that are inputs. With an integer that varied, three
+        #    recordings may agree where two do not: then offsets and sizes move with it.
         why, links = self._agree(entry, trace)
         motion = None
         if call.integers & spans.keys() and not trace.effects:

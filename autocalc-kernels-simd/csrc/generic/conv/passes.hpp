@@ -70,7 +70,9 @@ AC_INLINE void put(T* to, int64_t step, const T* from, int64_t count, bool add) 
 }
 
 // A tile's sums, without the gaps between the rows of the output. `at` counts from the
-// first column of row `row`.
+// first column of row `row`. A tile goes on over the planes' zeros: of 32 columns in
+// planes of 16 columns, 14 of which are results, 14, 2, 14 and 2 are stored, skipped,
+// stored and skipped.
 template <class T>
 void put_tile(const ConvJob<T>& job, const Pass<T>& pass, T* to, int64_t row,
               int64_t at, const T* sums, int64_t height, int64_t width,

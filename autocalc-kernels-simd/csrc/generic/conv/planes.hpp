@@ -88,7 +88,9 @@ bool conv_in_planes(const ConvCall<T>& call) {
 
 // ---- conv_dx
 
-// Packs the taps of a class; answers their count.
+// Packs the taps of a class; answers their count. 3 x 3 windows by 2 have four classes,
+// of 2 x 2, 2 x 1, 1 x 2 and 1 taps: an element of dx in an even row and column
+// (without padding) is read by rows 0 and 2 of the taps, and by columns 0 and 2.
 template <class T>
 int64_t pack_class(const ConvJob<T>& job, const Images<const T>& weight, int64_t ry,
                    int64_t rx, int64_t taps, int64_t* distances, T* packed) {
