@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What programs ask of an accelerator before they choose a device.
+"""Queries about an accelerator, for programs that choose a device.
 
 There is one where a kernel package serves a device that this machine has.
 

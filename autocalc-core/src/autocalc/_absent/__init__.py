@@ -48,7 +48,7 @@ def _why(place: str, name: str, group: Group) -> str:
 
 
 class Refusal:
-    """What a class has in place of a name: reading it raises an AttributeError."""
+    """A class attribute for an absent name: reading it raises an AttributeError."""
 
     __slots__ = ("_group", "_name", "_place")
 

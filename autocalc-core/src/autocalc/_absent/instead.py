@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What to use in place of single names that AutoCalc does not have."""
+"""Replacements of single names that AutoCalc does not have."""
 
 from __future__ import annotations
 

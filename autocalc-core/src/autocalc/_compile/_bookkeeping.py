@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a replay does around its kernels: whose memory they use, what they leave.
+"""The work of a replay around its kernels: memory before, results after.
 
 A replay of ``def step(x): return x @ w``, where `w` is a parameter (`run`):
 

@@ -18,7 +18,7 @@ TOLERANCE = {"float32": 1e-4, "float64": 1e-10}
 
 
 class State:
-    """What a program may write, as it is now."""
+    """The state that a program may write, as it is now."""
 
     def __init__(
         self, trace: Trace, generators: Sequence[Any], tensors: Sequence[Tensor]

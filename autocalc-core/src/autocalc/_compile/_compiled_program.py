@@ -116,12 +116,12 @@ class CompiledProgram:
 
     @property
     def instructions(self) -> list[Instruction]:
-        """What runs, in order."""
+        """The instructions, in order."""
         return self.program.instructions
 
     @property
     def segments(self) -> list[Segment]:
-        """What runs in one go: native code, or Python one by one."""
+        """Runs of instructions: in native code, or in Python one by one."""
         return segments(self.program)
 
     @property

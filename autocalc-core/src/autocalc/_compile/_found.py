@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What code finds when it follows its paths: every value on them gets a guard.
+"""Values that code finds on its paths: each of them gets a guard.
 
 A value that does not escape is followed along the attributes that the code takes.  Of
 one that escapes everything is guarded that the code can come to, to any depth: elements

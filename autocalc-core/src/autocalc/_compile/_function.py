@@ -48,7 +48,7 @@ MAX_GROWING = 8
 
 
 class Entry:
-    """What is known of one signature.
+    """The programs and recordings of one signature.
 
     Attributes
     ----------

@@ -70,7 +70,7 @@ class Guard:
 
     @property
     def held(self) -> Held:
-        """What keeps alive the object in which the value is found."""
+        """The reference that keeps alive the object of the value."""
         return self.place.held
 
     def get(self) -> Any:
@@ -177,7 +177,7 @@ def _parts(thing: Any) -> tuple[Any, list[Any]]:
 
 
 class Inside:
-    """What an object has inside, by a function that takes a picture of it.
+    """The inside of an object, by a function that takes a picture of it.
 
     `only_effects`: the function must not change it, and others may.
     """
@@ -218,7 +218,7 @@ class Inside:
 
 
 class Drawn:
-    """What the function takes from Python, and no replay would take: an effect."""
+    """A draw from Python, which no replay would repeat: an effect."""
 
     is_number = False
     only_effects = True

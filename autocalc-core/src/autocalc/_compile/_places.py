@@ -130,7 +130,7 @@ class Attribute:
 
 
 class Result:
-    """What a function without arguments returns: a setting that it asks for."""
+    """The result of a function without arguments: a setting that is asked for."""
 
     __slots__ = ("held", "source")
 

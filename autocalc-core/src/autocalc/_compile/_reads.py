@@ -54,7 +54,7 @@ _DYNAMIC = frozenset(
 
 
 class Path(dict[str, "Path"]):
-    """What code does with a value: the attributes that it takes, each with its path.
+    """The uses of a value by code: the attributes that it takes, each with its path.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Path(dict[str, "Path"]):
 
 
 class Reads:
-    """What one code object reads.
+    """The reads of one code object.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What must be the same for a program to stand for a call."""
+"""The key of a call: programs hold for calls with the same one."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from autocalc._compile._unchanged import Attribute, Copied, Entry, unchanged
 
 
 class Together:
-    """What a group of guards compares.
+    """The values that a group of guards compares.
 
     Attributes
     ----------

@@ -88,7 +88,7 @@ Result = NewLeaf | Copied | Given | Same
 
 @dataclass(slots=True)
 class Trace:
-    """What one run of a function did.
+    """The recording of one run of a function.
 
     Attributes
     ----------

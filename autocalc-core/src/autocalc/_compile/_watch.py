@@ -251,7 +251,7 @@ class FunctionWatch:
 
     @contextmanager
     def _perhaps_made(self) -> Iterator[None]:
-        """What is found in this block may have been made by the recorded function."""
+        """Mark values found in this block: the recorded function may have made them."""
         before, self._found.is_old = self._found.is_old, False
         try:
             yield

@@ -69,7 +69,7 @@ class Site(NamedTuple):
 
 
 class Caller(NamedTuple):
-    """What led to a call.
+    """The path to a call.
 
     Attributes
     ----------

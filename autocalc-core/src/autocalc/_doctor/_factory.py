@@ -19,7 +19,7 @@ _FORM = (
 
 
 class FactoryResult(NamedTuple):
-    """What a factory made."""
+    """The result of a factory."""
 
     model: Module
     inputs: tuple[Any, ...]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a check has to say."""
+"""The finding of a check."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the system allows this process: cores against threads, and memory."""
+"""Limits of this process by the system: cores against threads, and memory."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the graph is made of.  Nodes are data; nothing points forward.
+"""The parts of the graph.  Nodes are data; nothing points forward.
 
 An *edge* leads from a node to what made one of its inputs: another `Node` (of one
 output), an `Output` of a node of several, the `Leaf` of a tensor that the user made,

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What makes other libraries know tensors: einops.  It may import everything below."""
+"""Support for tensors in other libraries: einops.  It may import everything below."""

@@ -16,7 +16,7 @@ from autocalc._tensor import Tensor
 
 
 class AutoCalcBackend(AbstractBackend):
-    """What einops needs of a library, in this one's functions."""
+    """The backend that einops needs, by this library's functions."""
 
     framework_name = "autocalc"
 

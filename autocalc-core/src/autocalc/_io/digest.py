@@ -32,7 +32,7 @@ _CHUNK = 1 << 20
 
 
 class Digests(NamedTuple):
-    """What a file says of itself, and what it is."""
+    """The stored digest of a file, and the computed one."""
 
     stored: str
     actual: str

@@ -21,7 +21,7 @@ class RecordError(ValueError):
 
 
 class Name(NamedTuple):
-    """What a record names: never imported, never called."""
+    """A name in a record: never imported, never called."""
 
     module: str
     name: str
@@ -31,7 +31,7 @@ class Name(NamedTuple):
 
 
 class Storage(NamedTuple):
-    """What a record says of a piece of memory."""
+    """A piece of memory, as a record describes it."""
 
     dtype: Any
     key: str

@@ -29,12 +29,12 @@ class BenchmarkRow(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What identifies the row."""
+        """The key of the row."""
         return f"{self.kernel} {self.operands}"
 
     @property
     def free(self) -> dict[str, Any]:
-        """What a call says of its result, where the inputs say nothing."""
+        """The shape and dtype of the result, where the inputs leave them open."""
         if self.shape is None:
             return {}
         return {"shape": self.shape, "dtype": TABLE[self.kernel].dtypes[0]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a kernel set of a device hands over: that device's arrays."""
+"""The interface of a device's kernel set to that device's arrays."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a kernel package hands over: kernel sets and their implementations."""
+"""The interface of kernel packages: kernel sets and their implementations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Function = Callable[..., None]
 
 
 class DispatchKey(NamedTuple):
-    """What a decision may depend on.
+    """The key of a decision.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Allocator(Protocol):
 
 
 class PoolTimes(NamedTuple):
-    """What the threads of a kernel set's pool did in a stretch of time, in nanoseconds.
+    """The activity of a pool's threads in a stretch of time, in nanoseconds.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ class PoolClock(Protocol):
 
 @runtime_checkable
 class JobRecorder(Protocol):
-    """What a `PoolClock` may do besides: record jobs, to predict many threads.
+    """A `PoolClock` that can also record jobs, to predict many threads.
 
     A job is work that threads share.  While jobs are recorded they are cut as for a
     number of threads, and their parts run one after another.

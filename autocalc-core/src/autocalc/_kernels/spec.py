@@ -79,7 +79,7 @@ class Attribute:
 
 
 class Work(NamedTuple):
-    """What a call costs at least: floating-point operations and bytes moved."""
+    """The least work of a call: floating-point operations and bytes moved."""
 
     flops: float
     bytes: float

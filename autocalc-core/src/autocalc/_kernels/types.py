@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What everything about kernels is said in: arrays, shapes, dtypes, attributes."""
+"""Types of everything about kernels: arrays, shapes, dtypes, attributes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a call costs at least: `work(*input_metas, *attributes)`."""
+"""The least work of a call: `work(*input_metas, *attributes)`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a tensor is, where it lives, and its transposes."""
+"""Properties of a tensor: its kind, its device, and its transposes."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ class Callback(UserCall):
 
     @property
     def name(self) -> str:
-        """What the function is called."""
+        """The function's name."""
         return getattr(self.function, "__qualname__", type(self.function).__name__)
 
     def __call__(self, arrays: Sequence[Any]) -> None:

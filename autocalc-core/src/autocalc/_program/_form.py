@@ -180,7 +180,7 @@ def _moved(operand: Operand, place: Callable[[View], View]) -> Operand:
 
 @dataclass(slots=True)
 class Program:
-    """What a recorded function does, without the function.
+    """A recorded function: calls of kernels over slots.
 
     Attributes
     ----------

@@ -150,7 +150,7 @@ class ShortRecorder(Recorder):
 
 
 class RequirementError(Exception):
-    """What a program requires does not hold: the function itself has to run."""
+    """A requirement of a program does not hold: the function itself has to run."""
 
 
 def required(truth: Any) -> None:

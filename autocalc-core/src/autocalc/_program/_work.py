@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an instruction costs: floating-point operations, and bytes moved."""
+"""The cost of an instruction: floating-point operations, and bytes moved."""
 
 from __future__ import annotations
 

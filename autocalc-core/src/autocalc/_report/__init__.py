@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a training writes down, and the page that is made of it.
+"""The log of a training, and the page that is made of it.
 
 `_logs` writes records, `_run` reads them again, `_page` makes the page.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What other tools left in the folder of a training: a profile, health of gradients.
+"""Files of other tools in the folder of a training: a profile, health of gradients.
 
 The files are read by their form alone.  A line of a JSONL file is a record of a step;
 it holds tables (lists of rows, as `ac.diagnostics.watch` logs them) or one row.
@@ -51,7 +51,7 @@ def companion_files(folder: Path) -> Iterator[tuple[str, str]]:
 
 @dataclass
 class _Seen:
-    """What the records of a file have."""
+    """The tables and flags in the records of a file."""
 
     #: Name of a table -> (step, row).
     tables: dict[str, list[tuple[float, Record]]] = field(default_factory=dict)

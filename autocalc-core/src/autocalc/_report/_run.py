@@ -18,7 +18,7 @@ Points = list[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Run:
-    """What is known of a training."""
+    """The facts about a training."""
 
     #: The file of records, None where the folder has other files only.
     log: Path | None

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class StateDict(OrderedDict[str, Any]):
-    """What `state_dict` returns: tensors by name, and the versions of the modules.
+    """The result of `state_dict`: tensors by name, and the versions of the modules.
 
     ``_metadata`` holds ``{"version": ...}`` by the module's dotted name.
     """

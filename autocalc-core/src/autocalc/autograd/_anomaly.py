@@ -11,7 +11,7 @@ from autocalc.errors import AutocalcWarning
 
 
 class _Mode:
-    """What holds for the process."""
+    """The setting of the process."""
 
     enabled = False
     check_nan = True

@@ -15,7 +15,7 @@ from autocalc.errors import GradError, ShapeError
 
 
 class FunctionContext:
-    """What `forward` hands to `backward`.
+    """The data that `forward` passes to `backward`.
 
     Attributes may be set freely for plain values; tensors go through
     `save_for_backward`, so that changes in place are caught and memory is freed.
@@ -51,7 +51,7 @@ class FunctionContext:
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What `save_for_backward` was given."""
+        """The tensors given to `save_for_backward`."""
         return self._to_save if self._saved is None else self._saved
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `gradcheck` is asked for by keyword, and the directions of its fast mode."""
+"""The options of `gradcheck`, and the directions of its fast mode."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ SWEEP: dict[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True)
 class StepCost:
-    """What the steps of one size cost."""
+    """The times of steps of one size."""
 
     seq_len: int
     heads: int

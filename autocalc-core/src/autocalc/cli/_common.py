@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the commands that train have in common."""
+"""The common part of commands that train."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What training on several hosts costs, on paper.
+"""The cost of training on several hosts, on paper.
 
 A step computes for ``s`` seconds a sample, two thirds of it in backward.  An all-reduce
 adds up the gradients of n hosts: a ring sends ``2 (n - 1)`` messages of ``1/n`` of the

@@ -18,7 +18,7 @@ WINDOW = 20
 
 @dataclass(frozen=True)
 class Curves:
-    """What is drawn of a training."""
+    """The curves of a training."""
 
     title: str
     #: What the x axis counts.

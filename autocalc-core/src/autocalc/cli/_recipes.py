@@ -45,22 +45,22 @@ class Recipe:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """What each label means."""
+        """The meaning of each label."""
         return tuple(self.dataset.classes)
 
     @property
     def model_shape(self) -> tuple[tuple[int, int], int, int]:
-        """What a model is built by: the images' size, hidden features, classes."""
+        """The arguments of a model: the images' size, hidden features, classes."""
         return self.size, self.hidden, len(self.classes)
 
     @property
     def transform(self) -> transforms.Normalize:
-        """What images pass through before the model sees them."""
+        """The transform of images before the model sees them."""
         return transforms.Normalize(self.mean, self.std)
 
     @property
     def augmentation(self) -> transforms.Compose:
-        """What training images pass through to be others in each epoch."""
+        """The random transform of training images in each epoch."""
         steps: list[transforms.Transform]
         steps = [transforms.RandomCrop(self.size, padding=self.shift)]
         if self.flips:

@@ -48,7 +48,7 @@ LEAST_LEVEL = 0.5e-6
 
 @dataclass(frozen=True)
 class Point:
-    """What work takes with a number of threads."""
+    """The time of work with a number of threads."""
 
     threads: int
     seconds: float

@@ -43,7 +43,7 @@ class TimedRow:
 
     @property
     def key(self) -> DispatchKey:
-        """What the dispatcher sees of the call."""
+        """The key by which the dispatcher decides the call."""
         call = KernelCall(self.spec)
         return call.key(*self.operands, *self.row.attributes, **self.row.keywords)
 

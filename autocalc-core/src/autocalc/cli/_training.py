@@ -23,7 +23,7 @@ from autocalc.nn import functional
 
 @dataclass(frozen=True)
 class Config:
-    """What a training is made of; with the seed, it says every bit of the result."""
+    """The parts of a training; with the seed, it says every bit of the result."""
 
     data: str
     model: str
@@ -41,7 +41,7 @@ class Config:
 
 @dataclass
 class History:
-    """What has been seen so far."""
+    """The progress so far."""
 
     #: The loss of each step.
     losses: list[float] = field(default_factory=list)

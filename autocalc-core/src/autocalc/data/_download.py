@@ -84,7 +84,7 @@ def download(
 
 
 class _WrongContentError(Exception):
-    """What came is not the file that was published."""
+    """The downloaded file is not the published one."""
 
 
 # URLError, timeouts and refused connections are OSError; HTTPException is what a server

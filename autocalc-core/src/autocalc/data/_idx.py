@@ -31,7 +31,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 class _Stream(Protocol):
-    """What is needed of a binary file, packed or not."""
+    """The methods needed of a binary file, packed or not."""
 
     def read(self, size: int, /) -> bytes: ...
     def readinto(self, buffer: Any, /) -> int: ...

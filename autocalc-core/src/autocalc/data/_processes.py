@@ -43,7 +43,7 @@ class _Order(NamedTuple):
 
 
 class _Failure(NamedTuple):
-    """What a worker raised, as text: the error itself may not travel."""
+    """The error of a worker, as text: the error itself may not travel."""
 
     error: str
     trace: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a transform is, and how several are put together."""
+"""Transforms, and their composition."""
 
 from __future__ import annotations
 

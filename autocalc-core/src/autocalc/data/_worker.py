@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What makes the batches: in the caller's thread, a worker thread or a process."""
+"""The maker of batches: in the caller's thread, a worker thread or a process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from autocalc.data._shuffle import generator_of_batch
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """What a worker of a loader knows about itself.
+    """A loader's worker, as it knows itself.
 
     Attributes
     ----------
@@ -90,12 +90,12 @@ class Task(NamedTuple):
 
 
 class End:
-    """What a worker answers when its iterable data set has no more samples."""
+    """A worker's answer when its iterable data set has no more samples."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What every worker of a loader does."""
+    """The work of every worker of a loader."""
 
     dataset: Any
     collate_fn: Callable[[Any], Any] | None

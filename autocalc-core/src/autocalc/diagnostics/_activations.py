@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What layers give: statistics of their outputs, and which look wrong."""
+"""Outputs of layers: their statistics, and which look wrong."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class ActivationStats(Block, Report):
 
     @property
     def flags(self) -> list[Flag]:
-        """What looks wrong, in the same order."""
+        """The problems found, in the same order."""
         tallies = self._tallies.values()
         return [flag for tally in tallies for flag in tally.flags(self._limits)]
 

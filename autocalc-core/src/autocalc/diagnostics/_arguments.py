@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What diagnostics are given: models and thresholds."""
+"""Arguments of diagnostics: models and thresholds."""
 
 from __future__ import annotations
 

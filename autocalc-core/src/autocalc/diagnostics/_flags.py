@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What looks wrong, as data."""
+"""Problems found, as data."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def snapshot(limit: int = 10) -> Snapshot:
 
 
 class _Census:
-    """What is alive, by the array that owns the memory."""
+    """Arrays that are alive, by the array that owns the memory."""
 
     def __init__(self) -> None:
         self.held: dict[int, tuple[Any, Held]] = {}

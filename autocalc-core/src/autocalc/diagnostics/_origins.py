@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What made the arrays that are alive: noted while `memory.trace` is on."""
+"""The origins of the arrays that are alive: noted while `memory.trace` is on."""
 
 from __future__ import annotations
 

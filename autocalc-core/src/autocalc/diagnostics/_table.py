@@ -14,7 +14,7 @@ Row = Sequence[str]
 
 
 class Report:
-    """What a diagnostic found: prints as a table, `to_dict` gives it as plain data."""
+    """Findings of a diagnostic: printed as a table, plain data by `to_dict`."""
 
     def _title(self) -> str:
         raise NotImplementedError

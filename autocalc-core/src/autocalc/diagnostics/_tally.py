@@ -87,7 +87,7 @@ class Activation:
 
 
 class Tally:
-    """What is added up of one layer."""
+    """The running statistics of one layer."""
 
     def __init__(self, layer: str, operator: str, line: UserLine | None) -> None:
         self.layer, self.operator, self.line = layer, operator, line

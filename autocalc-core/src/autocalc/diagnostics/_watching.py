@@ -114,7 +114,7 @@ class Watch:
 
     @property
     def flags(self) -> list[Flag]:
-        """What looked wrong in the last step that was looked at."""
+        """The problems in the last step that was looked at."""
         return [] if self.report is None else self.report.flags
 
     def __enter__(self) -> Self:
@@ -146,7 +146,7 @@ class Watch:
 
 
 class _Looking:
-    """What is seen of one step."""
+    """The data of one step."""
 
     def __init__(self, model: Module) -> None:
         self.params = wanted(model)

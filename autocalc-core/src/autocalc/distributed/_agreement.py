@@ -21,7 +21,7 @@ _LENGTH = 256
 
 
 class DebugLevel(Enum):
-    """What ranks compare: `OFF` and `INFO` nothing, `DETAIL` each call."""
+    """The calls that ranks compare: `OFF` and `INFO` nothing, `DETAIL` each call."""
 
     OFF = "off"
     INFO = "info"

@@ -29,7 +29,7 @@ _groups: list[ProcessGroup] = []
 
 
 class GroupMember:
-    """What a rank gets from `new_group` that is not among the group's ranks.
+    """The result of `new_group` on a rank that is not in the group.
 
     Examples
     --------

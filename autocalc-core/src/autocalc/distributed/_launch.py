@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the environment says of how many processes were started, and which this is."""
+"""The number of processes and this one's rank, read from the environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MPI = (
 
 
 class Launch(NamedTuple):
-    """What a launcher said: its name, how many processes there are, which this is."""
+    """The settings of a launcher: its name, the number of processes, and this rank."""
 
     launcher: str
     size: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What distributions of numbers that are counted have in common."""
+"""The common part of distributions of counted numbers."""
 
 from __future__ import annotations
 

@@ -206,12 +206,12 @@ class Inverse(Transform):
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The constraint of its arguments."""
         return self._of.codomain
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The constraint of its results."""
         return self._of.domain
 
     @property

@@ -62,7 +62,7 @@ class ComposeTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """What it takes: values of as many dimensions as any part needs."""
+        """The constraint of its arguments: of as many dimensions as any part needs."""
         if not self.parts:
             return constraints.real
         needed = self.parts[-1].codomain.event_dim
@@ -73,7 +73,7 @@ class ComposeTransform(Transform):
 
     @property
     def codomain(self) -> Any:
-        """What it gives: values of as many dimensions as any part needs."""
+        """The constraint of its results: of as many dimensions as any part needs."""
         if not self.parts:
             return constraints.real
         needed = self.parts[0].domain.event_dim
@@ -214,13 +214,13 @@ class IndependentTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The constraint of its arguments."""
         ndims = self.reinterpreted_batch_ndims
         return constraints.independent(self.base_transform.domain, ndims)
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The constraint of its results."""
         ndims = self.reinterpreted_batch_ndims
         return constraints.independent(self.base_transform.codomain, ndims)
 

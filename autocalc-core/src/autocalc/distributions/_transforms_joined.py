@@ -169,13 +169,13 @@ class CatTransform(_Joined):
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The constraint of its arguments."""
         each = [t.domain for t in self.transforms]
         return constraints.cat(each, self.dim, self.lengths)
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The constraint of its results."""
         each = [t.codomain for t in self.transforms]
         return constraints.cat(each, self.dim, self.lengths)
 
@@ -232,12 +232,12 @@ class StackTransform(_Joined):
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The constraint of its arguments."""
         return constraints.stack([t.domain for t in self.transforms], self.dim)
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The constraint of its results."""
         return constraints.stack([t.codomain for t in self.transforms], self.dim)
 
     def _parts(self, x: Any) -> Any:

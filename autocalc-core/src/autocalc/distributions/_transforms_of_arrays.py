@@ -69,12 +69,12 @@ class ReshapeTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The constraint of its arguments."""
         return constraints.independent(constraints.real, len(self.in_shape))
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The constraint of its results."""
         return constraints.independent(constraints.real, len(self.out_shape))
 
     def _call(self, x: Any) -> Any:

@@ -318,14 +318,14 @@ class AffineTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """What it takes."""
+        """The constraint of its arguments."""
         ndims = self._event_dim
         real = constraints.real
         return constraints.independent(real, ndims) if ndims else real
 
     @property
     def codomain(self) -> Any:
-        """What it gives."""
+        """The constraint of its results."""
         return self.domain
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the parameters and values of distributions must be.
+"""Constraints of the parameters and values of distributions.
 
 Each has ``check(value)``, which tells of every element (of every vector or matrix,
 where `event_dim` says so) whether it fits.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What attention has seen: keys and values of the positions that are over."""
+"""The cache of attention: keys and values of earlier positions."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _EVALUATION_BATCH = 64
 
 @dataclass(frozen=True)
 class TextConfig:
-    """What a training is made of; with the text, it says every bit of the result.
+    """The parts of a training; with the text, it says every bit of the result.
 
     `heads`, `d_ff`, `positions`, `norm` and `activation` are of the transformer alone.
 
@@ -111,7 +111,7 @@ class TextConfig:
 
 @dataclass
 class TextHistory:
-    """What has been seen so far.
+    """The progress so far.
 
     Examples
     --------

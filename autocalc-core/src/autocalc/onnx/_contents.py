@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the memory of a recording holds, as values of a graph.
+"""The contents of a recording's memory, as values of a graph.
 
 A recording sees strided views of memory; a graph has values and no memory.  Each slot
 is a list of *pieces*, views with the value that was written there.  A view that is read
@@ -84,7 +84,7 @@ def place_of(view: View) -> StridedView:
 
 
 class Contents:
-    """What one slot holds."""
+    """The contents of one slot."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph

@@ -20,7 +20,7 @@ _INT64 = np.dtype(np.int64)
 
 
 class Value(NamedTuple):
-    """What a node gives, an input or a constant array."""
+    """A value: a node's result, an input or a constant array."""
 
     name: str
     shape: Shape

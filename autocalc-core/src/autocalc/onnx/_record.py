@@ -21,7 +21,7 @@ from autocalc.nn import Module
 
 
 class CallRecord(NamedTuple):
-    """What a call did.
+    """The recording of a call.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ from autocalc.optim._settings import settings_of
 
 
 class _Adam(CountingOptimizer):
-    """What both have; they differ in how they decay weights."""
+    """The common part; they differ in how they decay weights."""
 
     _decoupled: bool
 

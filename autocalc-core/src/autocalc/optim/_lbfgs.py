@@ -287,7 +287,7 @@ class LBFGS(Optimizer):
 
 
 class _Loss(NamedTuple):
-    """What the closure returned, and the loss and its flat gradient."""
+    """The result of the closure, and the loss and its flat gradient."""
 
     result: Any
     loss: float

@@ -58,7 +58,7 @@ class ModuleCall:
 
 
 class Key(NamedTuple):
-    """What calls have in common; a kernel of None is Python after the last one."""
+    """The key of calls in one row; a kernel of None is Python after the last one."""
 
     kernel: Kernel | None
     site: Site | None
@@ -107,7 +107,7 @@ class StepSpan(NamedTuple):
 
 
 class Account:
-    """What a recording comes to.
+    """The account of a recording.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ def _steps(events: list[tuple[Any, ...]], start: int, stop: int) -> list[StepSpa
 
 
 class Own(NamedTuple):
-    """What a kernel's call took less what the kernels took that it called."""
+    """The time of a kernel's call without the kernels that it called."""
 
     time: int
     waited: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What would help most: what running at the machine's roof would save of a step."""
+"""Advice: the time of a step that running at the machine's roof would save."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Saving(NamedTuple):
 
 
 class Advice:
-    """What would help, in words by `str`.
+    """A piece of advice, in words by `str`.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ from autocalc.profiler._recording import Recording
 
 
 class Instruments:
-    """What a profile puts in the place of methods, and takes away again.
+    """The replacements of methods by a profile, and their removal.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What this machine can do at most: measured when it is asked for, and kept.
+"""The peaks of this machine: measured when it is asked for, and kept.
 
 The peak of arithmetic is that of large matrix products.  The peak of memory depends on
 how much is moved, as caches are faster than memory: it is measured at several sizes,
@@ -45,7 +45,7 @@ SECONDS, TURN = 0.06, 0.002
 
 
 class Peaks(NamedTuple):
-    """What this CPU does at most on a number of threads.
+    """The peaks of this CPU on a number of threads.
 
     Attributes
     ----------

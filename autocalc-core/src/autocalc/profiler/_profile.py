@@ -174,7 +174,7 @@ class profile:
 
     @property
     def _ended(self) -> Account:
-        """What the recording came to."""
+        """The account of the recording."""
         if self._account is None:
             message = "profile: there are no results before the end of its block."
             raise ConfigError(message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What happens while a profile runs, as a list of events.
+"""The events while a profile runs, as a list.
 
 Recording is a way to dispatch: a selection whose decisions are wrapped, so that a
 program which is not profiled pays nothing.  Events are plain tuples, made sense of when
@@ -54,7 +54,7 @@ class Kernel(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What a table calls it."""
+        """Its name in a table."""
         if self.name == "elementwise_chain":
             return ", ".join(self.names) or self.name
         return self.name

@@ -81,7 +81,7 @@ class Row:
 
 
 class _Group:
-    """What has been added to a row, and its work."""
+    """The sums of a row, and its work."""
 
     def __init__(self, name: str) -> None:
         self.row = Row(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What proves operators and kernels: gradient checks, comparisons, conformance."""
+"""Proofs of operators and kernels: gradient checks, comparisons, conformance."""
 
 from __future__ import annotations
 

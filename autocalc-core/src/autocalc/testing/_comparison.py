@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `compare_kernels` found: a table, the failures, and a script of the worst."""
+"""The result of `compare_kernels`: a table, the failures, and a script of the worst."""
 
 from __future__ import annotations
 

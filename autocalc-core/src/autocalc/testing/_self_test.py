@@ -52,7 +52,7 @@ GROSS = 8.0
 
 
 class Fault(Exception):
-    """What the whole set is at fault for."""
+    """The fault of the whole set."""
 
 
 class Notes:

@@ -99,7 +99,7 @@ class Explanation:
 
     @property
     def advice(self) -> str:
-        """What would change the choice."""
+        """The ways to change the choice."""
         others = [
             c.name
             for c in self.candidates
@@ -251,7 +251,7 @@ class SetLine:
 
 @dataclass(frozen=True)
 class Report:
-    """What is installed, chosen and refused; print it.
+    """Sets that are installed, chosen and refused; print it.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What control groups of Linux allow this process: cores and memory.
+"""Limits of this process by control groups of Linux: cores and memory.
 
 A group is bound by its own limits and by those of every group around it.  Both versions
 are read: in version 2 one tree holds all limits, in version 1 each controller has a

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What this CPU can do, and how many of its cores may be used."""
+"""The features of this CPU, and how many of its cores may be used."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What self-tests of kernel sets found on this machine, one small file for each.
+"""Results of self-tests of kernel sets on this machine, one small file for each.
 
 A record holds for one set of one package on one CPU, as long as the package's files are
 what they were: their sizes and times are looked at, and where these differ, a hash of
@@ -41,7 +41,7 @@ class File(NamedTuple):
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """What the self-test of a set found.
+    """The result of a set's self-test.
 
     Attributes
     ----------

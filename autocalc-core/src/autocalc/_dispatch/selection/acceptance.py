@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a kernel set answers to a call: whether it takes it, how, or why not."""
+"""The answer of a kernel set to a call: whether it takes it, how, or why not."""
 
 from __future__ import annotations
 

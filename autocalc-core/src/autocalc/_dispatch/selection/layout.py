@@ -57,7 +57,7 @@ def empty_as(empty: Empty, shape: Shape, dtype: DType, *operands: Array) -> Arra
 
 
 class LayoutPlan(NamedTuple):
-    """What a call does so that its results are channels-last.
+    """The copies and layouts of a call whose results are channels-last.
 
     Attributes
     ----------

@@ -137,7 +137,7 @@ class Candidate(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What was chosen for a call, and what sets before it answered."""
+    """The choice for a call, and the answers of sets before it."""
 
     name: str
     entry: Entry
@@ -149,7 +149,7 @@ Locked = Callable[[DispatchKey], "str | None"]
 
 
 class Order(NamedTuple):
-    """What `use` changes for the process, and puts back."""
+    """The state of the process that `use` changes and restores."""
 
     choices: tuple[str, ...] | None
     only: bool
@@ -163,7 +163,7 @@ class Order(NamedTuple):
 
 
 class PrecisionDecision(NamedTuple):
-    """What a selection has decided under a precision of products that is not set."""
+    """The decisions of a selection under a precision of products that is not set."""
 
     tables: list[dict[Any, Any]]
     remembered: dict[bytes, Any] | None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a context may change: whether gradients are recorded, and which kernels run.
+"""The state of a context: whether gradients are recorded, and which kernels run.
 
 One object in one context variable, so that an operator looks at one place.  A state
 is never changed once others can see it; `derive` makes the next one.

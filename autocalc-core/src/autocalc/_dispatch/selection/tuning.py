@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `autocalc tune` measured on this machine, and what follows for a call.
+"""Measurements by `autocalc tune` on this machine, and the choices that follow.
 
 A record holds, for calls of models' sizes, the seconds that each kernel set took.  It
 orders the sets for calls that are like a measured one: the same kernel, dtypes, layouts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What shapes fit each other in a convolution: for the rules and for users' calls.
+"""Checks of the shapes of a convolution: for the rules and for users' calls.
 
 The caller gives the names of the operator and of its input, as the reader of the error
 knows them.

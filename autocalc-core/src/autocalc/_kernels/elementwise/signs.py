@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What floating-point numbers are made of: signs, ends, and the bits of neighbours."""
+"""The parts of floating-point numbers: signs, ends, and the bits of neighbours."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What normalisations of channels share: checks, statistics, samples."""
+"""The common part of normalisations of channels: checks, statistics, samples."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is done to all gradients at once: their norm, and scaling by a factor."""
+"""Operations on all gradients at once: their norm, and scaling by a factor."""
 
 from __future__ import annotations
 

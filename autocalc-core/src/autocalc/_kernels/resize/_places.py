@@ -31,7 +31,7 @@ class Tap(NamedTuple):
 
 
 class AxisTap(NamedTuple):
-    """What a place reads along one axis: pixel, weight, and slope of the weight."""
+    """One tap of a place along one axis: pixel, weight, and slope of the weight."""
 
     pixel: Array
     weight: Array

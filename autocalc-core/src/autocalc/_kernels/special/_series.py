@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the formulas of special functions have in common; they compute in float64."""
+"""Common parts of the formulas of special functions; they compute in float64."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the functions have in common: the checks of their arguments."""
+"""The checks of arguments that functions have in common."""
 
 from __future__ import annotations
 

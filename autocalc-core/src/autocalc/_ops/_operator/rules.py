@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a node knows of its operator: the backward rule, and what that saves."""
+"""A node's description of its operator: the backward rule, and what that saves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPS: list[Op] = []
 
 
 class Op:
-    """What a node knows of its operator."""
+    """A node's description of its operator."""
 
     __slots__ = (
         "function",

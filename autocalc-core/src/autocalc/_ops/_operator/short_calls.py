@@ -50,7 +50,7 @@ class Result(NamedTuple):
 
 
 class ShortCall(NamedTuple):
-    """What a call does, without the function.
+    """A recorded call, without the function.
 
     Attributes
     ----------
@@ -314,7 +314,7 @@ def _compare(a: Any, b: Any, *, undefined: bool = False) -> None:
 
 
 class ShortProgram:
-    """What Python runs in the place of a function."""
+    """The short call that Python runs in the place of a function."""
 
     __slots__ = ("_call", "_executor", "_is_new", "_results")
 

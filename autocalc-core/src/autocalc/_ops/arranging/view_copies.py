@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What views see, in memory of its own: `narrow_copy` and its like."""
+"""Copies of views: `narrow_copy` and its like."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ __all__ = ["frexp", "ldexp"]
 
 
 class Parts(NamedTuple):
-    """What `frexp` returns."""
+    """The result of `frexp`."""
 
     mantissa: Tensor
     exponent: Tensor

@@ -97,7 +97,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 class SlogdetResult(NamedTuple):
-    """What `slogdet` returns."""
+    """The result of `slogdet`."""
 
     sign: Tensor
     logabsdet: Tensor

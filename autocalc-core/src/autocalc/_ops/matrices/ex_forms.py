@@ -25,21 +25,21 @@ from autocalc.errors import LinAlgError
 
 
 class InvExResult(NamedTuple):
-    """What `inv_ex` returns."""
+    """The result of `inv_ex`."""
 
     inverse: Tensor
     info: Tensor
 
 
 class SolveExResult(NamedTuple):
-    """What `solve_ex` returns."""
+    """The result of `solve_ex`."""
 
     result: Tensor
     info: Tensor
 
 
 class CholeskyExResult(NamedTuple):
-    """What `cholesky_ex` returns."""
+    """The result of `cholesky_ex`."""
 
     L: Tensor
     info: Tensor

@@ -115,7 +115,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 class QRResult(NamedTuple):
-    """What `qr` returns."""
+    """The result of `qr`."""
 
     Q: Tensor
     R: Tensor
@@ -214,7 +214,7 @@ def _away(k: Any, g: Any, u: Any) -> Any:
 
 
 class SVDResult(NamedTuple):
-    """What `svd` returns."""
+    """The result of `svd`."""
 
     U: Tensor
     S: Tensor
@@ -317,7 +317,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 class EighResult(NamedTuple):
-    """What `eigh` returns."""
+    """The result of `eigh`."""
 
     eigenvalues: Tensor
     eigenvectors: Tensor

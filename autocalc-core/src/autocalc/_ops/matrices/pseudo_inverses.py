@@ -248,7 +248,7 @@ _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
 class LstsqResult(NamedTuple):
-    """What `lstsq` returns."""
+    """The result of `lstsq`."""
 
     solution: Tensor
     residuals: Tensor

@@ -190,7 +190,7 @@ def _no_keepdim(where: str, keepdim: bool) -> None:
 
 
 class MinMax(NamedTuple):
-    """What `aminmax` returns."""
+    """The result of `aminmax`."""
 
     min: Tensor
     max: Tensor

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What depends on an order of elements: sorting, searching, scans."""
+"""Functions that depend on an order of elements: sorting, searching, scans."""

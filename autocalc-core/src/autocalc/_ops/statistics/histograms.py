@@ -28,14 +28,14 @@ from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
 class Histogram(NamedTuple):
-    """What the bins hold, and where they begin and end."""
+    """The amounts of the bins, and their edges."""
 
     hist: Tensor
     bin_edges: Tensor
 
 
 class HistogramDD(NamedTuple):
-    """What the bins hold, and for each dimension where they begin and end."""
+    """The amounts of the bins, and their edges in each dimension."""
 
     hist: Tensor
     bin_edges: tuple[Tensor, ...]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a tensor is: its kind of dtype, its size."""
+"""Inspection of a tensor: its kind of dtype, its size."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from autocalc.nn._functional.multihead import Heads, Projections
 
 
 class Attention(NamedTuple):
-    """What the steps need to know of a layer."""
+    """The settings of a layer that the steps need."""
 
     where: str
     heads: int
@@ -38,7 +38,7 @@ class Attention(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What one call asks for; see `nn.MultiheadAttention.forward`."""
+    """The options of one call; see `nn.MultiheadAttention.forward`."""
 
     key_padding_mask: Tensor | None
     need_weights: bool

@@ -11,7 +11,7 @@ from autocalc.nn._module.module import Module
 
 
 class _DropoutBase(Module):
-    """What they have: the probability, and whether the input is written to."""
+    """The common part: the probability, and whether the input is written to."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         check_switches(type(self).__name__, inplace=inplace)

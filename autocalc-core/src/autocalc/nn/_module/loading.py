@@ -115,7 +115,7 @@ def load_from_state_dict(
 
 
 class Taking:
-    """What one module takes of a state."""
+    """The part of a state that one module takes."""
 
     def __init__(
         self,

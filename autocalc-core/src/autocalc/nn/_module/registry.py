@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a module knows of its own attributes: their kinds, and views by kind.
+"""The registry of a module's attributes: their kinds, and views by kind.
 
 Parameters, buffers and submodules are ordinary attributes, so that reading one costs
 what any attribute costs; the module keeps only their names, in order, with their kind.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What modules were, put back if something goes wrong."""
+"""The earlier state of modules, restored if something goes wrong."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ EXTRA = "_extra_state"
 
 
 class IncompatibleKeys(NamedTuple):
-    """What `load_state_dict` did not find, and what it found and did not need."""
+    """Keys that `load_state_dict` did not find, and those that it did not need."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a module is made of: its attributes by kind, and the tree below it."""
+"""The parts of a module: its attributes by kind, and the tree below it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _ARRAY: Any = Tensor.__dict__["_array"]
 
 
 class _Uninitialized(Tensor):
-    """What both have: a dtype, and an error for everything else."""
+    """The common part: a dtype, and an error for everything else."""
 
     __slots__ = ()
 

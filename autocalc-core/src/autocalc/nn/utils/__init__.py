@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is done with parameters and gradients between two steps, and with layers."""
+"""Operations on parameters and gradients between two steps, and on layers."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

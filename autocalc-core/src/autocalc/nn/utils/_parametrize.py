@@ -27,7 +27,7 @@ _PLACE = "parametrizations"
 
 
 class _Cache:
-    """What was computed within `cached`."""
+    """Results that were computed within `cached`."""
 
     depth = 0
     values: dict[tuple[int, str], Tensor] = {}  # noqa: RUF012  there is one cache

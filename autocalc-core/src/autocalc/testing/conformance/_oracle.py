@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a call should answer: the reference in the next wider precision.
+"""The expected result of a call: the reference in the next wider precision.
 
 For float32 that is float64.  For float64 it is the long double of x86 (64 bits of
 significand), with mpmath for what NumPy lacks there; where long double is no wider,

@@ -34,7 +34,7 @@ def activation_of(where: str, activation: str | Activation) -> Activation:
 
 
 class _Layer(Module):
-    """What both layers have: two linear layers, and the order of norm and sum."""
+    """The common part: two linear layers, and the order of norm and sum."""
 
     linear1: Linear
     linear2: Linear

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _ModuleSequence(Module):
-    """What `Sequential` and `ModuleList` share: children named 0, 1, 2, ..."""
+    """The common part of `Sequential` and `ModuleList`: children named 0, 1, 2, ..."""
 
     @overload
     def __getitem__(self, index: slice) -> Self: ...

@@ -24,7 +24,7 @@ def _pairs(given: Any) -> list[tuple[str, Any]]:
 
 
 class _Named(Module):
-    """What both dicts share: a view of the attributes of one kind, by name."""
+    """The common part of both dicts: a view of the attributes of one kind, by name."""
 
     def _entries(self) -> Any:
         raise NotImplementedError

@@ -151,7 +151,7 @@ def _checked_word(where: str, padding: str, stride: tuple[int, ...]) -> str:
 
 
 class _Conv(ConvBase):
-    """What both have: their arguments, and a function that convolves."""
+    """The common part: arguments, and a function that convolves."""
 
     _function: ClassVar[Callable[..., Tensor]]
 

@@ -17,7 +17,7 @@ from autocalc.nn._layers.convolutions.conv import ConvBase, Sizes
 
 
 class _ConvTranspose(ConvBase):
-    """What both have: more at the end of the output, and sizes asked for."""
+    """The common part: more at the end of the output, and sizes asked for."""
 
     _transposed = True
     _function: ClassVar[Callable[..., Tensor]]

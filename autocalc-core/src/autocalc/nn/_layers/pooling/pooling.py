@@ -16,7 +16,7 @@ Sizes = int | tuple[int, ...]
 
 
 class _Pool(Module):
-    """What windows have: sizes and steps, kept as they were given."""
+    """The common part of windows: sizes and steps, kept as they were given."""
 
     _dims: ClassVar[int]
     _function: ClassVar[Callable[..., Any]]

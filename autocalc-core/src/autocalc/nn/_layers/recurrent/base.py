@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What recurrent networks share: layers, directions, states."""
+"""The common part of recurrent networks: layers, directions, states."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 class RNNBase(Module):
-    """What `RNN`, `LSTM` and `GRU` have in common.
+    """The common part of `RNN`, `LSTM` and `GRU`.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from autocalc.nn._module.parameter import Parameter
 
 
 class RNNCellBase(Module):
-    """What the cells have in common.
+    """The common part of the cells.
 
     Examples
     --------
