@@ -162,7 +162,7 @@ $(MADE)/$(1)$(2): $(call files,$(1)) $(HEADERS) $(MADE)/build $(5) | compiler py
 endef
 $(foreach package,$(filter-out %-core %-simd,$(PACKAGES)),\
     $(eval $(call kernel_package,$(package),,,,$(MADE)/autocalc-core)))
-# What it depends on is installed beside it: core, and NumPy, with which it is built.
+# What it depends on is installed first: core, and NumPy, with which it is built.
 $(eval $(call kernel_package,autocalc-kernels-simd,,AUTOCALC_SIMD_SETS=all,--no-deps))
 $(eval $(call kernel_package,autocalc-kernels-simd,-native,AUTOCALC_SIMD_SETS=native,--no-deps))
 

@@ -166,7 +166,7 @@ def namesakes(path: Path, texts: dict[Path, str]) -> Iterator[Path]:
 
 
 def kernels_in(path: Path) -> set[str]:
-    """Return the kernels that a C++ file names in quotes, or those beside it do."""
+    """Return the kernels that a C++ file names in quotes, or files next to it do."""
     from autocalc._kernels.table import TABLE
 
     for files in ([ROOT / path], (ROOT / path).parent.glob("*.cpp")):

@@ -366,11 +366,11 @@ def test_cuda_asks_the_package_that_serves_it(monkeypatch, mirror):
 
 test_errors_say_where_the_operands_are = refusals(
     r"""
-    ac.ones(3, device='mirror') + ac.ones(3) -> ArgumentError: operands lie on cpu and
+    ac.ones(3, device='mirror') + ac.ones(3) -> ArgumentError: operands are on cpu and
         mirror
-    ac.ones(3, device='mirror') @ ac.ones(3) -> ArgumentError: matmul: the operands lie
+    ac.ones(3, device='mirror') @ ac.ones(3) -> ArgumentError: matmul: the operands are
     ac.cat([ac.ones(3, device='mirror'), ac.ones(3)]) -> ArgumentError: cat: the
-        operands lie
+        operands are
     F.linear(ac.ones(3, device='mirror'), ac.ones(3).reshape(1, 3)) -> ArgumentError:
         linear: the op
     ac.ones(3, device='mirror').numpy() -> ArgumentError: is on mirror; use cpu

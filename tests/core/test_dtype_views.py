@@ -84,8 +84,8 @@ test_views_that_are_refused = refusals(
     ac.tensor([2], dtype=ac.int8).view(ac.bool) -> ArgumentError: view: a byte of 2 is
         no boolean, which is 0 or 1
     ac.ones(2).view(2, dtype=ac.int32) -> ArgumentError: view: `dtype`=autocalc.int32
-        stands alone
-    ac.ones(2).view(ac.int32, size=(2, 1)) -> ArgumentError: stands alone
+        excludes a shape
+    ac.ones(2).view(ac.int32, size=(2, 1)) -> ArgumentError: excludes a shape
     ac.ones(2).view(dtype='x') -> DTypeError: dtype x is not supported
     """,
     globals(),

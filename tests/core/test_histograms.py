@@ -146,7 +146,7 @@ test_what_is_refused = refusals(
     ac.histogram(X, 2.5) -> DTypeError: `bins` is 2.5; it must be an int
     ac.histogram(X, True) -> DTypeError: `bins` is True; it must be
     ac.histogram(X, 'a') -> DTypeError: `bins` is 'a'; it must be an int
-    ac.histogram(X, 2, range=(1, 0)) -> ArgumentError: the bins would lie between 1 and
+    ac.histogram(X, 2, range=(1, 0)) -> ArgumentError: the bins would be between 1 and
         0; both must be finite
     ac.histogram(X, 2, range=(0, math.inf)) -> ArgumentError: 0 and inf
     ac.histogram(X, 2, range=(0, 1, 2)) -> ArgumentError: `range` has 3 numbers; 1

@@ -296,7 +296,7 @@ test_what_is_refused = refusals(
     L.tensorinv(ac.ones(1)) -> ArgumentError: at most the 1 dimensions
     L.tensorinv(ac.ones(4, 2, 2), 2) -> ShapeError: first 2 sizes multiply to 8 and the
         others to 2; they must be equal
-    L.tensorsolve(ac.ones(2, 3, 5), ac.ones(2, 3)) -> ShapeError: tensorsolve: .* behind
+    L.tensorsolve(ac.ones(2, 3, 5), ac.ones(2, 3)) -> ShapeError: tensorsolve: .* after
         the first 2 must multiply to 6
     L.householder_product(ac.ones(2, 3), ac.ones(2)) -> ShapeError: householder_product:
         `A` has shape \(2, 3\) and `tau` \(2,\)

@@ -181,7 +181,7 @@ test_impossible_calls = refusals(
     F.linear_cross_entropy(X, W, T[:2]) -> ShapeError: `target`
     F.linear_cross_entropy(X, W, T, reduction='x') -> ArgumentError:
         linear_cross_entropy: `reduction`='x'; use 'mean', 'sum' or 'none'
-    F.linear_cross_entropy(X, W, T, label_smoothing=2) -> ArgumentError: must lie in 0
+    F.linear_cross_entropy(X, W, T, label_smoothing=2) -> ArgumentError: must be in 0
         to 1
     F.linear_cross_entropy(X, W, T, options=3) -> DTypeError: `options` is 3; it must be
         a LinearCrossEntropyOptions or None
@@ -201,7 +201,7 @@ test_impossible_calls = refusals(
     nn.LinearCrossEntropyLoss(2, 5, weight=ac.ones(4)) -> ShapeError:
         LinearCrossEntropyLoss: `weight` has shape \(4,\) for 5 classes
     nn.LinearCrossEntropyLoss(2, 5, label_smoothing=2) -> ArgumentError:
-        LinearCrossEntropyLoss: `label_smoothing`=2.0; it must lie in 0 to 1
+        LinearCrossEntropyLoss: `label_smoothing`=2.0; it must be in 0 to 1
     nn.LinearCrossEntropyLoss(2, -5) -> ArgumentError: `num_classes` is -5; it must be
         an integer, 0 or more
     nn.LinearCrossEntropyLoss(2, 5, bias=3) -> ArgumentError: LinearCrossEntropyLoss:

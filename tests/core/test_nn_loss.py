@@ -114,7 +114,7 @@ ONE, TWO = ac.ones(1), ac.ones(2)
 test_impossible_arguments = refusals(
     r"""
     F.binary_cross_entropy(TWO * 2, TWO) -> ArgumentError: from 2.0 to 2.0;
-        probabilities lie
+        probabilities are
     F.binary_cross_entropy(TWO, ONE) -> ShapeError: shape \(2,\), `target` \(1,\); they
         mu
     F.binary_cross_entropy_with_logits(TWO, ONE) -> ShapeError: _with_logits: `input`

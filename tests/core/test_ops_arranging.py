@@ -98,7 +98,7 @@ test_errors_say_what_does_not_fit = refusals(
     r"""
     X.select(0, 3) -> DimensionError: `index`=3 is out of range for dim
     X.select(0, 1.5) -> DTypeError: select: `index` is 1.5; it must be an
-    X.narrow(1, 2, 3) -> DimensionError: 3 slices from 2 on do not lie in
+    X.narrow(1, 2, 3) -> DimensionError: 3 slices from 2 on exceed
     X.split([1, 1]) -> ShapeError: split: the sizes \(1, 1\) along
     X.split(0) -> ArgumentError: parts of size 0 of dimension 0 of size 3
     X.chunk(0) -> ArgumentError: `chunks` is 0; it must be 1 or more

@@ -266,7 +266,7 @@ test_errors_say_what_does_not_fit = refusals(
     ac.zeros(0).reshape(-1, 0) -> ShapeError: cannot have the shape
     M.t().view(6) -> ShapeError: strides \(1, 3\) cannot be seen as \(6,\)
     M.permute(0, 0) -> DimensionError: no order of the 2 dimensions
-    M.flatten(1, 0) -> DimensionError: start_dim=1 lies behind
+    M.flatten(1, 0) -> DimensionError: start_dim=1 is after
     ac.ones(2, 2, 2).t() -> ShapeError: t: takes matrices
     M.expand(3, 3) -> ShapeError: cannot be expanded to \(3, 3\)
     M.expand(3) -> ShapeError: cannot be expanded
@@ -293,7 +293,7 @@ test_errors_say_what_does_not_fit = refusals(
     cross_entropy(M, ac.tensor([0])) -> ShapeError: `target` \(1,\)
     cross_entropy(M, ac.ones(2)) -> DTypeError: `target` has dtype float32
     cross_entropy(M, INDEX, reduction='x') -> ArgumentError: `reduction`='x'
-    cross_entropy(M, INDEX, label_smoothing=2) -> ArgumentError: must lie in 0
+    cross_entropy(M, INDEX, label_smoothing=2) -> ArgumentError: must be in 0
     cross_entropy(M, INDEX, ac.ones(3, requires_grad=True)) -> GradError: `weight`
         requires a gradient.*detach
     """,

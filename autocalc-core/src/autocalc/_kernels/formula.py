@@ -6,8 +6,8 @@ operators.  `over_kernels` turns it into a decomposition: the operands become `T
 whose operators call kernels of the namespace `k`, and `xp` becomes `OverKernels`.
 
 Kernels compute in the dtype of their operands, so `xp.float64` and `xp.longdouble` are
-no other dtype there: ``wide(xp, a)`` is `a`.  Numbers become constants beside the first
-term.  What depends on values is not known: `any` and `all` answer False, so a formula
+no other dtype there: ``wide(xp, a)`` is `a`.  Numbers become constants of the first term's
+dtype.  What depends on values is not known: `any` and `all` answer False, so a formula
 may ask only whether it can take a shorter path, or should mend an extreme value.
 """
 
@@ -203,7 +203,7 @@ _NAMES = {"absolute": "abs", "power": "pow", "take_along_axis": "gather"}
 
 
 class OverKernels:
-    """`xp` over the kernels of `k`, beside the array `like`."""
+    """`xp` over the kernels of `k`, with constants of the dtype of `like`."""
 
     float64 = longdouble = _AS_GIVEN
     inf, int64 = math.inf, INT64

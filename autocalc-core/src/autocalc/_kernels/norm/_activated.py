@@ -85,7 +85,7 @@ def passed(
     alpha: float,
     beta: float,
 ) -> Array:
-    """Return what passes of `g`, told by the result or by what came before it."""
+    """Return the gradient of the activation, from its result or its input."""
     if activation == "silu":
         s, other = both_sigmoids(xp, told_by)
         return g * (s * (1 + told_by * other))
