@@ -105,7 +105,7 @@ def test_an_operator(clone, in_clone):
     write_names(in_clone)
     in_clone("tests/golden/lists.py")
     assert "passed" in in_clone(*QUIET, "tests/core/test_golden.py")
-    tests = ("tests/core/test_ops_pointwise.py", "tests/kernels/test_oracle.py")
+    tests = ("tests/core/test_derivatives.py", "tests/kernels/test_oracle.py")
     check_operator(in_clone, "cbrt", *tests)
     program = (
         "x = ac.tensor([8.0, -27.0]); y = x.cbrt_();"
@@ -123,7 +123,7 @@ def test_an_operator_with_an_attribute(clone, in_clone):
     apply(recipe, clone)
     write_names(in_clone)
     kernels = (f"tests/kernels/test_{one}.py" for one in ("table", "conformance"))
-    check_operator(in_clone, "softcap", "tests/core/test_ops_gradients.py", *kernels)
+    check_operator(in_clone, "softcap", "tests/core/test_derivatives.py", *kernels)
     program = (
         "x = ac.tensor([-100.0, 0.0]); y = x.softcap_(2.0);"
         "print(ac.softcap(ac.tensor(100.0), 0.5).item(), y is x, x.tolist())"

@@ -61,8 +61,8 @@
   const headings = [...main.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter(seen);
   for (const heading of headings) {
     const level = Number(heading.localName[1]);
-    if (level > last + 1) found.add(`${named(heading)} comes after a heading of level
-    ${last}`); last = level;
+    if (level > last + 1) found.add(`${named(heading)} comes after a heading of level ${last}`);
+    last = level;
   }
   const first = headings.filter((heading) => heading.localName === "h1").length;
   if (first !== 1) found.add(`${first} headings of level 1`);

@@ -27,7 +27,7 @@ from rich.progress import track
 import autocalc as ac
 from autocalc.cli._timing import TimedRow
 from benchmarks.compiler import AWAY_FROM_BLOCKS, compiled, known_flags
-from benchmarks.kernels.cases import ROWS, Row, arguments
+from benchmarks.kernels.cases import ROWS, BenchmarkRow, arguments
 from benchmarks.peers import BOUND, QUIET, ROOT, Peer, started, worker
 from benchmarks.tables import Cells, console
 
@@ -46,14 +46,14 @@ ROUND_SECONDS = 0.03
 class Result(NamedTuple):
     """A row, measured."""
 
-    row: Row
+    row: BenchmarkRow
     rate: float  # GFLOP/s or GB/s
     peak: float  # of the same rounds, nan without a compiler
     share: float  # of the peak
     faster: dict[str, float]  # than each rival; nan where it has no such thing
 
 
-def measure(row: Row, peers: dict[str, Peer], rounds: int) -> Result:
+def measure(row: BenchmarkRow, peers: dict[str, Peer], rounds: int) -> Result:
     """Let all peers run a row in turn."""
     calls = {}
     for name, peer in peers.items():
@@ -80,7 +80,7 @@ def measure(row: Row, peers: dict[str, Peer], rounds: int) -> Result:
     return Result(row, rate, best / statistics.median(peak) / 1e9, share, faster)
 
 
-def _case(peer: str, row: Row) -> str:
+def _case(peer: str, row: BenchmarkRow) -> str:
     if peer == "peak":
         return "fma" if row.by_products else "axpy"
     return row.name

@@ -3,9 +3,10 @@
 
 import numpy as np
 import pytest
+from tests.simd.products import subject_of
 from tests.simd.test_conv_channels_last import WAYS, last
 from tests.simd.test_conv_channels_last import sample_of as last_sample_of
-from tests.simd.test_convolutions import LIES, SETS, subject_of
+from tests.simd.test_convolutions import LIES, SETS
 from tests.simd.test_convolutions import sample_of as sample_in_planes_of
 
 from autocalc._kernels.norm._activated import SAMPLED

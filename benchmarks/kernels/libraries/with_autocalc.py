@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from benchmarks.kernels.cases import PYTORCH_NAMES, Row
+from benchmarks.kernels.cases import PYTORCH_NAMES, BenchmarkRow
 from benchmarks.worker import Run
 
 import autocalc as ac
@@ -42,7 +42,7 @@ PUBLIC: dict[str, Callable[..., object]] = {
 }
 
 
-def bind(row: Row, operands: list[Any]) -> Run:
+def bind(row: BenchmarkRow, operands: list[Any]) -> Run:
     """Return the call of a row."""
     function = PUBLIC.get(row.kernel)
     if function is None:

@@ -6,9 +6,10 @@ operators.  `over_kernels` turns it into a decomposition: the operands become `T
 whose operators call kernels of the namespace `k`, and `xp` becomes `OverKernels`.
 
 Kernels compute in the dtype of their operands, so `xp.float64` and `xp.longdouble` are
-no other dtype there: ``wide(xp, a)`` is `a`.  Numbers become constants of the first term's
-dtype.  What depends on values is not known: `any` and `all` answer False, so a formula
-may ask only whether it can take a shorter path, or should mend an extreme value.
+no other dtype there: ``wide(xp, a)`` is `a`.  Numbers become constants of the dtype
+of the first term.  What depends on values is not known: `any` and `all` answer False,
+so a formula may ask only whether it can take a shorter path, or should mend an extreme
+value.
 """
 
 from __future__ import annotations
