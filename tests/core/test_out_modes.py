@@ -101,11 +101,11 @@ def test_out_holds_the_result_in_every_mode(name):
     function, count = FUNCTIONS[name], 0
     for operands, settings, wanted in modes(name):
         outs = [ac.empty(0, dtype=x.dtype) for x in wanted]
-        alone = len(outs) == 1 and isinstance(
-            function(*operands, **settings), ac.Tensor
-        )
+        plain = function(*operands, **settings)
+        alone = isinstance(plain, ac.Tensor)
         ac.manual_seed(0)
         got = function(*operands, **settings, out=outs[0] if alone else tuple(outs))
+        assert type(got) is type(plain)
         for made, out, one in zip([got] if alone else got, outs, wanted, strict=True):
             assert made is out, settings
             assert out.shape == one.shape, settings
