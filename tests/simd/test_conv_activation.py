@@ -3,15 +3,15 @@
 
 import numpy as np
 import pytest
-from tests.simd.products import subject_of
+from tests.simd.products import SETS, needs_sets, subject_of
 from tests.simd.test_conv_channels_last import WAYS, last
 from tests.simd.test_conv_channels_last import sample_of as last_sample_of
-from tests.simd.test_convolutions import LIES, SETS
+from tests.simd.test_convolutions import LIES
 from tests.simd.test_convolutions import sample_of as sample_in_planes_of
 
 from autocalc._kernels.norm._activated import SAMPLED
 
-pytestmark = pytest.mark.skipif(not SETS, reason="the SIMD package is not installed")
+pytestmark = needs_sets
 
 CALLS = 18
 KERNELS = {
