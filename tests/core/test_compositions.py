@@ -28,8 +28,8 @@ test_refused = refusals(
     ac.slice_scatter(3, x) -> DTypeError: slice_scatter: needs a Tensor, not int
     ac.select_scatter(x, 1.0, 0, 0) -> DTypeError: select_scatter: needs a Tensor, not
         float
-    ac.narrow_copy(x, 0, 9, 1) -> DimensionError: narrow: 1 slices from 9 on do not lie
-        in dimension 0
+    ac.narrow_copy(x, 0, 9, 1) -> DimensionError: narrow: 1 slices from 9 on exceed
+        dimension 0
     ac.gcd(ac.ones(2), ac.arange(2)) -> DTypeError: gcd: got float32 and int64; both
         must hold integers
     ac.lcm(*[ac.arange(2) > 0] * 2) -> DTypeError: lcm: takes numbers, not bool
@@ -145,7 +145,7 @@ test_refused = refusals(
     ac.ones(3).cauchy_(0, -1) -> ArgumentError: cauchy_: `sigma` is -1; it must be
         positive
     ac.arange(3).cauchy_() -> DTypeError: cauchy_: takes floats, not int64
-    ac.ones(3).geometric_(1.0) -> ArgumentError: geometric_: `p` is 1.0; it must lie
+    ac.ones(3).geometric_(1.0) -> ArgumentError: geometric_: `p` is 1.0; it must be
         between 0 and 1
     """,
     globals(),
