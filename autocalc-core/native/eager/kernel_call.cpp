@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Operators of any kernel, and any kernel on arrays: `nary` of core's `_ops/_operator/factories.py`,
-// `KernelCall.run` of its `_dispatch/selection/call.py`.
+// Operators of any kernel, and any kernel on arrays: `nary` of core's
+// `_ops/_operator/factories.py`, `KernelCall.run` of its `_dispatch/selection/call.py`.
 #include "eager/arrays.hpp"
 #include "eager/calls.hpp"
 
@@ -275,7 +275,8 @@ PyObject* record_product(const Product& k, PyObject* x, PyObject* y, Ref out) {
     return node ? new_tensor(std::move(out), std::move(node)) : nullptr;
 }
 
-// `product` of core's `_ops/matrices/matmul.py`: a decision is kept under both operands alone.
+// `product` of core's `_ops/matrices/matmul.py`: a decision is kept under both operands
+// alone.
 PyObject* call_product(PyObject* self, PyObject* const* args, std::size_t nargsf,
                        PyObject* keywords) {
     const Product& k = kind_of<Product>(self);

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from autocalc._kernels.types import Array, DType, Shape
+from autocalc._kernels.samples import Array, DType, Shape
 
 
 class DeviceLibrary(Protocol):

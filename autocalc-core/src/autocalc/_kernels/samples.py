@@ -12,7 +12,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from autocalc._kernels.types import Array, Attributes, DType, Shape
+#: Of everything about kernels: the device's array, NumPy's on CPUs; sizes; attributes.
+Array: TypeAlias = Any
+Shape: TypeAlias = tuple[int, ...]
+DType: TypeAlias = "np.dtype[Any]"
+Attributes: TypeAlias = tuple[Any, ...]
 
 #: Lengths around every vector width (4, 8, 16, 32, 64 lanes) and unrolled loop.
 TAILS = (

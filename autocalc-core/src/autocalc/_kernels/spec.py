@@ -14,8 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from autocalc._kernels.cases import Case
-from autocalc._kernels.samples import Make, Sample
-from autocalc._kernels.types import Array, Attributes, DType, Shape
+from autocalc._kernels.samples import Array, Attributes, DType, Make, Sample, Shape
 
 __all__ = [
     "Array",

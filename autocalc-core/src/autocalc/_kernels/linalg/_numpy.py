@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.rules import FLOAT64, broadcast_shapes
-from autocalc._kernels.types import Array
+from autocalc._kernels.samples import Array
 
 _umath_linalg: Any
 try:
