@@ -71,7 +71,7 @@ def activated(xp: Any, z: Array, activation: str, alpha: float, beta: float) -> 
     if activation == "hardtanh":
         return xp.minimum(xp.maximum(z, alpha), beta)
     if activation == "leaky_relu":
-        return xp.where(z > 0, z, z * alpha)
+        return leaky(xp, z, z, alpha)
     if activation == "hardswish":
         return hardswish_of(xp, z)
     return z * sigmoid_of(xp, z) if activation == "silu" else z
@@ -80,23 +80,26 @@ def activated(xp: Any, z: Array, activation: str, alpha: float, beta: float) -> 
 def passed(
     xp: Any,
     g: Array,
-    told_by: Array | None,
+    known: Array | None,
     activation: str,
     alpha: float,
     beta: float,
 ) -> Array:
-    """Return the gradient of the activation, from its result or its input."""
+    """Return the gradient of the activation.
+
+    `known` is its input for those of `BY_INPUT`, else its result.
+    """
     if activation == "silu":
-        s, other = both_sigmoids(xp, told_by)
-        return g * (s * (1 + told_by * other))
+        s, other = both_sigmoids(xp, known)
+        return g * (s * (1 + known * other))
     if activation == "hardswish":
-        return hardswish_backward_formula(xp, g, told_by)
+        return hardswish_backward_formula(xp, g, known)
     if activation == "leaky_relu":
-        return leaky(xp, g, told_by, alpha)
+        return leaky(xp, g, known, alpha)
     if activation == "relu":
-        return relu_backward_formula(xp, g, told_by)
+        return relu_backward_formula(xp, g, known)
     if activation == "hardtanh":
-        return hardtanh_backward_formula(xp, g, told_by, alpha, beta)
+        return hardtanh_backward_formula(xp, g, known, alpha, beta)
     return g
 
 

@@ -222,11 +222,11 @@ def _(
     dweight: Array | None = None,
     dbias: Array | None = None,
 ) -> tuple[Array | None, ...]:
-    told_by = out
+    known = out
     if activation in BY_INPUT:
         h, _ = by_statistics(xp, x, mean, var, eps)
-        told_by = affine(h, other, weight, bias)
-    through = passed(xp, wide(xp, g), told_by, activation, alpha, beta)
+        known = affine(h, other, weight, bias)
+    through = passed(xp, wide(xp, g), known, activation, alpha, beta)
     grads = batch_norm_backward_formula(
         xp, through, wide(xp, x), mean, var, weight, eps, want=want & 0b111,
         dweight=dweight, dbias=dbias,
@@ -258,8 +258,8 @@ def _(
     eps_, activation, alpha, beta = attributes[:4]
     parts = (x, other, mean, var, weight, bias)
     z = before(np, np.asarray(x, np.float64), *parts[1:], eps_)
-    told_by = z if activation in BY_INPUT else out
-    through = passed(np, np.asarray(g, np.float64), told_by, activation, alpha, beta)
+    known = z if activation in BY_INPUT else out
+    through = passed(np, np.asarray(g, np.float64), known, activation, alpha, beta)
     off = np.zeros(g.shape)
     if activation in BY_INPUT:
         moved = before_budget(z, (*parts, eps_), eps)
