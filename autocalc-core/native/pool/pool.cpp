@@ -370,8 +370,8 @@ void Pool::wake_children(int part) {
     }
 }
 
-// A thread that has not come until now has nothing left to do: a worker that does not
-// get a processor in time holds no other up.
+// A thread that comes later has nothing to do: a worker that does not get a processor
+// in time holds no other up.
 void Pool::await() {
     gate_.close();
     if (!gate_.empty()) done_.wait(spins_.load(), [this] { return gate_.empty(); });

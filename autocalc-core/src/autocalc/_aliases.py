@@ -20,7 +20,7 @@ from typing import Any, cast
 
 from autocalc._absent import absence
 
-#: For each path, "module: names" of what it holds. "*" stands for all public names, and
+#: For each path its names, as "module: names". "*" means all public names, and
 #: "a=b" for the name `a`, called `b` there. Names with an underscore are not public.
 TABLE: dict[str, str] = {
     "autograd.function": "autograd: Function once_differentiable",

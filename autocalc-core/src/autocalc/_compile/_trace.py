@@ -344,7 +344,7 @@ def _bindings(
         if slot.made:
             continue
         owner = owners.get(index)
-        # In the order of what is known best: a copy for constants, the number of an
+        # The first source that is known counts: a copy for constants, the number of an
         # argument, a leaf's gradient, a tensor; else the memory itself.
         if slot.kept:
             slot.replace(slot.array.copy())

@@ -226,7 +226,7 @@ def _kind_of(code: CodeType) -> tuple[int, str]:
         return (_OPERATOR, code.co_name) if public else (_SKIP, "")
     if inside.startswith(_SILENT) or (inside.startswith("nn/") and "hooks" in inside):
         return _SKIP, ""
-    if code.co_name == "_seed":  # the backward pass has not begun
+    if code.co_name == "_seed":  # before the backward pass
         return _PHASE, "forward"
     phases = (p for start, p in _PHASES.items() if inside.startswith(start))
     return _PHASE, next(phases, "forward")

@@ -141,7 +141,7 @@ bind(Node=Node, Output=Output, Leaf=Leaf, Version=Version, next_serial=next_seri
 
 
 class Freed:
-    """Stands for saved arrays that a backward pass has freed."""
+    """The place of saved arrays that a backward pass has freed."""
 
     def __repr__(self) -> str:
         return "FREED"

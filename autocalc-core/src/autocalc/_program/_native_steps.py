@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Steps of a short program as the native engine reads them.
 
-A step is (code, object, register, sizes, strides, offset, writable).  A runtime has no
+A step is (code, object, register, sizes, strides, offset, writable).  The engine has no
 registers for constants: an operand is a register, or -1 together with an object, or -2
 with the registers of a list.
 """
@@ -66,7 +66,7 @@ class _Written:
         return self._steps.constants[register - self._steps.n_inputs]
 
     def moved(self, register: int) -> int:
-        """Return the runtime's number of a register."""
+        """Return the engine's number of a register."""
         if register < self._steps.n_inputs:
             return register
         return self._listed.get(register, register - self._less)

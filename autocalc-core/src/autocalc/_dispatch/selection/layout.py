@@ -3,7 +3,7 @@
 
 An array of shape [N, C, H, W] is channels-last where its memory is that of a
 contiguous [N, H, W, C]: a pixel's channels are neighbours.  Shapes and indices never
-show it.  A kernel whose spec allows it gives results in the layout of what it reads:
+show it.  A kernel whose spec allows it gives results in the layout of its operands:
 channels-last as soon as one of its activations is, and the others of them are
 copied into that layout here, at one place, before the kernel sees them.
 """
@@ -116,7 +116,7 @@ class LayoutPlan(NamedTuple):
 
 
 def keeps_layout(spec: KernelSpec) -> bool:
-    """Return whether results of this kernel follow the layout of what it reads."""
+    """Return whether results of this kernel follow the layout of its operands."""
     if spec.writes or spec.free:
         return False  # the caller brings the results, or says all of them
     if spec.elementwise:

@@ -10,7 +10,7 @@
 Such a function is a few checks, views and kernels.  The dtypes, shapes and strides of
 its tensors and its other arguments decide what it runs, never the elements; and it
 writes new memory alone, or its first argument, which it returns.  A call that comes
-often is recorded as a *short program* (`_short_calls.py`), which runs from then on.
+often is recorded as a *short program* (`short_calls.py`), which runs from then on.
 Calls that lead to a gradient, and all that no short program can repeat, run the
 function.
 

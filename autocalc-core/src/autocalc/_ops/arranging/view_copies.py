@@ -85,7 +85,7 @@ unsqueeze_copy = _copied(view.unsqueeze)
 
 
 def view_copy(input: Tensor, size: Sequence[int]) -> Tensor:
-    """Return a copy of what `view` returns.
+    """Return a copy of the elements in another shape.
 
     Parameters
     ----------
