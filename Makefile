@@ -19,6 +19,7 @@ PIP_INSTALL := $(PIP) install --quiet
 CORE_VENV ?= .venv-core
 TORCH_VENV ?= .venv-torch
 JAX_VENV ?= .venv-jax
+LIBRARIES_VENV ?= .venv-libraries
 # The CPU build by its full name: the plain one brings gigabytes of CUDA on Linux.
 TORCH ?= torch==2.13.0$(if $(filter Linux,$(shell uname -s)),+cpu)
 JAX ?= jax==0.10.2
@@ -315,6 +316,22 @@ $(TORCH_VENV)/made/torch: $(MADE)/venv
 	        "or name another build: make test-torch TORCH=torch==2.13.0"; exit 1; }
 	touch $@
 
+# Libraries for PyTorch without it, which they ask for: pip does not look at what they
+# need, and the list names all of it. COMPARE=1 compares their values with PyTorch's.
+COMPARE ?=
+LIBRARIES := tests/libraries/requirements.txt
+.PHONY: test-libraries
+test-libraries: install $(MADE)/test $(LIBRARIES_VENV)/made/libraries $(if $(COMPARE),$(TORCH_VENV)/made/torch) ## Run libraries for PyTorch under AutoCalc (COMPARE=1: compare with PyTorch)
+	OMP_NUM_THREADS=1 $(if $(COMPARE),LIBRARIES_TORCH=$(abspath $(TORCH_VENV))/bin/python) \
+	    LIBRARIES_PATH="$$($(LIBRARIES_VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+	    $(LIBRARIES_VENV)/bin/python -m pytest -p autocalc.torch.pytest tests/libraries $(ARGS)
+
+$(LIBRARIES_VENV)/made/libraries: $(LIBRARIES) $(MADE)/venv
+	$(call beside_venv,$(LIBRARIES_VENV))
+	$(LIBRARIES_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --no-deps \
+	    --requirement $(LIBRARIES)
+	touch $@
+
 $(JAX_VENV)/made/jax: $(MADE)/venv
 	$(call beside_venv,$(JAX_VENV))
 	$(JAX_VENV)/bin/python -m pip --disable-pip-version-check install --quiet '$(JAX)' || { \
@@ -342,8 +359,8 @@ test-mpi: install $(MADE)/test $(MPIS:%=.venv-%/made/mpi) ## Run the tests of se
 
 # ------------------------------------------------------------------------- linters
 
-.PHONY: lint lint-python lint-types lint-cpp lint-tidy
-lint: lint-python lint-types lint-cpp lint-tidy ## Run all linters and type checkers
+.PHONY: lint lint-python lint-types lint-cpp lint-tidy prose
+lint: lint-python lint-types lint-cpp lint-tidy prose ## Run all linters and type checkers
 
 lint-python: install $(MADE)/lint ## Run ruff, check which layer imports which, print the structure's figures
 	$(BIN)/ruff check
@@ -374,6 +391,9 @@ lint-tidy: install $(MADE)/lint ## Run clang-tidy over C and C++
 	        -clang-tidy-binary $(BIN)/clang-tidy $(ARGS); \
 	done
 
+prose: $(MADE)/lint ## Check spelling, plain words and long sentences of pages, docstrings and messages
+	$(BIN)/python tools/prose.py $(ARGS)
+
 .PHONY: format
 format: $(MADE)/lint ## Format all files
 	$(BIN)/ruff check --fix-only
@@ -382,17 +402,34 @@ format: $(MADE)/lint ## Format all files
 
 # -------------------------------------------------------- documentation, benchmarks
 
+# Core without its engine: pages need no compiler, and are the same on each machine.
+DOCS_VENV ?= .venv-docs
 .PHONY: docs
-docs: install $(MADE)/docs ## Build the documentation into docs/_build/html
-	$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html docs docs/_build/html
+docs: $(DOCS_VENV)/made/docs ## Build the documentation into docs/_build/html, without compiling
+	$(DOCS_VENV)/bin/python -m sphinx -W --keep-going -q -j auto -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+$(DOCS_VENV)/made/venv:
+	$(check_python)
+	$(call new_venv,$(DOCS_VENV))
+
+$(DOCS_VENV)/made/docs: pyproject.toml autocalc-core/pyproject.toml $(DOCS_VENV)/made/venv
+	$(DOCS_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --group build
+	$(DOCS_VENV)/bin/python -m pip --disable-pip-version-check install --quiet \
+	    --no-build-isolation --config-settings=wheel.cmake=false --editable autocalc-core --group docs
+	touch $@
+
+.PHONY: tables
+tables: install ## Write the tables of kernel sets and of their errors, which pages include
+	$(BIN)/python docs/_ext/support_matrix.py
+	$(BIN)/python docs/_ext/ulp_matrix.py
 
 .PHONY: notebooks
 notebooks: install $(MADE)/docs ## Write the tutorials as notebooks into docs/_generated/notebooks
 	$(BIN)/python docs/_ext/notebooks.py
 
 .PHONY: look
-look: docs ## Look at each page of the documentation in Chromium (ARGS=--files: without)
+look: install docs ## Look at each page of the documentation in Chromium (ARGS=--files: without)
 	$(BIN)/python tools/look.py docs/_build/html $(ARGS)
 
 # Commits as git writes them; by default the last one.  asv ends with an error when a

@@ -62,9 +62,7 @@ class Peer:
 
 @contextmanager
 def started(
-    command: list[str],
-    environment: Mapping[str, str],
-    settle: float = SETTLE_SECONDS,
+    command: list[str], environment: Mapping[str, str], settle: float = SETTLE_SECONDS
 ) -> Iterator[Peer]:
     """Start a process that speaks the worker's protocol; end it with the block."""
     pipe = subprocess.PIPE

@@ -140,8 +140,7 @@ def _run(function: Any, method: str, combination: Combination) -> None:
     if method.startswith("timeraw_"):
         subprocess.run([sys.executable, "-c", found], check=True)
     if method.startswith("track_") and not isinstance(found, (int, float)):
-        message = f"{method} returned {found!r}, no number"
-        raise TypeError(message)
+        raise TypeError(f"{method} returned {found!r}, no number")
 
 
 def hurry() -> None:

@@ -25,10 +25,14 @@ extensions = [
     "kernel_table",
     "mathml",
     "notebooks",
-    "support_matrix",
-    "ulp_matrix",
 ]
-exclude_patterns = ["_build", "_generated", "examples", "**/README.md"]
+exclude_patterns = [
+    "_build",
+    "_generated",
+    "examples",
+    "reference/tables",  # parts of other pages
+    "**/README.md",
+]
 templates_path = ["_templates"]
 html_theme = "furo"
 html_static_path = ["_static"]

@@ -142,8 +142,7 @@ class Page:
                 if answer.get("id") == number:
                     assert "error" not in answer, answer
                     return answer["result"]
-        message = f"no answer to {method} in {_LIMIT:.0f} s"
-        raise TimeoutError(message)
+        raise TimeoutError(f"no answer to {method} in {_LIMIT:.0f} s")
 
     def _take(self, seconds):
         """Return the messages that come within some seconds; note what they say."""

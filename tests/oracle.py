@@ -8,11 +8,4 @@ from autocalc.testing.conformance._memory import LAYOUTS
 from autocalc.testing.conformance._oracle import HAS_WIDER, expected, widened
 from autocalc.testing.conformance._subject import limits_of
 
-__all__ = [
-    "HAS_WIDER",
-    "LAYOUTS",
-    "expected",
-    "floating_point",
-    "limits_of",
-    "widened",
-]
+__all__ = ["HAS_WIDER", "LAYOUTS", "expected", "floating_point", "limits_of", "widened"]

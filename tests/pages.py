@@ -69,8 +69,7 @@ def compare(block: Block, got: str, name: str) -> None:
     if not checker.check_output(wanted, got, doctest.ELLIPSIS):
         example = doctest.Example(block.source, block.output)
         difference = checker.output_difference(example, got, doctest.ELLIPSIS)
-        msg = f"{name}, block of line {block.line}: {difference}"
-        raise WrongOutputError(msg)
+        raise WrongOutputError(f"{name}, block of line {block.line}: {difference}")
 
 
 def run_page(path: Path) -> None:

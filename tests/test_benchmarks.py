@@ -268,6 +268,15 @@ def test_a_compiled_case_does_what_the_eager_one_does(name):
     np.testing.assert_allclose(losses[1], losses[0], rtol=1e-4, atol=1e-5)
 
 
+def test_a_case_under_autocast_computes_in_bfloat16():
+    (full,) = [case for case in cases.CASES if case.startswith("MLP step 64-128-10")]
+    losses = []
+    for peer in ("autocalc", "autocalc" + cases.AUTOCAST):
+        ac.manual_seed(0)
+        losses.append(cases.prepare(peer, full)().item())
+    assert losses[0] != losses[1] == pytest.approx(losses[0], rel=0.01)
+
+
 def test_passes_are_compared_where_they_change_a_program(capsys, monkeypatch):
     name = "MLP step 64-128-10, batch 64"
     few = passes.CASES[name]._replace(calls=3)

@@ -24,6 +24,7 @@ ROOT = Path(__file__).parent.parent
 #: Pages on which every block that prints has its output below it.
 WITH_OUTPUTS = [
     ROOT / "docs/quickstart.md",
+    ROOT / "docs/sharp-bits.md",
     ROOT / "docs/howto/port-a-pytorch-script.md",
     ROOT / "docs/howto/reproduce-a-run.md",
     *sorted((ROOT / "docs/tutorials").glob("*.md")),
@@ -34,6 +35,7 @@ PAGES = [
     ROOT / "docs/index.md",
     ROOT / "docs/installation.md",
     ROOT / "docs/quickstart.md",
+    ROOT / "docs/sharp-bits.md",
     *sorted((ROOT / "docs/tutorials").glob("*.md")),
     *sorted((ROOT / "docs/guide").glob("*.md")),
     ROOT / "docs/reference/ulp.md",
@@ -61,7 +63,12 @@ def test_the_python_blocks_of_a_page_run_one_after_the_other(
 ):
     monkeypatch.chdir(tmp_path)
     found = blocks(page.read_text(encoding="utf-8"))
-    for used, module in (("ac.onnx", "onnxruntime"), (_CUDA, _CUDA)):
+    for used, module in (
+        ("ac.onnx", "onnxruntime"),
+        ("import pandas", "pandas"),
+        ("import matplotlib", "matplotlib"),
+        (_CUDA, _CUDA),
+    ):
         if any(used in block.source for block in found):
             pytest.importorskip(module, reason="an optional part of the tests")
     run_page(page)
@@ -224,6 +231,19 @@ def test_each_public_name_has_a_page(monkeypatch):
     absent = {name for name in members if not hasattr(ac.Tensor, name)}
     missing = {f"autocalc.Tensor.{name}" for name in members - absent} - paths
     assert missing == set()
+
+
+def test_each_operator_has_a_heading_among_the_functions(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    pages = importlib.import_module("api_pages")
+    without = [
+        name.path
+        for name in pages.names("autocalc", ac)
+        if "._ops." in (getattr(name.value, "__module__", None) or "")
+        and not name.is_class
+        and pages.heading_of(name) is None
+    ]
+    assert not without, f"name their files in HEADINGS of api_pages.py: {without}"
 
 
 def test_pages_that_are_the_same_are_not_written_again(tmp_path, monkeypatch):

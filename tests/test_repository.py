@@ -14,7 +14,7 @@ CODE = {".py", ".pyi", ".cpp", ".hpp", ".h", ".c"}
 MAX_LINES = 600  # 400 is the aim; a table of data may be longer
 LONG = {
     # Made by a program: the types of one class.
-    "autocalc-core/src/autocalc/_tensor/interface.py",
+    "autocalc-core/src/autocalc/_tensor/interface.py"
 }
 
 

@@ -57,6 +57,38 @@ def test_each_kernel_has_a_row(matrix):
     assert rows == [f"* - {matrix.link(name)}" for name in ordered(matrix)]
 
 
+def tables(lines):
+    """Yield the rows of list tables as lists of cells."""
+    rows = []
+    for line in lines:
+        if line.startswith("* -"):
+            rows.append([line[3:].strip()])
+        elif line.startswith("  -"):
+            rows[-1].append(line[3:].strip())
+        elif line == ":::":
+            yield rows
+            rows = []
+
+
+def cells(lines):
+    """Return what sets take, by set and kernel."""
+    return {
+        (name, row[0]): cell
+        for head, *rows in tables(lines)
+        if head[0] == "Kernel"
+        for row in rows
+        for name, cell in zip(head[2:], row[2:], strict=True)
+    }
+
+
+def test_the_page_in_the_repository_is_that_of_the_sets(matrix):
+    kept = cells(matrix.PAGE.read_text(encoding="utf-8").splitlines())
+    now = cells(matrix.page())
+    assert {kernel for _, kernel in kept} == {kernel for _, kernel in now}
+    old = {key: kept[key] for key in now if key in kept and kept[key] != now[key]}
+    assert not old, f"`make tables` writes these again: {old}"
+
+
 def ordered(matrix):
     """Return the names of the kernels by kind, as the page has them."""
     return [n for kind in matrix.KINDS for n, s in TABLE.items() if s.kind == kind]

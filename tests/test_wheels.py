@@ -17,7 +17,7 @@ import wheel_checks  # noqa: E402
 X86 = "autocalc_kernels_simd-0.1.0-cp312-cp312-manylinux_2_28_x86_64.whl"
 LIBRARIES = [
     f"autocalc_kernels_simd/kernels_{isa}.so"
-    for isa in ("amx", "avx2", "avx512", "sse2")
+    for isa in ("amx", "avx2", "avx512", "avx512_bf16", "sse2")
 ]
 INFO = "autocalc_kernels_simd-0.1.0.dist-info"
 
@@ -79,9 +79,9 @@ def test_what_a_wheel_lacks_is_named(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("platform", "expected"),
     [
-        ("linux_x86_64", {"amx", "avx2", "avx512", "sse2"}),
+        ("linux_x86_64", {"amx", "avx2", "avx512", "avx512_bf16", "sse2"}),
         ("manylinux_2_27_aarch64.manylinux_2_28_aarch64", {"neon"}),
-        ("macosx_11_0_x86_64", {"avx2", "avx512", "sse2"}),
+        ("macosx_11_0_x86_64", {"avx2", "avx512", "avx512_bf16", "sse2"}),
         ("macosx_11_0_arm64", {"neon"}),
     ],
 )

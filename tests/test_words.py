@@ -1,129 +1,42 @@
 # SPDX-License-Identifier: MIT
-"""Plain words: what documents, docstrings, comments and texts do not say.
+"""Plain language: what `make prose` finds, and that no text uses words of its list."""
 
-Each word below is good English, and was used here in senses that a reader has to guess:
-arrays "lay" in memory, functions were "told" shapes, norms stood "behind" layers.
-Names in code are no prose: words in backticks, identifiers and single words in quotes
-are not looked at.  A true use is listed in `ALLOWED`, with its reason.
-"""
-
-import io
-import re
-import subprocess
-import tokenize
+import importlib.util
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 
-#: What is not written -> what is written in its place.
-PLAIN = {
-    r"lies?|lain": "is, is stored, is between",
-    r"(?:stands?|stood)(?!-| (?:in )?for\b)": "is, is in (`stand for` is fine)",
-    r"told": "given, reported, distinguished; or name what is known, and from what",
-    r"anew": "again",
-    r"behind": "after; or say what is called, owned or waited for",
-    r"beside": "next to, with, in addition to, against (of measurements)",
-    r"what of": "name the thing",
-    r"whom?": "name the function, thread or set that does it",
-    r"walk(?:s|ed|ing)?": "backward pass, loop, traversal",
-    r"to be had": "available",
-    r"(?:has|have|had) not(?= (?:a|an|the|one|as|any|its|enough|\d+)\b|[;:.,])": (
-        "does not have"
-    ),
-}
 
-#: (File, word): why the word is right there.
-ALLOWED = {
-    ("autocalc-core/src/autocalc/autograd/_early.py", "walk"): "a parameter's name",
-}
-
-#: Files made of others, or of other people's words.
-SKIPPED = ("tests/golden/", "docs/recipes/")
-
-TEXTS = {".md", ".toml", ".txt", ".cmake", ".in", ".yml", ".css", ".js", ""}
-SOURCES = {".c", ".h", ".cpp", ".hpp", ".cu", ".cuh"}
-
-_WORDS = re.compile(rf"(?<![\w./-])(?:{'|'.join(PLAIN)})\b(?![\w(/-])", re.IGNORECASE)
-_COMMENT = re.compile(r'//.*|/\*.*|^\s*\* .*|(?<!#include )"[^"\n]* [^"\n]*"')
-_CODE = re.compile(r"(`+)[^`\n]*\1")
+def load_prose():
+    spec = importlib.util.spec_from_file_location("prose", ROOT / "tools/prose.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def python_prose(text):
-    """Yield (line, prose): comments, and strings of more than one word."""
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        is_text = "STRING" in tokenize.tok_name[token.type]
-        if token.type == tokenize.COMMENT or (is_text and " " in token.string):
-            for i, line in enumerate(token.string.split("\n")):
-                yield token.start[0] + i, re.sub(r"\{[^{}]*\}", "", line)
+prose = load_prose()
 
 
-def prose(path, text):
-    """Yield (line, prose) of a file."""
-    if path.suffix in {".py", ".pyi"}:
-        yield from python_prose(text)
-    else:
-        for i, line in enumerate(text.split("\n"), 1):
-            if path.suffix in TEXTS:
-                yield i, line
-            elif path.suffix in SOURCES:
-                yield i, " ".join(_COMMENT.findall(line))
-
-
-def odd_words(path, text):
-    """Return the odd words of a file as "line: word"."""
-    if not _WORDS.search(text):  # most files, which need no tokens then
-        return []
-    return [
-        f"{i}: {word}"
-        for i, line in prose(path, text)
-        for word in _WORDS.findall(_CODE.sub("", line))
-    ]
-
-
-def files():
-    """Return the names of the repository's files that hold words."""
-    return [
-        name
-        for name in listed()
-        if Path(name).suffix in TEXTS | SOURCES | {".py", ".pyi"}
-        and not name.startswith(SKIPPED)
-        and Path(name).name != "LICENSE"
-        and (ROOT / name).is_file()
-    ]
-
-
-def listed():
-    """Return the names of all files that git knows."""
+@pytest.fixture
+def _in_a_clone():
     try:
-        found = subprocess.run(
-            ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT, capture_output=True, check=True, text=True,
-        )  # fmt: skip
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("this is no clone, so that its files are not listed")
-    return found.stdout.splitlines()
+        prose.listed()
+    except OSError as error:
+        pytest.skip(str(error))
 
 
+@pytest.mark.usefixtures("_in_a_clone")
 def test_the_repository_is_written_in_plain_words():
-    odd = {}
-    for name in files():
-        if name == "tests/test_words.py":  # the list itself
-            continue
-        path = ROOT / name
-        for found in odd_words(path, path.read_text(encoding="utf-8")):
-            word = found.split(": ")[1].lower()
-            if (name, word) not in ALLOWED:
-                odd.setdefault(name, []).append(found)
-    texts = [f"{name}:{one}" for name, some in odd.items() for one in some]
-    assert not texts, "write it in plain words, see PLAIN:\n" + "\n".join(texts)
+    odd = prose.all_odd_words()
+    assert not odd, "write it in plain words, see PLAIN:\n" + "\n".join(odd)
 
 
 def test_every_allowed_use_is_still_there():
-    for name, word in ALLOWED:
+    for name, word in prose.ALLOWED:
         path = ROOT / name
-        found = odd_words(path, path.read_text(encoding="utf-8"))
+        found = prose.odd_words(path, path.read_text(encoding="utf-8"))
         assert any(one.endswith(f": {word}") for one in found), (name, word)
 
 
@@ -144,4 +57,143 @@ def test_every_allowed_use_is_still_there():
     ],
 )  # fmt: skip
 def test_prose_is_found_in_code(name, text, expected):
-    assert odd_words(Path(name), text) == expected
+    assert prose.odd_words(Path(name), text) == expected
+
+
+# -------------------------------------------------------- sentences, spelling, subjects
+
+PAGE = """\
+---
+hide-toc: true
+---
+
+# A heading
+
+A paragraph of
+two lines, with `code that is skipped` and a link.
+
+- an item
+- another
+
+| cell | next |
+|---|---|
+
+```python
+wrogn = 1
+```
+
+    indented code
+
+:::{note}
+A note.
+:::
+"""
+
+
+def test_the_texts_of_a_page_are_paragraphs_items_headings_and_cells():
+    texts = [(line, prose.plain(text)) for line, text in prose.page_texts(PAGE)]
+    assert [text for text in texts if "---" not in text[1]] == [
+        (5, "A heading"),
+        (7, "A paragraph of\ntwo lines, with X0 and a link."),
+        (10, "an item"),
+        (11, "another"),
+        (13, "cell"),
+        (13, "next"),
+        (23, "A note."),
+    ]
+
+
+CODE = '''\
+"""The module."""
+
+
+def f(x):
+    """Return twice x.
+
+    Words::
+
+        y = 2 x, formulla
+
+    Parameters
+    ----------
+    x : Tensor
+        The numbers, of
+        any shape.
+
+    Examples
+    --------
+    >>> f(wrogn)
+    """
+    raise E(f"f: {x} is not a number of a kind")
+
+
+def _private():
+    """Say nothing here."""
+    return "one word"
+'''
+
+
+def test_the_texts_of_code_are_public_docstrings_and_messages():
+    assert list(prose.code_texts(CODE)) == [
+        (1, "The module."),
+        (5, "Return twice x."),
+        (7, "Words::"),
+        (14, "The numbers, of\nany shape."),
+        (21, "f: X0 is not a number of a kind"),
+    ]
+
+
+def test_a_sentence_of_more_than_35_words_is_found_with_its_line():
+    long = "word " * 36
+    text = f"A short one, e.g. this.\nThen {long.strip()}. Short. {long.strip()}"
+    found = list(prose.long_sentences(text))
+    assert [(line, count) for line, count, _ in found] == [(0, 37), (1, 36)]
+    assert list(prose.long_sentences("word " * 35)) == []
+
+
+def test_words_of_no_dictionary_are_found_and_names_are_not():
+    texts = [(3, "The lenght of X,\nPyTorch's co_names and x.lenght() recieved. Dont")]
+    knows = {"the", "of", "and", "dont"}.__contains__
+    found = prose.unknown_words("a.md", texts, lambda word: knows(word.lower()))
+    assert found == ["a.md:3: lenght", "a.md:4: recieved"]
+
+
+def test_own_words_are_sorted():
+    words = prose.WORDS.read_text(encoding="utf-8").split()
+    assert words == sorted(set(words), key=lambda word: (word.lower(), word))
+
+
+@pytest.mark.parametrize(
+    ("description", "is_short"),
+    [
+        ("Of the parameters.", True),
+        ("What is added.", True),
+        ("(C,).", True),
+        ("The dtype of the parameters.", False),
+        ("True to add b.", False),
+        ("See `backward`.", False),
+    ],
+)
+def test_descriptions_of_parameters_are_sentences_of_their_own(description, is_short):
+    text = f"Return x.\n\nParameters\n----------\nx : Tensor\n    {description}\n"
+    assert bool(prose.short_descriptions(text)) is is_short
+
+
+@pytest.mark.parametrize(
+    ("subject", "fault"),
+    [
+        ("Add a loss", None),
+        ("Pass the seed on", None),
+        ("Process images in one pass", None),
+        ("Added a loss", "imperative"),
+        ("Fixes a loss", "imperative"),
+        ("Adding a loss", "imperative"),
+        ("add a loss", "capital"),
+        ("Add a loss.", "point"),
+        ("Add " + "a " * 35, "74 characters"),
+    ],
+)
+def test_a_subject_is_an_imperative_of_at_most_72_characters(subject, fault):
+    found = prose.fault_of(subject)
+    assert (found is None) == (fault is None)
+    assert fault is None or fault in found

@@ -50,14 +50,14 @@ def text_of(path: str) -> str:
 def lines_of(path: str) -> Iterator[str]:
     """Yield the imports of a path's names; "as" makes them names of the path, too."""
     parts = inside(path)
-    for source, original, new in names_in(path):
-        if new in parts:
-            continue
+    rows = [row for row in names_in(path) if row[2] not in parts]
+    for source, original, _ in rows:
         yield f"from {source} import {original} as {original}"
-        if new != original:
-            yield f"{new} = {original}"
     for part in parts:
         yield f"from autocalc.{path} import {part} as {part}"
+    for _, original, new in rows:
+        if new != original:
+            yield f"{new} = {original}"
 
 
 if __name__ == "__main__":

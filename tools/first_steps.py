@@ -94,8 +94,7 @@ def commands(part: Part) -> list[str]:
     found = sections(path.read_text(encoding="utf-8"))
     lacking = [name for name in part.sections if name not in found]
     if lacking:
-        message = f"{path}: no section {', '.join(lacking)}"
-        raise ValueError(message)
+        raise ValueError(f"{path}: no section {', '.join(lacking)}")
     lines = [
         line.removeprefix("$ ").strip()
         for name in part.sections

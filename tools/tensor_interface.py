@@ -38,6 +38,7 @@ from typing import Any, Generic, TypeVar
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator
+from autocalc._tensor.layouts import layout as Layout  # it names a member here
 from autocalc._tensor.memory_format import contiguous_format, preserve_format
 
 TensorT = TypeVar("TensorT")
@@ -115,7 +116,8 @@ def parameters(function: Callable[..., Any]) -> Iterator[str]:
 def member(name: str, value: Any) -> str:
     """Return the lines of one member."""
     if not callable(value) and not isinstance(value, property):
-        return f"    {name}: builtins.{type(value).__name__}\n"
+        own = {"layout": "Layout"}.get(type(value).__name__)
+        return f"    {name}: {own or f'builtins.{type(value).__name__}'}\n"
     function = value.fget if isinstance(value, property) else value
     decorator = "    @property\n" if isinstance(value, property) else ""
     dunder = name.startswith("__") and name not in {"__array__", "__setitem__"}

@@ -20,8 +20,8 @@ OTHERS = 1_000_000
 #: What wheels for a platform hold: the end of the platform's tag -> instruction sets.
 #: AMX needs the system's leave, which Linux alone gives.
 INSTRUCTION_SETS = {
-    ("linux", "x86_64"): {"sse2", "avx2", "avx512", "amx"},
-    ("macosx", "x86_64"): {"sse2", "avx2", "avx512"},
+    ("linux", "x86_64"): {"sse2", "avx2", "avx512", "avx512_bf16", "amx"},
+    ("macosx", "x86_64"): {"sse2", "avx2", "avx512", "avx512_bf16"},
     ("linux", "aarch64"): {"neon"},
     ("macosx", "arm64"): {"neon"},
 }
@@ -73,8 +73,7 @@ def instruction_sets(wheel: str) -> set[str]:
     for (system, machine), found in INSTRUCTION_SETS.items():
         if system in platform and platform.endswith(machine):
             return found
-    message = f"{wheel}: no instruction sets are known for {platform}"
-    raise ValueError(message)
+    raise ValueError(f"{wheel}: no instruction sets are known for {platform}")
 
 
 def _libraries(names: list[str]) -> set[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""pytest's options ``--kernels`` and ``--sample-seconds``, for the conformance kit.
+"""pytest's options for the conformance kit: ``--kernels`` and others.
 
 With ``--pyargs`` pytest reads the command line before it finds the kit's folder, so a
 plugin declares the options.  It is outside the package because pytest imports it in
@@ -14,7 +14,7 @@ KIT = "autocalc.testing.conformance"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare ``--kernels`` and ``--sample-seconds``."""
+    """Declare ``--kernels``, ``--sample-seconds`` and ``--one-process``."""
     group = parser.getgroup("autocalc")
     group.addoption(
         "--kernels",
@@ -27,7 +27,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="SECONDS",
         type=float,
         default=60.0,
-        help="how long one sample may run there before the run is stopped",
+        help="how long one sample may run there before it is stopped",
+    )
+    group.addoption(
+        "--one-process",
+        action="store_true",
+        help="run all checks there in one process, for a debugger",
     )
 
 

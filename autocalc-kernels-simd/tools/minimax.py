@@ -289,14 +289,7 @@ def _fits() -> dict[str, Fit]:
         ("asin_f64", asin_tail, mp.mpf("0.5001"), 13, True),
     ):
         fits[name] = Fit(
-            tail,
-            _one,
-            _square,
-            lambda x: x * x,
-            mp.mpf(0),
-            high,
-            degree,
-            double,
+            tail, _one, _square, lambda x: x * x, mp.mpf(0), high, degree, double
         )
 
     return fits

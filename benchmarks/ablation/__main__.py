@@ -35,11 +35,10 @@ def plain_forms(folder: str) -> ctypes.CDLL:
     sources = [here / "gemm.cpp", here / "loops.cpp"]
     flags = ["-march=native", "-fno-math-errno", "-fPIC", "-shared"]
     if not compiled(sources, library, flags):
-        message = (
+        raise SystemExit(
             "benchmarks.ablation: no C++ compiler was found; it makes what is measured "
             "as `before`. Install one, or name one in CXX."
         )
-        raise SystemExit(message)
     return ctypes.CDLL(library)
 
 

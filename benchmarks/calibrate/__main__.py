@@ -45,11 +45,10 @@ def built(isa: str, folder: Path, jobs: int) -> Path:
     """Compile the program for an instruction set."""
     cmake = shutil.which("cmake")
     if cmake is None:
-        message = (
+        raise SystemExit(
             "benchmarks.calibrate: needs CMake and a C++ compiler to build the "
             "kernels' sources; pip install cmake"
         )
-        raise SystemExit(message)
     setting = [f"-DAUTOCALC_ISA={isa}", "-DCMAKE_BUILD_TYPE=Release"]
     for command in (
         [cmake, "-S", str(HERE), "-B", str(folder), *setting],

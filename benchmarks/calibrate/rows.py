@@ -58,8 +58,7 @@ class Measured:
         elif kind == "way":
             self.ways.append(_way(words))
         else:
-            message = f"benchmarks.calibrate: the program printed {line!r}"
-            raise ValueError(message)
+            raise ValueError(f"benchmarks.calibrate: the program printed {line!r}")
 
     def by_shape(self) -> dict[tuple[str, str], list[Way]]:
         """Return the ways to each result, by family and shape."""

@@ -5,10 +5,11 @@ Both run in processes of their own, in turn, in many short rounds; what counts i
 median of the rounds' ratios (in brackets: the middle half of them), which other load on
 the machine hardly moves. The last column compares the fastest round of each: what both
 do in the machine's best moments.  ``--compile`` replays our side, with ``--module
-autocalc`` against eager code.  ``--zoo`` compares whole models (`benchmarks.zoo`);
-``--module onnxruntime`` against ONNX Runtime, whose environment needs PyTorch, onnx and
-onnxscript, too: the rows of inference.  ``--module jax`` jits the steps of MLPs and
-transformers.
+autocalc`` against eager code.  ``--autocast`` computes in bfloat16: with ``--module
+autocalc`` against float32, with ``--autocast-peer`` against the peer's bfloat16.
+``--zoo`` compares whole models (`benchmarks.zoo`); ``--module onnxruntime`` against
+ONNX Runtime, whose environment needs PyTorch, onnx and onnxscript, too: the rows of
+inference.  ``--module jax`` jits the steps of MLPs and transformers.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import statistics
 import sys
 
 from benchmarks.peers import Peer, pair
-from benchmarks.side_by_side.cases import CASES, COMPILED, Case
+from benchmarks.side_by_side.cases import AUTOCAST, CASES, COMPILED, Case
 from benchmarks.zoo.rows import ZOO
 
 MODULE = "benchmarks.side_by_side.cases"
@@ -58,8 +59,8 @@ def selected(parts: list[str], zoo: bool) -> list[str]:
     return [name for name in CASES if (name in ZOO) == zoo]
 
 
-def _named(module: str, compiled: bool) -> str:
-    return module + COMPILED if compiled else module
+def _named(module: str, autocast: bool, compiled: bool) -> str:
+    return module + AUTOCAST * autocast + COMPILED * compiled
 
 
 def main() -> None:
@@ -85,6 +86,12 @@ def main() -> None:
     parser.add_argument(
         "--compile-peer", action="store_true", help="the same by the peer's compile"
     )
+    parser.add_argument(
+        "--autocast", action="store_true", help="compute in bfloat16 on our side"
+    )
+    parser.add_argument(
+        "--autocast-peer", action="store_true", help="the same on the peer's side"
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=41)
     parser.add_argument(
@@ -99,16 +106,17 @@ def main() -> None:
         known = ", ".join(ZOO if options.zoo else CASES)
         parser.error(f"no case matches {options.cases}; there are: {known}")
     variables = dict(each.split("=", 1) for each in options.peer_env)
-    own = sys.executable, _named("autocalc", options.compile)
-    peer = options.peer, _named(options.module, options.compile_peer)
-    with pair(MODULE, own, peer, options.threads, variables) as (ours, theirs):
-        print(f"{ours.title} against {theirs.title}, {options.threads} threads")
+    own = sys.executable, _named("autocalc", options.autocast, options.compile)
+    theirs = _named(options.module, options.autocast_peer, options.compile_peer)
+    peer = options.peer, theirs
+    with pair(MODULE, own, peer, options.threads, variables) as (mine, other):
+        print(f"{mine.title} against {other.title}, {options.threads} threads")
         print(
             f"{'case':44} {'ours':>9} {'theirs':>9} {'':8} {'faster':>7}"
             f"{'':18} {'at best':>8}"
         )
         for name in names:
-            compare(ours, theirs, name, options.rounds)
+            compare(mine, other, name, options.rounds)
 
 
 if __name__ == "__main__":

@@ -178,7 +178,10 @@ CASES.update(
 )
 
 
-#: After a peer's module: its programs are compiled.
+#: After a peer's module: its programs compute in bfloat16, under autocast.
+AUTOCAST = "+autocast"
+
+#: After that: its programs are compiled.
 COMPILED = "+compile"
 
 
@@ -188,7 +191,7 @@ def start(peer: str, threads: int) -> str:
         return onnx_runtime.start(threads)
     if peer == with_jax.PEER:
         return with_jax.start(threads)
-    ml: Any = importlib.import_module(peer.removesuffix(COMPILED))
+    ml = _module(peer)
     ml.set_num_threads(threads)
     return f"{peer} {ml.__version__}"
 
@@ -199,14 +202,20 @@ def prepare(peer: str, case: str) -> Run | None:
         return onnx_runtime.prepare(ZOO.get(case))
     if peer == with_jax.PEER:
         return _with_jax(case)
-    ml: Any = importlib.import_module(peer.removesuffix(COMPILED))
+    ml = _module(peer)
     run = CASES[case].prepare(ml)
+    if AUTOCAST in peer:
+        run = ml.autocast("cpu", dtype=ml.bfloat16)(run)
     if not peer.endswith(COMPILED):
         return run
     compiled: Run = ml.compile(run)
     for _ in range(WARM_UP):
         compiled()
     return compiled
+
+
+def _module(peer: str) -> Any:
+    return importlib.import_module(peer.partition("+")[0])
 
 
 def _with_jax(case: str) -> Run | None:

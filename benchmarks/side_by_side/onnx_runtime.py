@@ -52,8 +52,7 @@ def prepare(row: Row | None) -> Run | None:
     found = _first(run())
     error = abs(found - expected.numpy()).max() / abs(found).max()
     if error > TOLERANCE:
-        message = f"onnxruntime: its answer is not PyTorch's: {error:.1e} off."
-        raise SystemExit(message)
+        raise SystemExit(f"onnxruntime: its answer is not PyTorch's: {error:.1e} off.")
     return run
 
 

@@ -4,13 +4,7 @@
 from __future__ import annotations
 
 from benchmarks.zoo.attention import bert, gpt, of_patches
-from benchmarks.zoo.convolutional import (
-    classifier,
-    mobilenet,
-    resnet18,
-    resnet50,
-    vgg,
-)
+from benchmarks.zoo.convolutional import classifier, mobilenet, resnet18, resnet50, vgg
 from benchmarks.zoo.dense import unet, vae
 from benchmarks.zoo.sequences import gru, lstm, scan, tcn
 from benchmarks.zoo.tables import dlrm, graph, tabular

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from importlib import import_module
+from importlib import import_module, metadata
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,38 +24,53 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 PACKAGE = "autocalc"
+#: The repository's address, once the package's metadata has one.
+ADDRESS = next(
+    (
+        line.partition(", ")[2].removesuffix("/")
+        for line in metadata.metadata("autocalc-core").get_all("Project-URL", ())
+        if line.startswith("Source, ")
+    ),
+    None,
+)
 #: Public modules that no other lists.
 APART = (
     "autocalc.cuda.amp",
     "autocalc.errors",
+    "autocalc.func",
     "autocalc.plugin",
     "autocalc.testing.conformance",
+    "autocalc.torch",
 )
 
 #: Headings of the functions of `autocalc`, with the files of `_ops` that they are in.
 HEADINGS = {
-    "Creation": "creation filled made_like ranges typed_tensors window_functions "
-    "next_numbers flat_indices",
+    "Creation": "constants like ranges from_data asarray window_functions flat_indices",
     "Views and shapes": "view named_views view_copies view_scatter striding diagonal "
     "rearranging broadcasting dtype_views windows",
     "Joining and splitting": "joining splitting",
-    "Indexing": "indexing masking scattering scatter_reduction putting slicing",
-    "Arithmetic": "arithmetic rounding divisors powers_of_two clamping weighted "
-    "neighbours bitwise",
+    "Indexing": "indexing masking scattering scatter_reduction index_put slicing",
+    "Arithmetic": "arithmetic rounding divisors powers_of_two clamping lerp "
+    "numerical_derivatives bitwise nextafter foreach",
     "Exponentials, angles and special functions": "exponential trigonometric "
-    "gamma_functions special_functions activations softmax rectifiers thresholds "
-    "attention",
+    "gamma_functions special_functions smooth softmax rectifiers thresholds "
+    "dot_product",
     "Comparison and logic": "comparison logical",
-    "Sums, means and other reductions": "reduction variance statistics nan_reductions "
+    "Sums, means and other reductions": "reduction variance quantiles nan_reductions "
     "extrema vector_norms scans covariance mode distance",
     "Sorting, searching and counting": "sorting searching histograms",
     "Products and linear algebra": "matmul products einsum linear_systems "
     "cholesky_systems pseudo_inverses matrix_exponential factorizations "
-    "grouped_products matrix_systems checked_factors linalg_vectors",
+    "grouped_products matrix_systems ex_forms linalg_vectors determinants lu_factors "
+    "low_rank",
     "Random numbers": "random_draws distributions count_draws rng_state dropout "
     "alpha_dropout",
     "Gradients, devices and threads": "inspection conversion platform callback",
 }
+
+
+#: The heading of functions that are no operators.
+REST = "Gradients, devices and threads"
 
 
 class Name(NamedTuple):
@@ -117,7 +133,7 @@ def defined_in() -> dict[str, str]:
     """Return the files of `_ops`, by the names that they define."""
     folder = Path(autocalc.__file__).parent / "_ops"
     found: dict[str, str] = {}
-    for file in sorted(folder.glob("[a-z]*.py")):
+    for file in sorted(folder.rglob("[a-z]*.py")):
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef):
                 found[node.name] = file.stem
@@ -127,17 +143,14 @@ def defined_in() -> dict[str, str]:
     return found
 
 
-def heading_of(name: Name) -> str:
-    """Return the heading of a function of `autocalc`."""
+def heading_of(name: Name) -> str | None:
+    """Return the heading of a function of `_ops`; None if its file is in no list."""
     module = getattr(name.value, "__module__", None) or ""
     stem = module.rpartition(".")[2]
     if stem.startswith("_"):  # made by a factory; an alias bears the first name
         own = getattr(name.value, "__name__", name.name)
         stem = defined_in().get(own) or defined_in().get(name.name, "")
-    for heading, files in HEADINGS.items():
-        if stem in files.split():
-            return heading
-    return "Gradients, devices and threads"
+    return next((h for h, files in HEADINGS.items() if stem in files.split()), None)
 
 
 # ---- reStructuredText
@@ -176,8 +189,22 @@ def constant(name: Name) -> str:
     return f"``{name.value!r}``" if not name.is_documented else "."
 
 
+def source(name: Name) -> Iterator[str]:
+    """Yield the line that says in which file a name is defined."""
+    value = inspect.unwrap(name.value)
+    module = getattr(value, "__module__", None) or ""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None or not module.startswith(f"{PACKAGE}."):
+        return
+    path = Path(file).relative_to(Path(autocalc.__file__).parent.parent)
+    address = ADDRESS and f"{ADDRESS}/blob/main/autocalc-core/src/{path}"
+    shown = f"`{path} <{address}>`__" if address else f"``{path}``"
+    yield f"   Source: {shown}"
+    yield ""
+
+
 def described(name: Name) -> Iterator[str]:
-    """Yield the directive that shows a docstring."""
+    """Yield the directive that shows a docstring, and where the source is."""
     if name.is_class:
         yield f".. autoclass:: {name.path}"
         yield "   :members:"
@@ -185,6 +212,7 @@ def described(name: Name) -> Iterator[str]:
     else:
         yield f".. autofunction:: {name.path}"
     yield ""
+    yield from source(name)
 
 
 def toctree(pages: Iterable[str], hidden: bool = True) -> Iterator[str]:
@@ -267,7 +295,7 @@ def top_pages(children: list[str], seen: dict[Any, str]) -> dict[str, Iterable[s
     }
     headings = {}
     for heading in HEADINGS:
-        part = [n for n in functions if heading_of(n) == heading]
+        part = [n for n in functions if (heading_of(n) or REST) == heading]
         page = "functions-" + heading.split(",")[0].lower().replace(" ", "-")
         headings[heading] = page
         lines = [*titled(heading), *table(part, seen)]

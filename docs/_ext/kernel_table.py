@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from api_pages import write_pages
 
-from autocalc import _config, kernels
+from autocalc import _config
 from autocalc._absent import GROUPS
 from autocalc._absent.instead import INSTEAD
-from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.table import TABLE
 
 if TYPE_CHECKING:
@@ -117,9 +116,6 @@ def kernel_page(spec: KernelSpec) -> Iterator[str]:
 
 def facts(spec: KernelSpec) -> Iterator[str]:
     """Return a list of the rest."""
-    names = kernels.available()
-    found = registry()
-    owners = [name for name in names if spec.name in (found.kernels(name) or {})]
     dtypes = ", ".join(str(dtype) for dtype in spec.dtypes)
     key = "dtypes, shapes, strides and attributes" if spec.key == "shapes" else "dtypes"
     yield f"- Kind: {spec.kind}."
@@ -130,9 +126,7 @@ def facts(spec: KernelSpec) -> Iterator[str]:
         yield f"- Where a set has none: its decomposition, led by `{spec.lead}`."
     if spec.elementwise:
         yield "- Elementwise: the operands are broadcast to the shape of the result."
-    yield "- Implemented, where this page was built, by: " + (
-        ", ".join(f"`{name}`" for name in owners) + "."
-    )
+    yield "- Implementations: {doc}`../support` lists the kernel sets that have one."
     file = spec.reference.__module__.replace(".", "/") + ".py"
     yield f"- Reference, decomposition, budget and samples: `{file}`."
 

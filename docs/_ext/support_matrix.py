@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The support matrix: kernel sets, their CPUs, and the kernels and dtypes they take.
 
-Made from the registry where the documentation is built: the sets that are installed, of
-which those of other CPUs are named with their reason.
+`make tables` writes it from the sets that are installed; those of other CPUs are named
+with their reason.  The page is kept in the repository: `make docs` needs no kernels.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from autocalc.testing.conformance import Refused, Subject
 from autocalc.testing.conformance._checks import is_large
 
 if TYPE_CHECKING:
-    from sphinx.application import Sphinx
-
     from autocalc._kernels.spec import DType, KernelSpec
 
+PAGE = Path(__file__).parents[1] / "reference/tables/support.md"
 PROMISES = {None: "none", "run": "in each run", "threads": "for any number of threads"}
 
 
@@ -77,7 +76,7 @@ def sets(subjects: list[Subject]) -> Iterator[str]:
     yield from list_table("", "auto", [head, *rows])
     others = [r for r in registry().refusals if r.rank is not None]
     if others:
-        yield "Installed, but not for the CPU where this page was built:"
+        yield "Installed, but not for the CPU where this table was written:"
         yield ""
         for one in others:
             yield f"- `{one.subject}` (rank {one.rank}): {one.reason}."
@@ -106,12 +105,5 @@ def page() -> Iterator[str]:
         yield from list_table("", "auto", [head, *rows])
 
 
-def write(app: Sphinx) -> None:
-    folder = Path(app.srcdir) / "_generated"
-    folder.mkdir(exist_ok=True)
-    (folder / "support.md").write_text("\n".join(page()) + "\n", encoding="utf-8")
-
-
-def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("builder-inited", write)
-    return {"parallel_read_safe": True}
+if __name__ == "__main__":
+    PAGE.write_text("\n".join(page()) + "\n", encoding="utf-8")

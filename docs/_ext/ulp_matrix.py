@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The page of the kernels' errors: every set that runs here, in ULP, from samples."""
+"""The table of the kernels' errors: every set that runs here, in ULP, from samples.
+
+`make tables` writes it; it is kept in the repository.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from kernel_table import KINDS, budgets, escaped, list_table
@@ -15,9 +17,7 @@ from autocalc._dispatch.machine.cpu import cpu_name
 from autocalc._kernels.table import TABLE
 from autocalc.testing import Compared, compare_kernels
 
-if TYPE_CHECKING:
-    from sphinx.application import Sphinx
-
+PAGE = Path(__file__).parents[1] / "reference/tables/ulp.md"
 #: Samples of each kernel and dtype, each with two layouts: the build stays short.
 SAMPLES = 5
 
@@ -35,7 +35,7 @@ def page() -> Iterator[str]:
     names = kernels.available()
     found = compare_kernels(dtypes=["float32", "float64"], samples=SAMPLES)
     worst = {(row.kernel, row.dtype, row.set): row for row in found.worst()}
-    yield f"Measured where this page was built, on a CPU of the kind `{cpu_name()}`."
+    yield f"Measured on a CPU of the kind `{cpu_name()}`."
     yield ""
     head = ["Kernel", "dtype", *(f"`{name}`" for name in names), "Error budget"]
     for kind, title in KINDS.items():
@@ -57,12 +57,5 @@ def page() -> Iterator[str]:
             yield from list_table("", "auto", [head, *rows])
 
 
-def write(app: Sphinx) -> None:
-    folder = Path(app.srcdir) / "_generated"
-    folder.mkdir(exist_ok=True)
-    (folder / "ulp.md").write_text("\n".join(page()) + "\n", encoding="utf-8")
-
-
-def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("builder-inited", write)
-    return {"parallel_read_safe": True}
+if __name__ == "__main__":
+    PAGE.write_text("\n".join(page()) + "\n", encoding="utf-8")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from tests.dispatcher import Refusal
@@ -104,3 +105,30 @@ def test_explain_takes_dtypes_scalars_and_nothing(run):
 )
 def test_wrong_questions(run, words, message, code):
     assert message in run("explain", *words, code=code).output
+
+
+# ---- one kernel's spec ---------------------------------------------------------------
+
+
+def test_a_spec_has_what_an_author_needs(run):
+    out = run("kernels", "--spec", "gelu").output
+    facts = dict(re.findall(r"^(\S.*?)  +(\S.*)$", out, re.MULTILINE))
+    spec = TABLE["gelu"]
+    assert facts["signature"] == spec.signature
+    assert facts["formula"] == spec.doc
+    assert facts["budget"] == spec.budget.text
+    assert facts["outputs"] == "any strides, which the kernel must follow"
+    assert "74 samples in float32: label, shapes, attributes" in out
+    assert re.search(r"^  n=65, tanh +65 +approximate='tanh'$", out, re.MULTILINE)
+
+
+def test_every_spec_prints(run):
+    for name, spec in TABLE.items():
+        facts = json.loads(run("kernels", "--spec", name, "--json").output)
+        assert facts["signature"] == spec.signature
+        assert facts["samples"]
+
+
+def test_a_misspelt_kernel_is_refused(run):
+    match = r"there is no kernel 'gelo' in the table of \d+ kernels. Did you mean 'gelu"
+    assert re.search(match, run("kernels", "--spec", "gelo", code=2).output)

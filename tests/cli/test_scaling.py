@@ -8,13 +8,7 @@ import pytest
 
 import autocalc as ac
 from autocalc.cli import _bench_scaling, _scaling_steps
-from autocalc.cli._scaling import (
-    Point,
-    hand_off,
-    job_recorder,
-    measured,
-    predicted,
-)
+from autocalc.cli._scaling import Point, hand_off, job_recorder, measured, predicted
 
 MS = 1_000_000
 

@@ -116,7 +116,7 @@ def test_ctrl_c_saves_and_exits_with_130(write, monkeypatch, tmp_path):
     monkeypatch.setattr(_train_text.TextScreen, "show", show)
     out = write("train", "charlm", *TINY, code=130).output
     name = "autocalc-charlm.safetensors"
-    assert f"Interrupted after step 3 of 6. Saved to {name}; go on with:" in out
+    assert f"Interrupted after step 3 of 6. Saved to {name}." in out
     assert len(ac.load(tmp_path / name)["training"]["losses"]) == 3
 
 

@@ -49,17 +49,22 @@ def test_settings_reach_the_training(run):
     run(
         "train", "digits", "--epochs", 1, "--batch-size", 100, "--lr", 0.5,
         "--momentum", 0.5, "--seed", 7, "--optimizer", "sgd", "--workers", 1,
-        "--schedule", "linear", "--save", "a.safetensors",
+        "--schedule", "linear", "--precision", "bf16", "--save", "a.safetensors",
     )  # fmt: skip
     config = ac.load("a.safetensors")["config"]
     assert config == {
         "data": "digits", "model": "mlp", "epochs": 1, "batch_size": 100, "lr": 0.5,
         "momentum": 0.5, "seed": 7, "optimizer": "sgd", "augment": False,
-        "schedule": "linear",
+        "schedule": "linear", "precision": "bf16",
     }  # fmt: skip
     run("train", "digits", "--epochs", 1, "--model", "vit", "--save", "b")
     config = ac.load("b")["config"]
     assert (config["optimizer"], config["lr"]) == ("adamw", 1e-3)
+
+
+def test_lenet_has_a_learning_rate_of_its_own(run):
+    run("train", "digits", "--epochs", 1, "--model", "lenet", "--save", "lenet")
+    assert ac.load("lenet")["config"]["lr"] == 0.02
 
 
 def test_kernels_and_threads_hold_for_the_command_only(run):
@@ -116,10 +121,14 @@ def test_a_loop_that_is_interrupted_saves_and_exits_with_130(
     run("train", "digits", "--epochs", 2, "--save", "a", code=130)
     out = run("train", "digits", "--epochs", 2, code=130).output
     name = "autocalc-digits-mlp.safetensors"
-    assert f"Interrupted in epoch 2 after step 5 of 45. Saved to {name}; go on" in out
+    assert f"Interrupted in epoch 2 after step 5 of 45. Saved to {name}." in out
     assert f"  autocalc train digits --resume {name}" in out
-    run("train", "digits", "--epochs", 2, code=130)
-    assert Path("autocalc-digits-mlp-2.safetensors").exists()
+    words = ("--epochs", 2, "--log", "a log.jsonl", "--threads", 1, "--no-compile")
+    out = run("train", "digits", *words, code=130).output
+    second = "autocalc-digits-mlp-2.safetensors"
+    expected = f"--resume {second} --threads 1 --no-compile --log 'a log.jsonl'"
+    assert out.endswith(f"Go on with:\n  autocalc train digits {expected}\n")
+    assert Path(second).exists()
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
     run("train", "digits", "--resume", "a")
@@ -129,16 +138,17 @@ def test_a_loop_that_is_interrupted_saves_and_exits_with_130(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_ctrl_c_ends_the_program_with_130(program, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_program_when_all_is_saved(program, tmp_path, number):
     process = program("train", "digits", "--epochs", 1000, cwd=tmp_path)
     try:
         lines = [process.stdout.readline() for _ in range(3)]
         assert lines[2].startswith("epoch 2/1000")
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode == 130, err
+    assert process.returncode == 128 + number, err
     assert "Saved to autocalc-digits-mlp.safetensors" in err
     assert "Traceback" not in out + err
     assert len(losses(tmp_path / "autocalc-digits-mlp.safetensors")) >= 90
@@ -251,10 +261,10 @@ def test_a_file_that_is_not_there(run):
     assert out == "Error: load: gone is not there.\n"
 
 
-@pytest.mark.parametrize("signals", [[signal.SIGINT, signal.SIGINT]])
-def test_a_second_ctrl_c_is_final(signals):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_is_final(number):
     with interruptible() as seen:
-        signal.raise_signal(signals[0])
-        assert seen == [signal.SIGINT]
+        signal.raise_signal(number)
+        assert seen == [number]
         with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signals[1])
+            signal.raise_signal(number)

@@ -49,6 +49,18 @@ def test_it_learns():
     assert "linear" in ran or "gemm" in ran  # what a set without linear runs
 
 
+def test_products_in_bfloat16_learn_as_well():
+    training = Training(replace(CONFIG, precision="bf16"))
+    training.compile()
+    finish(training)
+    plain = finish(Training(CONFIG))
+    assert training.model.state_dict().keys() == plain.model.state_dict().keys()
+    assert all(p.dtype is ac.float32 for p in training.model.parameters())
+    assert training.history.losses != plain.history.losses
+    losses = [t.history.test_losses[-1] for t in (training, plain)]
+    assert losses[0] == pytest.approx(losses[1], rel=0.01)
+
+
 def test_the_learning_rate_falls_to_nothing_over_all_epochs():
     training = Training(replace(CONFIG, schedule="cosine", epochs=2))
     group = training.optimizer.param_groups[0]

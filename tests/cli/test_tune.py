@@ -129,6 +129,38 @@ def test_lines_for_programs(run, vendors):
     assert line["rate"] == pytest.approx(2e-9 * 17 * 33 * 65 / line["seconds"])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_rows_of_other_dtypes(run, vendors, dtype):
+    words = ["--kernels", "reference", "--dtype", dtype, "--seconds", 0.01]
+    output = run("bench", "kernels", "--json", *words).output
+    lines = {line["kernel"]: line for line in map(json.loads, output.splitlines())}
+    assert {line["dtype"] for line in lines.values()} == {dtype}
+    moved = lines["add"]["rate"] * lines["add"]["seconds"] * 1e9
+    assert moved == pytest.approx(3 * 4096 * (4 if dtype == "float32" else 2))
+    flops = lines["gemm"]["rate"] * lines["gemm"]["seconds"] * 1e9
+    assert flops == pytest.approx(2 * 17 * 33 * 65)
+
+
+def test_rows_without_floats_are_left_out_of_other_dtypes(run):
+    words = ["bitwise_and", "--dtype", "bfloat16"]
+    output = run("bench", "kernels", *words, code=1).output
+    assert "nothing was measured: bitwise_and" in output
+    assert "no operand is of float32" in output
+
+
+#: The first row of each kernel, which is its smallest.
+FIRST = {row.kernel: row for row in reversed(benchmarks.ROWS.values())}
+
+
+@pytest.mark.parametrize("kernel", sorted(FIRST))
+def test_every_kernel_can_be_timed_in_bfloat16(kernel):
+    row = FIRST[kernel]
+    call = TimedRow(row, ac.bfloat16)
+    if call.is_of_dtype:
+        assert "reference" in call.sets()
+        assert 0 < call.work <= row.work(benchmarks.arguments(row))
+
+
 def test_a_set_is_not_its_own_rival(run, vendors):
     words = ["bench", "kernels", "--kernels", "swift", "--against"]
     output = run(*words, "swift", code=2).output

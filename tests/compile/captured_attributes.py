@@ -500,3 +500,34 @@ def weak_reference(v: Any) -> Program:
         return use(seen().value, a)
 
     return step, {"assigned": lambda new: setattr(thing, "value", new)}
+
+
+@place
+def attribute_of_a_tensor(v: Any) -> Program:
+    w: Any = ac.ones(2)
+    w.scale = v
+
+    def step(use: Any, a: Any) -> Any:
+        return use(w.scale, a)
+
+    return step, {"assigned": lambda new: setattr(w, "scale", new)}
+
+
+@place
+def attribute_of_a_parameter_that_a_loop_finds(v: Any) -> Program:
+    layer = nn.Linear(2, 2)
+    for p in layer.parameters():
+        p.scale = v  # type: ignore[attr-defined]  # an attribute of one's own
+
+    def of(p: Any, name: str) -> Any:
+        return getattr(p, name)
+
+    def step(use: Any, a: Any) -> Any:
+        for p in layer.parameters():
+            a = use(of(p, "scale"), a)
+        return a
+
+    def change(new: Any) -> None:
+        layer.bias.scale = new
+
+    return step, {"assigned": change}

@@ -228,9 +228,7 @@ def default_dict(v: Any) -> Program:
 @place
 def user_dict(v: Any) -> Program:
     return in_container(
-        UserDict(w=v),
-        lambda c: c["w"],
-        element=lambda c, new: c.update(w=new),
+        UserDict(w=v), lambda c: c["w"], element=lambda c, new: c.update(w=new)
     )
 
 

@@ -32,21 +32,27 @@ class Function:
         self.dtype = dtype
         self.linear = nn.Linear(FEATURES, FEATURES)
         self.conv = nn.Conv2d(3, 3, 3, padding=1)
-        self.norm = nn.BatchNorm2d(3)
-        self.rows = nn.LayerNorm(FEATURES)
+        # Small variances and gradients, which cancel, are not divided by themselves.
+        self.norm = nn.BatchNorm2d(3, eps=0.1)
+        self.rows = nn.LayerNorm(FEATURES, eps=0.1)
         self.modules = nn.ModuleList([self.linear, self.conv, self.norm, self.rows])
         self.modules.to(dtype).train(training)
         self.state = ac.randn(ROWS, FEATURES, dtype=dtype)
         self.total = ac.zeros(ROWS, dtype=dtype)
         make = (optim.SGD, optim.AdamW)[len(steps) % 2]
-        words = {"momentum": 0.9} if make is optim.SGD else {}
+        words = {"momentum": 0.9} if make is optim.SGD else {"eps": 1e-3}
         self.noted: list[Any] = []
         self.optimizer = make(self.modules.parameters(), lr=0.01, **words)
+        self.schedule = optim.lr_scheduler.StepLR(self.optimizer, 1, 0.7)
+        self.saved = {k: v.clone() for k, v in self.modules.state_dict().items()}
+        self.scale, self.table = 0.75, {"places": [0.5, 1.0]}
+        self.row_count = ROWS
+        self.hooks: list[Any] = []
 
     def arguments(self, call: int) -> list[ac.Tensor]:
         """Return the tensors of a call."""
         rng = np.random.default_rng(call)
-        shapes = (ROWS, FEATURES), (ROWS, FEATURES), IMAGES
+        shapes = (self.row_count, FEATURES), (self.row_count, FEATURES), IMAGES
         name = str(self.dtype).rsplit(".", maxsplit=1)[-1]
         return [
             ac.from_numpy(rng.standard_normal(shape).astype(name)) for shape in shapes
@@ -62,7 +68,7 @@ class Function:
         parts = [one for one in pool[3:] if one.requires_grad]
         if not parts:
             return self._results(pool)
-        loss = sum(part.mean() for part in parts[-4:])
+        loss = sum(part.mean() for part in parts[-4:]) * self.scale
         loss.backward()
         self.optimizer.step()
         return [loss.detach(), *self._results(pool)]
@@ -70,6 +76,11 @@ class Function:
     def note(self, *tensors: ac.Tensor) -> None:
         """Keep copies of what a callback is given."""
         self.noted += [np.array(t.numpy()) for t in tensors]
+
+    def change(self, action: str, k: int) -> None:
+        """Do what programs do between the calls of a step."""
+        with ac.no_grad():
+            ACTIONS[action](self, k)
 
     def seen(self) -> list[Any]:
         """Return copies of what the function keeps and what callbacks saw in a call."""
@@ -91,6 +102,79 @@ class Function:
             a, b = recent[i % len(recent)], recent[j % len(recent)]
             pool.append(take(self, a, b, k))
         return pool
+
+
+# ---- what changes between calls ------------------------------------------------------
+
+
+def parameter(f: Function, k: int) -> Any:
+    found = list(f.modules.parameters())
+    return found[k % len(found)]
+
+
+def freeze(f: Function, k: int) -> None:
+    p = parameter(f, k)
+    p.requires_grad_(not p.requires_grad)
+
+
+def new_values(f: Function, k: int) -> None:
+    p = parameter(f, k)
+    if k % 3 == 0:
+        p.data = p.data * 0.5
+    elif k % 3 == 1:
+        p.mul_(0.75)
+    else:
+        f.state = f.state * 0.5
+
+
+def hook(f: Function, k: int) -> None:
+    if f.hooks and k % 2:
+        f.hooks.pop().remove()
+        return
+    layer = (f.linear, f.conv, f.rows)[k % 3]
+    f.hooks.append(layer.register_forward_hook(lambda m, a, out: out * 0.75))
+
+
+def load(f: Function, k: int) -> None:
+    f.modules.load_state_dict(f.saved)
+    if k % 2:
+        f.optimizer.load_state_dict(f.optimizer.state_dict())
+
+
+def other_dtype(f: Function, k: int) -> None:
+    f.dtype = ac.float32 if f.dtype is ac.float64 else ac.float64
+    f.modules.to(f.dtype)
+    f.state, f.total = f.state.to(f.dtype), f.total.to(f.dtype)
+    f.optimizer.zero_grad()
+    f.optimizer.state.clear()
+
+
+def other_shape(f: Function, k: int) -> None:
+    f.row_count = 1 + k % ROWS
+
+
+def other_number(f: Function, k: int) -> None:
+    if k % 2:
+        f.scale = 0.25 + k / 60
+    else:
+        f.table["places"][k // 2 % 2] = 0.25 + k / 60
+
+
+def other_mode(f: Function, k: int) -> None:
+    f.modules.train(not f.norm.training)
+
+
+ACTIONS = {
+    "schedule": lambda f, k: f.schedule.step(),
+    "freeze": freeze,
+    "new values": new_values,
+    "hook": hook,
+    "load_state_dict": load,
+    "dtype": other_dtype,
+    "shape": other_shape,
+    "number": other_number,
+    "mode": other_mode,
+}
 
 
 # ---- operators -----------------------------------------------------------------------
@@ -125,7 +209,8 @@ def number(f: Function, a: Any, b: Any, k: int) -> Any:
         lambda: a + 0.0,
         lambda: a - 0.0,
         lambda: a / 1,
-        lambda: a * 0.5,
+        lambda: a * f.scale,
+        lambda: a * f.table["places"][k % 2],
         lambda: 1.0 - a,
         lambda: a * ac.ones(a.shape[-1:], dtype=a.dtype),
         lambda: a + ac.zeros(a.shape[-1:], dtype=a.dtype),
@@ -174,7 +259,7 @@ def join(f: Function, a: Any, b: Any, k: int) -> Any:
 
 
 def matmul(f: Function, a: Any, b: Any, k: int) -> Any:
-    rows, columns = as_rows(a), as_rows(b)
+    rows, columns = as_rows(a)[:32], as_rows(b)[:32]  # squares of squares grow fast
     product = rows @ columns.t()
     return product * 0.1 + (columns[:, 0] if k % 2 else 0)
 

@@ -155,3 +155,11 @@ def test_a_row_that_is_added_to_itself_is_no_bias() -> None:
 
     without, with_it = check(make, PASS, alone=True)
     assert without == with_it == ["gemm", "add"]
+
+
+def test_a_product_of_vectors_takes_no_bias() -> None:
+    v, x = ac.ones(3) * 2, ac.tensor([1.0, 2.0, 3.0])
+    step = ac.compile(lambda a: a @ v + a)
+    for _ in range(3):
+        assert step(x).tolist() == [13.0, 14.0, 15.0]
+    assert step.programs

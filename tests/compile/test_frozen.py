@@ -64,6 +64,16 @@ model[0].weight.data = ac.ones(8, 8)
 expected = float((model(x).detach() ** 2).sum())
 assert abs(float(compiled(x)) - expected) < 1e-3 * expected
 """,
+    "a parameter with an alias that is made later": """
+w = model[0].weight
+alias = w.detach()
+compiled = ac.compile(lambda y: (y @ w.T).sum())
+with ac.no_grad():
+    for _ in range(3):
+        compiled(x)
+    w.data = ac.ones(8, 8)
+    assert abs(float(compiled(x)) - 8 * float(x.sum())) < 1e-3
+""",
     "a variable of an enclosing function": """
 compiled = ac.compile(lambda y: powers(y)[0])
 with ac.no_grad():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import math
 from typing import Any
 
 import pytest
@@ -62,9 +63,9 @@ def test_a_number_computed_of_an_argument_is_an_input() -> None:
 
 
 def test_a_number_derived_in_another_way_is_refused_with_its_line() -> None:
-    run: Any = Compiled(lambda a, t: a * (t // 0.7))
+    run: Any = Compiled(lambda a, t: a * math.sin(t))
     calls = map(run, [x] * 9, map(float, range(9)))
-    with pytest.raises(CompileError, match=r"value differs from call to call .*t // 0"):
+    with pytest.raises(CompileError, match=r"differs from call to call .*math\.sin"):
         list(calls)
 
 
@@ -275,7 +276,9 @@ def test_print_is_reported_once() -> None:
         return a * 2
 
     run: Any = Compiled(step)
-    with pytest.warns(CompileWarning, match=r"prints, .* replays are silent.*print\("):
+    with pytest.warns(
+        CompileWarning, match=r"prints or writes, .* replays are silent.*print\("
+    ):
         run(x)
     for _ in range(4):
         assert run(x).tolist() == [2.0, 4.0, 6.0]
@@ -284,8 +287,7 @@ def test_print_is_reported_once() -> None:
 def test_an_error_of_the_function_passes_through_and_nothing_is_kept() -> None:
     def step(a: ac.Tensor, fail: bool) -> ac.Tensor:
         if fail:
-            message = "mine"
-            raise ValueError(message)
+            raise ValueError("mine")
         return a * 2
 
     run: Any = Compiled(step)

@@ -172,7 +172,7 @@ def least_growth(measure: Callable[[], int], replay: Callable[[], None]) -> int:
     A leak shows in each round; a table of the interpreter that is made larger, in one.
     """
     seen = []
-    for _ in range(4):
+    for _ in range(7):
         replay()
         gc.collect()
         seen.append(measure())

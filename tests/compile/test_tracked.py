@@ -53,13 +53,19 @@ DECISIONS: dict[str, tuple[Callable[[Any], Any], float, float]] = {
     "two": (lambda t: (t > 2, t < 8), 3, 7),
     "infinity": (lambda t: min(t, math.inf), -INF, INF),
     "another type": (lambda t: t in (None, "5"), -INF, INF),
-    "a float": (lambda t: t < 7.5, 5, 5),
-    "a half": (lambda t: t / 2, 5, 5),
-    "a power": (lambda t: 2**t, 5, 5),
-    "a product with itself": (lambda t: t * t, 5, 5),
-    "a product with a float": (lambda t: t * 0.5, 5, 5),
-    "bits": (lambda t: t & 1, 5, 5),
-    "divided by": (lambda t: 100 // t, 5, 5),
+    "a float": (lambda t: t < 7.5, -INF, INF),
+    "a half": (lambda t: t / 2, -INF, INF),
+    "a power": (lambda t: 2**t, 0, INF),
+    "a product with itself": (lambda t: t * t, -INF, INF),
+    "a product with a float": (lambda t: t * 0.5, -INF, INF),
+    "bits": (lambda t: t & 1, -INF, INF),
+    "divided by": (lambda t: 100 // (t + 1), -INF, INF),
+    "a computed index": (lambda t: [*range(40)][t ^ 3], 5, 5),
+    "a computed decision": (lambda t: t * t > 4, -INF, INF),
+    "a computed key": (lambda t: {25: 1}.get(t * t), 5, 5),
+    "a computed text": (lambda t: str(t ^ 1), 5, 5),
+    "a computed size": (lambda t: len(range(t | 1)), 5, 5),
+    "a root of a computed one": (lambda t: math.sqrt(t * t), 5, 5),
     "a key": ({5: "five"}.get, 5, 5),
     "a text": (lambda t: f"layer {t}", 5, 5),
     "an int": (int, 5, 5),
@@ -77,8 +83,10 @@ def test_the_values_for_which_python_decides_the_same(name: str) -> None:
     for value in range(12):
         if low <= value <= high:
             again = Span(value)
-            decide(Tracked(again))
+            found = decide(Tracked(again))
             assert (again.low, again.high) == (low, high)
+            if span.decisions:
+                assert span.answers_alike(value) == (found == result)
 
 
 def test_it_computes_as_an_int() -> None:
@@ -151,12 +159,12 @@ FLOATS: dict[str, tuple[Callable[[Any], Any], float, float]] = {
     "max": (lambda k: max(k, 0.25), 0.25, INF),
     "min": (lambda k: min(k, 0.25), math.nextafter(0.25, 1), INF),
     "both": (lambda k: 0.25 <= k <= 0.75, 0.25, 0.75),
-    "a comparison of what is computed": (lambda k: 1 - k > 0.25, 0.5, 0.5),
+    "a comparison of what is computed": (lambda k: 1 - k > 0.25, -INF, INF),
     "rounded": (lambda k: round(k, 1), 0.5, 0.5),
     "an int": (int, 0.5, 0.5),
     "a floor": (math.floor, 0.5, 0.5),
-    "whole": (lambda k: k // 0.3, 0.5, 0.5),
-    "a rest": (lambda k: k % 0.3, 0.5, 0.5),
+    "whole": (lambda k: k // 0.3, -INF, INF),
+    "a rest": (lambda k: k % 0.3, -INF, INF),
     "a text": (lambda k: f"{k}", 0.5, 0.5),
     "a key": ({0.5: 1}.get, 0.5, 0.5),
     "by numpy": (lambda k: np.floor(k), 0.5, 0.5),  # noqa: PLW0108  as the others

@@ -38,11 +38,11 @@ def definitions():
     """Run a function by the Python definitions alone."""
 
     def run(function, *args):
-        eager.pause(True)
+        eager.pause(run, True)
         try:
             return function(*args)
         finally:
-            eager.pause(False)
+            eager.pause(run, False)
 
     return run
 

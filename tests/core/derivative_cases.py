@@ -35,6 +35,8 @@ def seeded(function, *args, **words):
 
 M, S = (2, 3), (3, 3)
 ELEMENTWISE = """
+    ac.angle(x)+x  ac.real(x)  ac.conj(x)*x  ac.conj_physical(x)*x  ac.resolve_conj(x)*x
+    ac.resolve_neg(x)*x
     ac.i0(x)  ac.polygamma(1,x.exp()+0.5)  ac.mvlgamma(x*x+2,3)  ac.alias_copy(x)
     ac.igamma(BITS+1.5,x*x+0.5)  ac.igammac(BITS+1.5,x*x+0.5)  ac.nanmedian(x,1)[0]
     ac.renorm(x,2,0,0.5)
@@ -103,7 +105,8 @@ ELEMENTWISE = """
     seeded(F.feature_alpha_dropout,x)  F.pad(x,(1,1))  F.pad(x,(1,2),"reflect")
     F.pad(x,(1,1),"replicate")  F.pad(x,(2,1),"circular")
     F.mse_loss(x,y)  F.l1_loss(x,y)  F.smooth_l1_loss(x,y,beta=0.3)  F.huber_loss(x,y)
-    F.kl_div(x,y.exp())  F.kl_div(x,y,log_target=True)  F.poisson_nll_loss(x,y)
+    F.kl_div(x,y.exp(),reduction="sum")  F.poisson_nll_loss(x,y)
+    F.kl_div(x,y,log_target=True,reduction="none")
     F.gaussian_nll_loss(x,y,z.exp())  F.hinge_embedding_loss(x,2*BITS-1)
     F.margin_ranking_loss(x,y,2*BITS-1,0.3)  F.soft_margin_loss(x,2*BITS-1)
     F.binary_cross_entropy(x.sigmoid(),y.sigmoid())
@@ -137,6 +140,11 @@ SQUARE = """
     linalg.inv(x+3*ac.eye(3))  ac.matrix_power(x,3)  linalg.solve(x+3*ac.eye(3),y)
     linalg.cholesky(x@x.T+ac.eye(3))  linalg.eigvalsh(x+x.T)  linalg.eigh(x+x.T)[0]
     linalg.qr(x)[1].abs()  linalg.svd(x)[1]  ac.cholesky_solve(y,x.tril()+3*ac.eye(3))
+    linalg.lu(x)[1]  linalg.lu(x)[2]  ac.lu(x)[0]  linalg.lu_factor(x)[0]
+    linalg.lu_factor_ex(x)[0]  linalg.lu_solve(*linalg.lu_factor(x+3*ac.eye(3)),y)
+    ac.lu_solve(y,*ac.lu(x+3*ac.eye(3)))  ac.lu_unpack(*ac.lu(x))[1]
+    ac.triangular_solve(y,x+3*ac.eye(3))[0]
+    ac.triangular_solve(y,x,upper=False,transpose=True,unitriangular=True)[0]
     ac.cholesky_inverse(x.tril()+3*ac.eye(3))
     linalg.matrix_norm(x+3*ac.eye(3),"nuc")  ac.matrix_exp(x)
     linalg.pinv(x+3*ac.eye(3))  linalg.pinv(x+x.T+8*ac.eye(3),hermitian=True)
@@ -203,10 +211,7 @@ OTHERS = {
     "F.affine_grid(x,(1,1,2,2,2),True)": ((1, 3, 4),),
     "F.grid_sample(x,y.tanh())": ((1, 2, 3, 3), (1, 2, 2, 2)),
     "F.grid_sample(x,1.3*y,'bilinear','reflection')": ((1, 1, 3, 3), (1, 2, 2, 2)),
-    "F.grid_sample(x,y.tanh(),'bicubic','border',True)": (
-        (1, 1, 4, 4),
-        (1, 2, 2, 2),
-    ),
+    "F.grid_sample(x,y.tanh(),'bicubic','border',True)": ((1, 1, 4, 4), (1, 2, 2, 2)),
     "F.grid_sample(x,y.tanh(),'nearest')": ((1, 1, 3, 3), (1, 2, 2, 2)),
     "F.grid_sample(x,y.tanh())+0": ((1, 1, 2, 2, 3), (1, 1, 2, 2, 3)),
     "F.ctc_loss(x.log_softmax(2),PLACES[:,1:]%2+1,ac.tensor([5,4]),ac.tensor([2,1]))": (
@@ -216,10 +221,7 @@ OTHERS = {
     "F.group_norm(x,2,y,z)": ((2, 4, 2), (4,), (4,)),
     "F.instance_norm(x,None,None,y,z)": ((2, 2, 3), (2,), (2,)),
     "F.batch_norm(x,None,None,y,z,True)": ((2, 2, 3), (2,), (2,)),
-    "F.embedding_bag(PLACES[:,:2],x,mode='sum',per_sample_weights=y)": (
-        (3, 2),
-        (2, 2),
-    ),
+    "F.embedding_bag(PLACES[:,:2],x,mode='sum',per_sample_weights=y)": ((3, 2), (2, 2)),
     "F.scaled_dot_product_attention(x,y,z,w)": ((2, 3), (4, 3), (4, 2), (2, 4)),
     "SOFTMAX(x,ROWS)[0]": ((2, 4),),
     "linalg.qr(x)[0]": ((4, 2),),
@@ -365,7 +367,16 @@ FORMS = {
     ((2, 2), (3, 2)): "linalg.solve(x+3*ac.eye(2),y,left=False)",
     ((2, 3), (3, 4), (4, 1), (1, 2)): "linalg.multi_dot([x,y,z,w])",
     ((3,), (3, 2), (2,)): "linalg.multi_dot([x,y,z])",
-    ((2, 4),): "linalg.qr(x,'complete')[0]  linalg.qr(x,'complete')[1]",
+    ((2, 4),): """
+        linalg.qr(x,'complete')[0]  linalg.qr(x,'complete')[1]  linalg.lu(x)[1]
+        linalg.lu(x)[2]
+    """,
+    ((2, 4, 3),): "linalg.lu(x)[1]  linalg.lu(x)[2]  linalg.lu_factor(x)[0]",
+    ((2, 3, 3), (2, 3, 2)): """
+        linalg.lu_solve(*linalg.lu_factor(x+3*ac.eye(3)),y,adjoint=True)
+        linalg.lu_solve(*linalg.lu_factor(x+3*ac.eye(3)),y.mT,left=False)
+        linalg.lu_solve(*linalg.lu_factor(x+3*ac.eye(3)),y.mT,left=False,adjoint=True)
+    """,
     ((2, 2, 3),): "linalg.matrix_norm(x,2,dim=(0,2))  F.cross_entropy(x,PLACES%2)",
     ((2, 3, 2),): "linalg.pinv(x)  x.log_softmax(1)  x.flatten(1)  x.permute(2,0,1)",
     ((3, 2, 3),): "x.diagonal(-1,2,0)",
@@ -487,6 +498,7 @@ def _uses(expression, name):
 _WITHOUT = """
     all allclose any callback can_cast compile frombuffer nextafter
     register_post_accumulate_grad_hook
+    as_subclass
     are_deterministic_algorithms_enabled argmax argmin argsort
     argwhere as_tensor asarray backward bartlett_window bernoulli bfloat16 bincount
     binomial blackman_window bool broadcast_shapes bucketize byte char
@@ -497,6 +509,7 @@ _WITHOUT = """
     half hamming_window hann_window heaviside histc histogram histogramdd
     initial_seed int
     is_anomaly_check_nan_enabled is_anomaly_enabled is_complex is_contiguous
+    is_conj is_neg isreal
     is_floating_point is_grad_enabled is_inference is_nonzero is_pinned is_same_size
     is_shared is_signed is_tensor isclose isfinite isin isinf isnan isneginf
     isposinf item kaiser_window lcm le less less_equal linspace live_node_count load
@@ -509,8 +522,8 @@ _WITHOUT = """
     serial set_anomaly_enabled set_default_device set_default_dtype
     set_default_tensor_type set_float32_matmul_precision set_num_interop_threads
     set_num_threads set_printoptions set_rng_state short signbit size storage_offset
-    stride tolist tril_indices triu_indices type unique unique_consecutive
-    unravel_index use_deterministic_algorithms zeros_like
+    stride to_dense tolist tril_indices triu_indices type unique unique_consecutive
+    storage unravel_index untyped_storage use_deterministic_algorithms zeros_like
 """
 WITHOUT = set(_WITHOUT.split())
 #: Old names of `interpolate`, and the steps of a layer, tried by `test_old_names`.

@@ -92,6 +92,7 @@ BINARY = operations(
 UNARY = operations(
     {
         ("{}", "m.{}(a)"): """
+            angle conj_physical isreal
             abs neg positive sign sgn square sqrt rsqrt exp log reciprocal exp2 expm1
             log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh atanh
             sigmoid lgamma digamma erfinv i0 nanmedian alias_copy erf erfc floor ceil
@@ -143,7 +144,8 @@ UNARY = operations(
         """,
         ("{}", "m.{}(ONE)"): """
             det logdet slogdet inverse linalg.cholesky linalg.det linalg.eigh
-            linalg.eigvalsh linalg.inv linalg.matrix_norm linalg.qr linalg.slogdet
+            linalg.eigvalsh linalg.inv linalg.matrix_norm linalg.qr linalg.lu
+            linalg.lu_factor linalg.lu_factor_ex lu linalg.slogdet
             linalg.svd linalg.svdvals trace tril triu cholesky_inverse linalg.pinv
             linalg.matrix_rank linalg.cond linalg.inv_ex linalg.cholesky_ex pinverse
         """,

@@ -27,6 +27,7 @@ _ONE = """
     norm flatten fliplr flipud rot90 msort sort argsort atleast_1d atleast_2d atleast_3d
     squeeze squeeze_copy diagflat diag_embed mode trapezoid trapz cumulative_trapezoid
     adjoint cov corrcoef trace diag diagonal diagonal_copy combinations pdist is_nonzero
+    angle real conj conj_physical resolve_conj resolve_neg is_conj is_neg isreal
     numel is_complex is_floating_point is_signed tril triu unbind unbind_copy diff
     gradient cartesian_prod block_diag vander histc bernoulli poisson is_tensor
     linalg.norm linalg.vector_norm nn.functional.celu nn.functional.elu
@@ -267,6 +268,8 @@ _MATRICES = """
     linalg.eigvalsh(X) linalg.inv(X) linalg.inv_ex(X) linalg.matrix_exp(X)
     linalg.matrix_power(X,3) linalg.matrix_power(X,-1) linalg.pinv(X)
     linalg.pinv(X,hermitian=True) linalg.qr(X) linalg.qr(X,'complete') linalg.qr(X,'r')
+    linalg.lu(X) linalg.lu_factor(X) linalg.lu_factor_ex(X) m.lu(X)
+    m.lu(X,get_infos=True)
     linalg.slogdet(X) linalg.svd(X) linalg.svd(X,full_matrices=False) linalg.svdvals(X)
     linalg.matrix_rank(X) linalg.matrix_rank(X,hermitian=True) linalg.cond(X)
     linalg.cond(X,'fro') linalg.cond(X,1) linalg.cond(X,-2) linalg.cond(X,'nuc')
@@ -286,6 +289,11 @@ _SYSTEMS = """
     m.cholesky_solve(x(0,3,2),x(0,3,3))  m.cholesky_solve(x(0,2),x(0,0))
     m.cholesky_solve(x(3,0),x(3,3))  linalg.lstsq(x(0,3,2),x(0,3,1))
     linalg.lstsq(x(0,3),x(0,1))  linalg.lstsq(x(3,2),x(3,0))
+    m.triangular_solve(x(0,3,2),x(0,3,3))  m.triangular_solve(x(0,2),x(0,0))
+    m.triangular_solve(x(3,0),x(3,3))  linalg.lu(x(3,0))  linalg.lu(x(0,3))
+    linalg.lu_factor(x(2,0,3))  linalg.lu_solve(*linalg.lu_factor(x(0,3,3)),x(0,3,2))
+    linalg.lu_solve(*linalg.lu_factor(x(0,0)),x(0,2))  m.lu_unpack(*m.lu(x(0,3)))
+    m.lu_solve(x(0,2),*m.lu(x(0,0)))
     linalg.lstsq(x(3,0),x(3,2))  linalg.qr(x(3,0))  linalg.qr(x(0,3))
     linalg.qr(x(3,0),'complete')  linalg.svd(x(3,0))  linalg.svd(x(0,3))
     linalg.svd(x(2,0,3))  linalg.svdvals(x(3,0))  linalg.pinv(x(3,0))

@@ -90,8 +90,8 @@ _PLACES = """
 _COPIES = """
     as_tensor asarray bfloat16 detach detach_copy empty empty_like fill float
     frombuffer from_dlpack from_numpy full full_like half new new_empty new_full
-    new_ones new_tensor new_zeros numpy ones ones_like scalar_tensor type unique
-    unique_consecutive zeros_like
+    new_ones new_tensor new_zeros numpy ones ones_like scalar_tensor to_dense type
+    storage unique unique_consecutive untyped_storage zeros_like
 """
 _DRAWS = """
     bernoulli binomial poisson rand_like randint randint_like randn randn_like randperm
@@ -104,11 +104,13 @@ WITHOUT = {
     "NumPy computes it in float64, and it is rounded once": _WINDOWS,
     "it refuses halves": "nextafter",
     "it says what a tensor or the process is, or sets it": """
+        as_subclass
         are_deterministic_algorithms_enabled backward broadcast_shapes callback can_cast
         compile cuda data_ptr dim element_size get_default_device get_default_dtype
         get_device get_float32_matmul_precision get_num_interop_threads get_num_threads
         get_rng_state initial_seed is_anomaly_check_nan_enabled is_anomaly_enabled
-        is_complex is_contiguous is_floating_point is_grad_enabled is_inference
+        is_complex is_conj is_neg isreal
+        is_contiguous is_floating_point is_grad_enabled is_inference
         is_pinned is_same_size is_shared is_signed is_tensor live_node_count load
         manual_seed ndimension nelement numel pin_memory promote_types register_hook
         register_post_accumulate_grad_hook result_type retain_grad save seed serial

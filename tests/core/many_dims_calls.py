@@ -117,7 +117,12 @@ CALLS = {
     "diagonal_copy": "f(x, 0, -2, -1)",
     "diagonal_scatter": "f(x, y[..., 0], 0, -2, -1)",
     "embedding": "f(n, table)",
+    "as_subclass": "f(x, ac.Tensor)",
     "glu": "f(x[..., :2], -1)",
+    "lu_solve": "f(y, *ac.lu(spd))",
+    "linalg.lu_solve": "f(*ac.lu(spd), y)",
+    "lu_unpack": "f(*ac.lu(spd))",
+    "pca_lowrank": "f(spd, 2, center=False)",
     "gradient": "f(x, dim=(-2, -1))",
     "histogram": "f(x, 4)",
     "histogramdd": "f(x, 2)",
@@ -219,10 +224,7 @@ NUMPY = {
     ),
     "row_stack": ("f([x, y])", "np.vstack([a, b])"),
     "msort": ("f(x)", "np.sort(a, 0)"),
-    "instance_norm": (
-        "f(x, eps=0.0)",
-        "standard(a.reshape(*s[:2], -1))",
-    ),
+    "instance_norm": ("f(x, eps=0.0)", "standard(a.reshape(*s[:2], -1))"),
     "einsum": (
         "f('...ij,...kj->ik...', x, y)",
         "np.einsum('...ij,...kj->ik...', a, b)",
@@ -336,20 +338,23 @@ FEW_ALONE = words(
 FEW_BUT = {".unfold", "linalg.vander"}
 
 #: What makes a tensor of one or two dimensions, reads or changes a setting or a state,
-#: or neither takes nor makes a tensor of one shape.
+#: or neither takes nor makes a tensor of one shape, or refuses all that are real.
 NO_OPERANDS = words(
     "arange are_deterministic_algorithms_enabled backward bartlett_window "
     "blackman_window callback can_cast compile cuda data_ptr eye frombuffer "
-    "from_dlpack get_default_device get_default_dtype get_float32_matmul_precision "
+    "from_dlpack get_autocast_dtype get_default_device get_default_dtype "
+    "get_deterministic_debug_mode get_float32_matmul_precision "
     "get_num_interop_threads get_num_threads get_rng_state hamming_window hann_window "
-    "initial_seed is_anomaly_check_nan_enabled is_anomaly_enabled is_contiguous "
+    "imag initial_seed is_anomaly_check_nan_enabled is_anomaly_enabled is_contiguous "
+    "is_deterministic_algorithms_warn_only_enabled "
+    "get_autocast_cpu_dtype is_autocast_cpu_enabled is_inference_mode_enabled "
     "is_grad_enabled kaiser_window linspace live_node_count load logspace manual_seed "
     "promote_types randperm register_hook register_post_accumulate_grad_hook "
     "retain_grad save scalar_tensor seed serial set_anomaly_enabled "
     "set_default_device set_default_dtype set_default_tensor_type "
     "set_float32_matmul_precision set_num_interop_threads set_num_threads "
-    "set_printoptions set_rng_state tril_indices triu_indices "
-    "use_deterministic_algorithms "
+    "set_deterministic_debug_mode set_printoptions set_rng_state tril_indices "
+    "triu_indices use_deterministic_algorithms view_as_real "
 )
 
 

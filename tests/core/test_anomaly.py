@@ -41,8 +41,8 @@ def test_the_operator_that_gave_nan_is_named(create_graph):
     with detect_anomaly():
         loss = root_of_zero()
         match = (
-            r"`sqrt` gave a gradient of shape \(2,\) that holds NaN for its input 0, "
-            rf"from cotangents without NaN.*{HERE}root_of_zero: `y = x\.sqrt\(\)`\."
+            r"Function 'sqrtBackward' returned nan values in its 0th output, of shape "
+            rf"\(2,\), from cotangents without NaN.*{HERE}root_of_zero: `y = x\.sqrt"
         )
         with pytest.raises(GradError, match=match):
             loss.backward(create_graph=create_graph)
@@ -57,13 +57,16 @@ def test_nan_passes_where_it_is_not_looked_for():
 
 def test_a_cotangent_with_nan_is_no_fault_of_the_operator():
     x = ac.ones(2, requires_grad=True)
-    with detect_anomaly(), pytest.raises(GradError, match=r"`mul`.*that hold NaN"):
+    with (
+        detect_anomaly(),
+        pytest.raises(GradError, match=r"'mulBackward'.*that hold NaN"),
+    ):
         (x * 2).backward(ac.tensor([0.0, float("nan")]))
 
 
 def test_parts_of_a_tensor_are_looked_at():
     x = ac.zeros(3, requires_grad=True)
-    with detect_anomaly(), pytest.raises(GradError, match=r"`slice` gave.*`x\[0\]"):
+    with detect_anomaly(), pytest.raises(GradError, match=r"'sliceBackward'.*`x\[0\]"):
         x[0].backward(ac.tensor(float("nan")))
 
 

@@ -8,7 +8,7 @@ from tests.refusals import refusals
 
 import autocalc as ac
 from autocalc import autograd
-from autocalc.errors import ArgumentError, DTypeError, GradError
+from autocalc.errors import ArgumentError, AutocalcWarning, DTypeError, GradError
 from autocalc.testing import assert_close
 
 
@@ -168,10 +168,18 @@ def test_setting_gradients():
         x.grad = ac.ones(3)
     with pytest.raises(DTypeError, match="dtype float64, the tensor float32"):
         x.grad = ac.ones(2, dtype=ac.float64)
-    with pytest.raises(GradError, match="only a leaf that requires a gradient"):
-        ac.ones(2).grad = ac.ones(2)
+    y = ac.ones(2)
+    y.grad = ac.full((2,), 3.0)
+    assert y.grad.tolist() == [3.0, 3.0]
+    y.requires_grad_().sum().backward()
+    assert y.grad.tolist() == [4.0, 4.0]
+    z = y * 2
+    z.grad = ac.ones(2)
+    assert z.grad.tolist() == [1.0, 1.0]
+    z.grad = None
     assert ac.ones(1).grad is None
-    assert (x * 2).grad is None
+    with pytest.warns(AutocalcWarning, match="made by `mul` gets no gradient"):
+        assert (x * 2).grad is None
 
 
 def test_requires_grad_and_leaves():

@@ -104,7 +104,9 @@ def test_what_does_not_depend_gives_zeros_or_an_error(xy):
     assert A.jvp(lambda x: x + 1, x, x)[1].tolist() == x.tolist()
     assert not A.jvp(lambda x: constant, x, x)[1].numpy().any()
     assert A.jacobian(lambda x: x[:0], x).shape == (0, 3, 2, 3)
-    with pytest.raises(GradError, match=r"jacobian: output 0 of shape \(2,\) depends"):
+    with pytest.raises(
+        GradError, match=r"jacobian: Output 0 .* Of shape \(2,\), it depends"
+    ):
         A.jacobian(lambda x: constant, x, strict=True)
     with pytest.raises(GradError, match=r"vjp: input 1 of shape \(3,\) has nothing"):
         A.vjp(lambda x, y: x.sum(), xy, strict=True)

@@ -94,7 +94,7 @@ def test_errors_and_refusals(install):
 
     planted(install, neg=KernelImpl(broken, supports=no_doubles))
     found = compare_kernels("neg", samples=["n=7"], dtypes=["float32", "float64"])
-    assert found.failures[0].problem == "it raised ValueError: not today"
+    assert found.failures[0].problem == "the kernel raised ValueError: not today"
     by_kernel = [line.split() for line in found.table("kernel").splitlines()]
     column = by_kernel[0].index("mine")
     assert by_kernel[1][column] == "!nan"

@@ -69,7 +69,7 @@ test_refused = refusals(
     ac.adjoint(ac.ones(2)) -> DimensionError: adjoint: a tensor of shape \(2,\) holds no
         matrices
     ac.cholesky_solve(x, x) -> ShapeError: cholesky_solve: `L` has shape \(3, 4\); it
-        must hold square
+        must have at least 2 dimensions, and must be batches of square matrices
     ac.cholesky_solve(ac.ones(3), ac.eye(3)) -> ShapeError: cholesky_solve: `B` has
         shape \(3,\); it must be
     ac.cholesky_inverse(x) -> ShapeError: cholesky_inverse: `L` has shape \(3, 4\)
@@ -90,8 +90,8 @@ test_refused = refusals(
         float32 or float64, not int64
     ac.ones(2).cumsum_(0, dtype=ac.float64) -> DTypeError: cumsum_: `dtype` is
         autocalc.float64, the tensor has autocalc.float32
-    ac.where(ac.arange(2), ac.ones(2), ac.ones(2)) -> DTypeError: where: `condition` has
-        dtype int64
+    ac.where(ac.arange(2), ac.ones(2), ac.ones(2)) -> DTypeError: where: only supports
+        boolean masks: expected BoolTensor for condition, not int64
     ac.kl_div(x, x, 'mean') -> ArgumentError: kl_div: `reduction` is 'mean'; here it is
         a number
     ac.kl_div(x, x, 3) -> ArgumentError: kl_div: `reduction` is 3; here it is a number

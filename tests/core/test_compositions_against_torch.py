@@ -177,6 +177,7 @@ NUMBERED = {
 
 @pytest.mark.parametrize("words", [{}, *({"reduction": n} for n in range(3))], ids=str)
 @pytest.mark.parametrize("name", NUMBERED)
+@pytest.mark.filterwarnings("ignore:kl_div. reduction='mean' divides")
 def test_losses_with_numbered_reductions(name, words):
     def call(m, x, y, t):
         return NUMBERED[name](m, x, y, t.detach(), **words)

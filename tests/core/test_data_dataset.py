@@ -213,9 +213,9 @@ def test_stacked_data_sets_are_taken_each_by_its_own_way():
 @pytest.mark.parametrize(
     ("args", "kwargs", "match"),
     [
-        ((), {}, "0 data sets were given without a name and 0 with one; give one or"),
-        (("ab",), {"x": "ab"}, "1 data sets were given without a name and 1 with one"),
-        (("ab", "abc"), {}, r"the lengths \[2, 3\] differ; they must be equal"),
+        ((), {}, "At least one dataset should be passed"),
+        (("ab",), {"x": "ab"}, "Supported either .* not 1 without and 1 with one"),
+        (("ab", "abc"), {}, r"Size mismatch between datasets: lengths \[2, 3\]"),
         ((3,), {}, "StackDataset: a int finds no sample by its index"),
         (
             (),
@@ -234,3 +234,10 @@ def test_stacked_data_sets_name_an_index_out_of_range():
         ac.errors.DimensionError, match="StackDataset: index 2 is out o"
     ):
         ac.data.StackDataset("ab")[2]
+
+
+def test_slices_of_tensors_are_rows_of_each():
+    data = ac.data.TensorDataset(ac.arange(5), ac.arange(10).reshape(5, 2))
+    first, second = data[1:3]
+    assert (first.tolist(), second.tolist()) == ([1, 2], [[2, 3], [4, 5]])
+    assert data[-1:][0].tolist() == [4]

@@ -71,10 +71,10 @@ def test_a_loader_of_one_process():
         (
             {"rank": 2},
             ArgumentError,
-            "`rank` is 2 of `num_replicas`=2 processes; it mu",
+            "Invalid rank 2 of `num_replicas`=2 processes; it mu",
         ),
-        ({"rank": -1}, ArgumentError, "`rank` is -1 of `num_replicas`=2 processes"),
-        ({"num_replicas": 0}, ArgumentError, "`rank` is 0 of `num_replicas`=0 proc"),
+        ({"rank": -1}, ArgumentError, "Invalid rank -1 of `num_replicas`=2 processes"),
+        ({"num_replicas": 0}, ArgumentError, "Invalid rank 0 of `num_replicas`=0 proc"),
         ({"num_replicas": "x"}, DTypeError, "`num_replicas` is 'x'; it must be an int"),
         ({"rank": 0.5}, DTypeError, "`rank` is 0.5; it must be an integer"),
         ({"seed": None}, DTypeError, "`seed` is None; it must be an integer"),

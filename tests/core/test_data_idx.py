@@ -70,10 +70,7 @@ def test_an_empty_array(tmp_path):
         (WHOLE + b"\0", "goes on after the 12 bytes"),
         (PACKED[:-9], r"gzip data are damaged"),
         (PACKED[:12], r"gzip data are damaged"),
-        (
-            PACKED[:-6] + b"xxxxxx",
-            r"gzip data are damaged \(CRC",
-        ),
+        (PACKED[:-6] + b"xxxxxx", r"gzip data are damaged \(CRC"),
         (PACKED + b"junk", "gzip data are damaged"),
         (
             bytes([0, 0, 8, 100]) + struct.pack(">100I", *[1] * 100) + b"x",

@@ -14,6 +14,7 @@ import pytest
 
 import autocalc as ac
 from autocalc.data import DataLoader, TensorDataset
+from autocalc.errors import DataError
 
 
 class Slow(ac.data.Dataset):
@@ -256,3 +257,54 @@ def test_a_state_that_lacks_something_is_refused():
 def test_impossible_arguments_are_refused(arguments, message):
     with pytest.raises(ac.errors.ArgumentError, match=message):
         DataLoader(numbers(5), **arguments)
+
+
+class Faulty(ac.data.Dataset):
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, index):
+        if index == 2:
+            raise ValueError("sample 2 is broken")
+        return index
+
+
+def batches_and_errors(loader):
+    batches = iter(loader)
+    return list(iter(lambda: next_or_error(batches), "end"))
+
+
+def next_or_error(batches):
+    try:
+        batch = next(batches, None)
+    except (ValueError, DataError) as error:
+        return str(error).partition("ValueError: ")[2].split("\n")[0] or str(error)
+    return "end" if batch is None else batch.tolist()
+
+
+@pytest.mark.parametrize(
+    "workers",
+    [
+        {},
+        {"num_workers": 2},
+        {"num_workers": 2, "persistent_workers": True},
+        {"num_workers": 1, "multiprocessing_context": "fork"},
+    ],
+    ids=["here", "threads", "lasting", "process"],
+)
+def test_a_loop_goes_on_after_the_error_of_one_batch(workers):
+    loader = ac.data.DataLoader(Faulty(), batch_size=2, **workers)
+    for _ in range(2):
+        assert batches_and_errors(loader) == [[0, 1], "sample 2 is broken", [4, 5]]
+
+
+def test_a_batch_with_an_error_counts_when_a_state_is_loaded():
+    loader = ac.data.DataLoader(Faulty(), batch_size=2)
+    batches = iter(loader)
+    next(batches)
+    with pytest.raises(ValueError, match="sample 2 is broken"):
+        next(batches)
+    state = loader.state_dict()
+    again = ac.data.DataLoader(Faulty(), batch_size=2)
+    again.load_state_dict(state)
+    assert batches_and_errors(again) == [[4, 5]]

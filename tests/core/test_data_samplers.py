@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import islice
 
 import numpy as np
@@ -234,3 +235,76 @@ def test_a_loader_begins_an_endless_epoch_at_once():
     for size in (4, None):
         loader = ac.data.DataLoader(range(7), batch_size=size, sampler=sampler)
         assert len(list(islice(loader, 3))) == 3
+
+
+SEEDED = {
+    "random": lambda: RandomSampler(range(20)),
+    "replaced": lambda: RandomSampler(range(20), replacement=True),
+    "weighted": lambda: ac.data.WeightedRandomSampler([1.0] * 20, 20),
+    "subset": lambda: ac.data.SubsetRandomSampler(range(20)),
+    "loader": lambda: _Listed(ac.data.DataLoader(range(20), shuffle=True)),
+    "workers": lambda: _Listed(
+        ac.data.DataLoader(
+            range(20), shuffle=True, num_workers=2, persistent_workers=True
+        )
+    ),
+    "batches": lambda: _Listed(
+        ac.data.BatchSampler(RandomSampler(range(20)), 3, False)
+    ),
+}
+
+
+class _Listed:
+    def __init__(self, loader):
+        self._loader = loader
+
+    def __iter__(self):
+        return iter([str(batch) for batch in self._loader])
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_a_new_seed_begins_the_orders_again(name):
+    sampler, orders = SEEDED[name](), []
+    for _ in range(3):
+        ac.manual_seed(7)
+        orders.append([list(sampler), list(sampler)])
+    assert orders[0] == orders[1] == orders[2]
+    assert orders[0][0] != orders[0][1]
+    ac.manual_seed(8)
+    assert list(sampler) not in orders[0]
+
+
+def test_a_new_seed_of_one_s_own_generator():
+    generator = ac.Generator().manual_seed(1)
+    sampler = RandomSampler(range(20), generator=generator)
+    first = list(sampler)
+    ac.manual_seed(1)
+    assert list(sampler) != first
+    generator.manual_seed(1)
+    assert list(sampler) == first
+
+
+def test_a_seed_that_was_loaded_stays():
+    sampler = RandomSampler(range(20))
+    sampler.seed = 5
+    ac.manual_seed(7)
+    assert list(sampler) == list(RandomSampler(range(20), generator=5))
+
+
+def test_other_draws_and_states_do_not_disturb_the_orders():
+    ac.manual_seed(7)
+    sampler = RandomSampler(range(20))
+    first = [list(sampler), list(sampler)]
+    ac.manual_seed(7)
+    found = [list(sampler)]
+    with ac.random.fork_rng():
+        ac.rand(3)
+    ac.set_rng_state(ac.get_rng_state())
+    assert [*found, list(sampler)] == first
+
+
+def test_a_copy_has_the_same_orders():
+    sampler = RandomSampler(range(20), generator=ac.Generator().manual_seed(1))
+    sampler.seed  # noqa: B018  # it is drawn
+    copied = copy.deepcopy(sampler)
+    assert list(copied) == list(sampler)

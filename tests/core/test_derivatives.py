@@ -47,6 +47,7 @@ EXCEPTIONS = {
     ("bitwise_right_shift", "all"): INTEGERS,
     ("gcd", "all"): INTEGERS,
     ("lcm", "all"): INTEGERS,
+    ("row_order", "all"): INTEGERS,
     ("igamma", "input 0"): FIRST,
     ("igammac", "input 0"): FIRST,
     ("zeta", "input 0"): FIRST,

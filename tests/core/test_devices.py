@@ -16,10 +16,7 @@ from tests.mirror_device import LIBRARY, MIRROR
 from tests.refusals import refusals
 
 import autocalc as ac
-from autocalc.errors import (
-    ArgumentError,
-    GradError,
-)
+from autocalc.errors import ArgumentError, GradError
 
 F = ac.nn.functional
 

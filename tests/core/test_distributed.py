@@ -50,9 +50,11 @@ def test_a_group_has_one_process():
 @pytest.mark.usefixtures("group")
 @pytest.mark.parametrize("op", dist.ReduceOp)
 def test_of_one_tensor_all_is_the_tensor(op):
-    x = ac.tensor([1.0, 2.0])
-    dist.all_reduce(x, op)
-    dist.reduce(x, 0, op)
+    bits = op in {dist.ReduceOp.BAND, dist.ReduceOp.BOR, dist.ReduceOp.BXOR}
+    given = ac.tensor([1, 2]) if bits else ac.tensor([1.0, 2.0])
+    dist.all_reduce(given, op)
+    dist.reduce(given, 0, op)
+    x = given.float()
     dist.broadcast(x, src=0)
     parts = [ac.zeros(2)]
     dist.all_gather(parts, x.requires_grad_())
@@ -83,6 +85,11 @@ def test_more_processes_are_refused(monkeypatch):
         (lambda: dist.get_rank(3), ArgumentError, "get_rank: `group` is 3"),
         (lambda: dist.all_reduce(3), DTypeError, "all_reduce: `tensor` is 3"),
         (lambda: dist.all_reduce(ac.ones(1), 3), DTypeError, "`op` is 3; .*ReduceOp"),
+        (
+            lambda: dist.all_reduce(ac.ones(1), dist.ReduceOp.BAND),
+            DTypeError,
+            "`op` is BAND and `tensor` is float32; bits are combined of integers",
+        ),
         (lambda: dist.reduce(ac.ones(1), 1), ArgumentError, "`dst` is 1; the one"),
         (lambda: dist.broadcast(ac.ones(1), 2), ArgumentError, "`src` is 2; the one"),
         (lambda: dist.all_gather([], ac.ones(1)), ShapeError, "one of shape"),
@@ -145,8 +152,7 @@ def test_several_ranks_without_mpi4py_are_told_how_to_get_it(monkeypatch):
     monkeypatch.setattr(_mpi, "is_installed", lambda: True)
 
     def without_library(name):
-        message = "cannot load MPI library"
-        raise RuntimeError(message)
+        raise RuntimeError("cannot load MPI library")
 
     monkeypatch.setattr(_mpi, "import_module", without_library)
     text = r"mpi4py finds no MPI library \(cannot load MPI library\). Get one with: pip"

@@ -495,7 +495,7 @@ test_errors = refusals(
         3))) -> ShapeError: vectors of \(2,\) and \(3,\)
     dist.kl_divergence(*(dist.Independent(CASES['normal'](), n) for n in (0, 1))) ->
         ShapeError: values of 0 and 1 batch dimensions
-    dist.register_kl(int, dist.Normal) -> DTypeError: `type_p` is <class
+    dist.register_kl(3, dist.Normal) -> DTypeError: `type_p` is 3; it must be a class
     dist.Distribution.set_default_validate_args(2) -> ArgumentError: 2
     constraints.real.check(1.0) -> DTypeError: needs a Tensor, not float
     constraints.independent(3, 1) -> DTypeError: `base_constraint` is 3

@@ -70,11 +70,7 @@ CASES = {
         REAL[::-1].copy(),
     ),
     "half cauchy": ("HalfCauchy", {"scale": POSITIVE}, POSITIVE[::-1].copy()),
-    "pareto": (
-        "Pareto",
-        {"scale": OTHER, "alpha": POSITIVE + 2},
-        OTHER + POSITIVE,
-    ),
+    "pareto": ("Pareto", {"scale": OTHER, "alpha": POSITIVE + 2}, OTHER + POSITIVE),
     "generalized pareto": (
         "GeneralizedPareto",
         {"loc": REAL, "scale": OTHER, "concentration": REAL[::-1].copy()},

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 
 import autocalc as ac
@@ -192,3 +195,18 @@ def test_what_constraints_are_called():
         (c.dependent, "what other parameters say"),
     ):
         assert repr(constraint).startswith(name)
+
+
+def test_the_way_back_is_kept_and_has_the_cache_of_its_transform():
+    exp = ac.distributions.ExpTransform()
+    back = exp.inv
+    assert exp.inv is back
+    assert back.inv.inv is back
+    cached = back.with_cache(1)
+    assert cached.inv is not exp
+    assert cached.inv.inv is cached
+    y = ac.tensor([1.0, 2.0])
+    assert cached(y) is cached(y)
+    again = pickle.loads(pickle.dumps(back))
+    assert again == back
+    assert copy.deepcopy(exp).inv is not back

@@ -91,6 +91,7 @@ def test_the_file_is_what_pytorch_does(name):
 #: Functions and methods that compute nothing from elements: they make tensors, move
 #: elements, or tell what a tensor or the library is.
 NOT_COMPUTING = {
+    *("as_subclass",),
     *("are_deterministic_algorithms_enabled", "as_strided", "as_tensor", "asarray"),
     *("atleast_1d", "atleast_2d", "atleast_3d", "backward", "bfloat16"),
     *("broadcast_shapes", "broadcast_to", "byte", "char", "chunk", "contiguous"),
@@ -100,6 +101,7 @@ NOT_COMPUTING = {
     *("get_default_dtype", "get_device", "get_float32_matmul_precision"),
     *("get_num_interop_threads", "get_num_threads", "get_rng_state", "half", "hsplit"),
     *("initial_seed", "int", "is_anomaly_check_nan_enabled", "is_anomaly_enabled"),
+    *("conj", "is_conj", "is_neg", "resolve_conj", "resolve_neg"),
     *("is_complex", "is_contiguous", "is_floating_point", "is_grad_enabled"),
     *("is_inference", "is_pinned", "is_same_size", "is_shared", "is_signed"),
     *("is_tensor", "item", "live_node_count", "load", "long", "manual_seed"),
@@ -114,8 +116,11 @@ NOT_COMPUTING = {
     *("set_printoptions", "set_rng_state", "share_memory_", "short", "size"),
     *("split", "split_with_sizes", "squeeze", "squeeze_", "storage_offset"),
     *("stride", "sum_to_size", "swapaxes", "swapaxes_", "swapdims", "swapdims_"),
-    *("t_", "tile", "tolist", "transpose", "transpose_", "tril_indices"),
+    *("t_", "tile", "to_dense", "tolist", "transpose", "transpose_", "tril_indices"),
+    "storage",
+    "untyped_storage",
     *("adjoint", "as_strided_copy", "as_strided_scatter", "bartlett_window"),
+    "conj_physical_",
     *("blackman_window", "detach_copy", "diagonal_copy", "diagonal_scatter"),
     *("expand_copy", "hamming_window", "hann_window", "kaiser_window", "narrow_copy"),
     *("permute_copy", "select_copy", "select_scatter", "set_anomaly_enabled"),
@@ -132,6 +137,9 @@ ELSEWHERE = {
     "batch_norm_relu": "is not in PyTorch",
     "rotary_embedding": "is not in PyTorch",
     "interpolate": "see test_nn_resizing",
+    **dict.fromkeys(
+        ("lu_solve", "lu_unpack", "triangular_solve"), "see test_linalg_lu"
+    ),
     **dict.fromkeys(
         ("upsample", "upsample_bilinear", "upsample_nearest"), "see test_old_names"
     ),

@@ -304,3 +304,146 @@ def test_what_was_saved_is_freed_with_the_walk():
         assert alive[0]() is None
     finally:
         gc.enable()
+
+
+class Scaled(Function):
+    """PyTorch's newer style: `forward` without a context."""
+
+    @staticmethod
+    def forward(x, factor=2.0, *, power=1):
+        return (x * factor) ** power, factor
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.inputs, ctx.factor = inputs, output[1]
+
+    @staticmethod
+    def backward(ctx, grad, of_a_number):
+        assert of_a_number is None
+        return grad * ctx.factor, None, None, None
+
+
+@pytest.mark.parametrize(
+    ("args", "words", "factor"),
+    [((), {}, 2), ((3.0,), {}, 3), ((), {"factor": 4.0}, 4)],
+)
+def test_a_context_that_is_set_up_apart(args, words, factor):
+    x = ac.ones(2, requires_grad=True)
+    y, number = Scaled.apply(x, *args, **words)
+    y.sum().backward()
+    assert number == factor
+    assert x.grad.tolist() == [factor, factor]
+
+
+class Tripled(Function):
+    @staticmethod
+    def forward(ctx, x, times=None):
+        x.mul_(3.0)
+        ctx.mark_dirty(x)
+        if times is not None:
+            x.mul_(times)
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (after,) = ctx.saved_tensors
+        others = [(grad * after / 2).sum()] * (len(ctx.needs_input_grad) - 1)
+        return grad * 3, *others, None
+
+
+def test_what_is_marked_dirty_is_the_result():
+    x = ac.ones(2, requires_grad=True)
+    y = x * 1
+    z = Tripled.apply(y)
+    assert z is y
+    (z * ac.tensor([1.0, 2.0])).sum().backward()
+    assert x.grad.tolist() == [3.0, 6.0]
+
+
+def test_a_dirty_tensor_without_history_gets_one():
+    x, times = ac.ones(2), ac.tensor(2.0, requires_grad=True)
+    assert Tripled.apply(x, times) is x
+    x.sum().backward()
+    assert times.grad == 6.0
+
+
+def test_a_dirty_view_writes_into_its_base():
+    x = ac.ones(3, requires_grad=True)
+    y = x * 1
+    Tripled.apply(y[1:])
+    y.sum().backward()
+    assert y.tolist() == x.grad.tolist() == [1.0, 3.0, 3.0]
+
+
+def test_a_dirty_tensor_that_an_operator_has_saved_is_noticed():
+    x = ac.ones(2, requires_grad=True)
+    y = x * 1
+    z = y * y
+    Tripled.apply(y)
+    with pytest.raises(GradError, match="changed in place"):
+        z.sum().backward()
+
+
+def test_a_leaf_cannot_be_dirty():
+    text = "Tripled: it writes into a leaf of shape"
+    with pytest.raises(GradError, match=text):
+        Tripled.apply(ac.ones(2, requires_grad=True))
+    with pytest.raises(GradError, match=text):
+        Tripled.apply(ac.ones(2, requires_grad=True)[1:])
+
+
+class Parts(Function):
+    @staticmethod
+    def forward(ctx, x, zeros):
+        ctx.set_materialize_grads(zeros)
+        return x * 2, x * 3
+
+    @staticmethod
+    def backward(ctx, first, second):
+        ctx.needs_input_grad = ()
+        return first if second is None else first + second + 5, None
+
+
+@pytest.mark.parametrize(("zeros", "gradient"), [(True, 6.0), (False, 1.0)])
+def test_zeros_for_outputs_that_are_not_used(zeros, gradient):
+    x = ac.ones((), requires_grad=True)
+    Parts.apply(x, zeros)[0].backward()
+    assert x.grad == gradient
+
+
+class Described(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2, "two", None, {"n": 2}
+
+    @staticmethod
+    def backward(ctx, grad, *others):
+        assert others == (None, None, None)
+        return grad * 2, None, None
+
+
+def test_outputs_that_are_no_tensors_pass_through():
+    x = ac.ones((), requires_grad=True)
+    y, *others = Described.apply(x)
+    assert others == ["two", None, {"n": 2}]
+    y.backward()
+    assert x.grad == 2.0
+    with ac.no_grad():
+        assert Described.apply(x)[1] == "two"
+
+
+def test_words_of_forward():
+    class Power(Function):
+        @staticmethod
+        def forward(ctx, x, *, power=2):
+            ctx.power = power
+            return x**power
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.power
+
+    x = ac.ones((), requires_grad=True)
+    Power.apply(x, power=3).backward()
+    assert x.grad == 3.0

@@ -82,8 +82,8 @@ DOMAINS = {
 BEHIND_DIM = {"index", "source", "src", "start", "length", "maxnorm", "sizes", "reduce"}
 #: A share of the calls has an argument too many.
 SURPLUS = 0.03
-#: What a module without a `forward` of its own has.
-MISSING = ac.nn.Module.forward
+#: What modules have that are not called, or have no `forward` of their own.
+MISSING = {ac.nn.Module.forward, ac.nn.ModuleList.forward, ac.nn.ModuleDict.forward}
 NAN, INF = float("nan"), float("inf")
 PLAIN = (
     *(None, True, 0, 1, -1, -7, 2, 5, 99, 0.5, NAN, INF, -INF, 1j, "", "abc", "mean"),
@@ -230,7 +230,7 @@ def attempt(name, function, rng):
         if not binds(function, args, kwargs):
             return refuses(name, function, args, kwargs)
         result = function(*args, **kwargs)
-        if getattr(type(result), "forward", MISSING) is not MISSING:
+        if getattr(type(result), "forward", ac.nn.Module.forward) not in MISSING:
             more, words = arguments(rng, result.forward)
             args, kwargs = [*args, "then", *more], {**kwargs, **words}
             if not binds(result.forward, more, words):

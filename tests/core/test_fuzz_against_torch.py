@@ -53,10 +53,6 @@ ALLOWED = {
     "soft_margin_loss": "the two broadcast, and `target` may require a gradient",
     "tensordot": "dimensions stand for tuples of one",
     "flipud": "of no dimensions nothing is turned",
-    "column_stack": "a tensor is the sequence of its rows",
-    "hstack": "a tensor is the sequence of its rows",
-    "vstack": "a tensor is the sequence of its rows",
-    "dstack": "a tensor is the sequence of its rows",
     "broadcast_tensors": "tensors may be in one list",
     "mean": "`keepdim` needs no `dim`, as in `sum`",
     "var": "`keepdim` needs no `dim`",
@@ -65,6 +61,8 @@ ALLOWED = {
     "nanmedian": "`keepdim` needs no `dim`",
     "tensor": "`requires_grad` of None is that it was left out",
     "unique": "a flag of None is that it was left out",
+    "qr": "a flag of None is that it was left out",
+    "svd": "a flag of None is that it was left out",
     "max": "`dim` of None is that it was left out",
     "min": "`dim` of None is that it was left out",
     "uniform_": "the ends are called `low` and `high`",
@@ -93,6 +91,8 @@ def reason(prefix, name, args, kwargs):
     """Return why a call may be taken that PyTorch refuses, or ""."""
     if kwargs.get("out", 0) is None or "out" in kwargs:
         return "methods are the functions and take `out`, converted to its dtype"
+    if {"master_weights", "stochastic_rounding"} & kwargs.keys():
+        return "optimizers take these here alone"
     if name in OF_TWO and not all(isinstance(x, ac.Tensor) for x in args[:2]):
         return "a number is taken as a tensor without dimensions"
     return ALLOWED.get(name, "")

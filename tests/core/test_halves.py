@@ -242,3 +242,11 @@ def test_checkpoints_of_pytorch_come_and_go_bit_for_bit(half, tmp_path):
     for name, x in theirs.items():
         whole = {2: torch.int16, 4: torch.int32}[x.element_size()]
         assert torch.equal(again[name].view(whole), x.view(whole))
+
+
+@pytest.mark.parametrize("dtype", [ac.float16, ac.bfloat16], ids=str)
+def test_nan_to_num_takes_the_largest_number_of_the_dtype(dtype):
+    x = ac.tensor([float("nan"), float("inf"), -float("inf"), 1.0], dtype=dtype)
+    most = ac.finfo(dtype).max
+    assert ac.nan_to_num(x).tolist() == [0.0, most, -most, 1.0]
+    assert ac.nan_to_num(x, 2.0, 3.0, 4.0).tolist() == [2.0, 3.0, 4.0, 1.0]

@@ -97,7 +97,7 @@ def test_results_in_tensors_of_one_s_own():
     assert edges.tolist() == [0.0, 0.5, 1.0]
     with pytest.raises(ArgumentError, match="histogram: `out` is Tensor"):
         ac.histogram(ac.ones(2), 2, out=hist)
-    with pytest.raises(GradError, match="histogram: `out` takes no part"):
+    with pytest.raises(GradError, match="histogram: functions with out="):
         ac.histogram(ac.ones(2), 2, out=(ac.zeros(2, requires_grad=True), edges))
 
 

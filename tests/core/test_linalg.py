@@ -10,10 +10,7 @@ import pytest
 from tests.refusals import refusals
 
 import autocalc as ac
-from autocalc.errors import (
-    GradError,
-    KernelDataError,
-)
+from autocalc.errors import GradError, KernelDataError
 from autocalc.testing import gradcheck
 
 pytestmark = pytest.mark.core

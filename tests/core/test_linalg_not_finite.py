@@ -58,6 +58,7 @@ COMPUTING = {
     "solve": lambda a: L.solve(a, ones_for(a)),
     "solve_ex": lambda a: L.solve_ex(a, ones_for(a)).result,
     "qr": lambda a: L.qr(a).R,
+    "lu_factor_ex": lambda a: L.lu_factor_ex(a).LU,
     "matrix_exp": L.matrix_exp,
     "matrix_power": lambda a: L.matrix_power(a, 3),
     "matrix_power of the inverse": lambda a: L.matrix_power(a, -2),

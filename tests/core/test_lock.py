@@ -16,12 +16,7 @@ from tests.dispatcher import lock as locks
 from tests.kernel_table import TABLE, adapt
 
 import autocalc as ac
-from autocalc.errors import (
-    ArgumentError,
-    CheckpointError,
-    ConfigError,
-    KernelError,
-)
+from autocalc.errors import ArgumentError, CheckpointError, ConfigError, KernelError
 from autocalc.plugin import DispatchKey, KernelImpl, KernelSet
 
 A, B = ac.ones(2, 2), ac.ones(2, 2)

@@ -84,8 +84,35 @@ def test_a_copy_shares_nothing(x):
 def test_what_has_not_four_dimensions():
     x = ac.ones(2, 3)
     assert not x.is_contiguous(memory_format=ac.channels_last)
-    with pytest.raises(ShapeError, match=r"clone: channels_last .* shape \(2, 3\)"):
+    with pytest.raises(ShapeError, match=r"clone: channels_last .* shape is \(2, 3\)"):
         x.contiguous(memory_format=ac.channels_last)
+
+
+def test_volumes_channels_last():
+    x = ac.arange(2 * 3 * 4 * 5 * 6).reshape(2, 3, 4, 5, 6)
+    last = x.to(memory_format=ac.channels_last_3d)
+    assert last.stride() == (360, 1, 90, 18, 3)
+    assert last.is_contiguous(memory_format=ac.channels_last_3d)
+    assert not last.is_contiguous()
+    assert not x.is_contiguous(memory_format=ac.channels_last_3d)
+    assert ac.equal(last, x)
+    assert last.clone().stride() == last.stride()
+    assert ac.zeros_like(last).stride() == last.stride()
+    made = ac.empty(2, 3, 4, 5, 6, memory_format=ac.channels_last_3d)
+    assert made.stride() == last.stride()
+    with pytest.raises(ShapeError, match=r"channels_last_3d is a layout of \(N, C, D"):
+        ac.ones(2, 3, 4, 5).clone(memory_format=ac.channels_last_3d)
+
+
+def test_a_part_of_images_keeps_their_layout():
+    x = ac.rand(2, 3, 8, 8).to(memory_format=ac.channels_last)
+    for part in (x[:, :, 1:7, 1:7], x[:, :, ::2, ::2]):
+        for made in (
+            part.double(),
+            ac.nn.functional.interpolate(part, size=5, mode="bilinear"),
+        ):
+            assert made.is_contiguous(memory_format=ac.channels_last)
+        assert ac.equal(part.double().float(), part)
 
 
 @pytest.mark.parametrize("wrong", ["channels_last", 1])

@@ -290,8 +290,8 @@ test_what_does_not_fit_is_an_error = refusals(
         3\); it must be \(N, C, L, ...\)
     F.instance_norm(ac.ones(2, 3, 1)) -> ShapeError: `input` of shape \(2, 3, 1\) has
         one position
-    F.group_norm(ac.ones(2, 3), 2) -> ShapeError: group_norm: 3 channels do not fall
-        into 2 groups
+    F.group_norm(ac.ones(2, 3), 2) -> ShapeError: group_norm: num_channels \(3\) must
+        be divisible by num_groups \(2\)
     F.group_norm(ac.ones(1, 3), 3) -> ShapeError: has one value in each of 3 groups
     F.group_norm(ac.ones(2, 3), 3, ac.ones(2)) -> ShapeError: group_norm: `weight` has
         shape \(2,\); it must be \(3,\)

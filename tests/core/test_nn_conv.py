@@ -193,7 +193,8 @@ test_what_does_not_fit_is_an_error = refusals(
     nn.Conv2d(3.0, 4, 3) -> ArgumentError: `in_channels` is 3\.0; it must be an integer
     nn.Conv1d(1, 1, 3, padding_mode='mirror') -> ArgumentError: `padding_mode`='mirror';
         use one of
-    nn.Conv1d(1, 1, 3, padding='most') -> ArgumentError: Conv1d: `padding`='most'
+    nn.Conv1d(1, 1, 3, padding='most') -> ArgumentError: Conv1d: Invalid
+        padding string 'most'
     nn.Conv1d(1, 1, 3, 2, padding='same') -> ArgumentError: Conv1d: padding='same' with
         `stride`=\(2,\)
     nn.ConvTranspose1d(1, 1, 3, padding_mode='reflect') -> ArgumentError:

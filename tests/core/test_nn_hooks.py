@@ -44,8 +44,7 @@ def test_hooks_may_want_the_keywords():
     )
     seen = []
     net.register_forward_hook(
-        lambda m, args, kwargs, out: seen.append((args, kwargs, out)),
-        with_kwargs=True,
+        lambda m, args, kwargs, out: seen.append((args, kwargs, out)), with_kwargs=True
     )
     assert net(1, by=3) == 5
     assert seen == [((1,), {"by": 4}, 5)]

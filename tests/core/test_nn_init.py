@@ -76,10 +76,7 @@ FAN_IN, FAN_OUT = 30 * 9, 40 * 9
             lambda w: init.kaiming_normal_(w, mode="fan_out", nonlinearity="relu"),
             math.sqrt(2 / FAN_OUT),
         ),
-        (
-            lambda w: init.kaiming_uniform_(w, a=math.sqrt(5)),
-            math.sqrt(2 / 6 / FAN_IN),
-        ),
+        (lambda w: init.kaiming_uniform_(w, a=math.sqrt(5)), math.sqrt(2 / 6 / FAN_IN)),
         (lambda w: init.xavier_normal_(w, gain=2.0), 2 * math.sqrt(2 / 630)),
     ],
 )

@@ -111,8 +111,7 @@ def test_an_error_while_loading_leaves_a_lazy_module_lazy():
     layer = nn.LazyLinear(2)
 
     def fails(module, keys):
-        message = "no"
-        raise RuntimeError(message)
+        raise RuntimeError("no")
 
     layer.register_load_state_dict_post_hook(fails)
     with pytest.raises(RuntimeError, match="no"):
@@ -163,7 +162,9 @@ def test_pickles_wait_too():
 def test_a_state_that_does_not_fit_leaves_shapes_open():
     norm = nn.LazyBatchNorm1d()
     state = {**nn.BatchNorm1d(4).state_dict(), "extra": ac.ones(1)}
-    with pytest.raises(CheckpointError, match="unexpected: extra"):
+    with pytest.raises(
+        CheckpointError, match=r"Unexpected key.s. in state_dict: .extra"
+    ):
         norm.load_state_dict(state)
     assert all(map(is_lazy, norm.parameters()))
     assert is_lazy(norm.running_mean)
@@ -174,16 +175,20 @@ def test_states_without_shapes():
     a, b = nn.LazyLinear(2), nn.LazyLinear(2)
     b.load_state_dict(a.state_dict())
     assert b.has_uninitialized_params()
-    with pytest.raises(CheckpointError, match="weight has no shape yet"):
+    with pytest.raises(
+        CheckpointError, match="weight is to take the shape of an uninitialized"
+    ):
         nn.Linear(3, 2).load_state_dict(a.state_dict())
     wrong = {"weight": ac.ones(2, 3), "extra": ac.ones(1)}
-    with pytest.raises(CheckpointError, match="unexpected: extra"):
+    with pytest.raises(
+        CheckpointError, match=r"Unexpected key.s. in state_dict: .extra"
+    ):
         b.load_state_dict(wrong)
     assert b.has_uninitialized_params()  # nothing was loaded
 
 
 def test_what_has_no_shape_cannot_be_used():
-    match = "UninitializedParameter: it has neither shape nor values yet. Call its mod"
+    match = "UninitializedParameter: an uninitialized parameter or buffer has neither"
     w = nn.UninitializedParameter()
     for use in (
         lambda: w.shape,

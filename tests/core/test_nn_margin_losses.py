@@ -11,9 +11,7 @@ from tests.refusals import refusals
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import (
-    AutocalcWarning,
-)
+from autocalc.errors import AutocalcWarning
 from autocalc.nn import functional as F
 
 RNG = np.random.default_rng(0)
@@ -199,6 +197,7 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize(("old", "reduction"), MEANT)
 @pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.filterwarnings("ignore:kl_div. reduction='mean' divides")
 def test_deprecated_flags_of_functions(name, old, reduction):
     tensors = [ac.tensor(a) for a in FUNCTIONS[name]]
     with pytest.warns(
@@ -242,7 +241,7 @@ test_impossible_arguments = refusals(
         shape \(1, 2, 3\); it must be \(N, C\) or
     F.multi_margin_loss(TWO, ac.tensor(0), weight=ONE) -> ShapeError: `weight` has shape
         \(1,\) for 2 classes; it must be \(2,\)
-    F.multi_margin_loss(TWO, ac.tensor([0, 1])) -> ShapeError: for one row of scores; it
+    F.multi_margin_loss(TWO, ac.tensor([0, 1])) -> ShapeError: for one row of scores
     F.multi_margin_loss(TWO, ac.tensor(2)) -> KernelIndexError: `index` holds 2 at
         element 0
     F.multilabel_margin_loss(TWO, TWO) -> DTypeError: `target` has dtype float32; it

@@ -263,7 +263,7 @@ def test_wrong_registrations_say_what_is_wrong():
         net.register_buffer("b", [1])
     with pytest.raises(DTypeError, match="register_module: 'm' is given a int"):
         net.add_module("m", 3)
-    with pytest.raises(DTypeError, match="register_buffer: `name` is a int"):
+    with pytest.raises(DTypeError, match="register_buffer: buffer name should be"):
         net.register_buffer(3, None)
     with pytest.raises(
         ArgumentError, match=r"`name`='a\.b' must not be empty nor hold"
@@ -273,6 +273,10 @@ def test_wrong_registrations_say_what_is_wrong():
         net.register_parameter("forward", None)
     with pytest.raises(ArgumentError, match="Net already has an attribute 'note'"):
         net.register_module("note", nn.ReLU())
+    with pytest.raises(KeyError, match="Net already has an attribute 'first'"):
+        net.register_buffer("first", ac.ones(1))
+    with pytest.raises(KeyError, match="Net already has an attribute 'mean'"):
+        net.register_parameter("mean", None)
 
 
 class Wrapper(nn.Module):
@@ -375,3 +379,17 @@ def test_arguments_that_nobody_takes_are_refused():
     match = r"Named: Module.__init__\(\) was given 3, size=4 and takes no .* call_super"
     with pytest.raises(DTypeError, match=match):
         type("Named", (nn.Module, Named), {})(3, size=4)
+
+
+@pytest.mark.parametrize("recurse", [True, False])
+def test_to_empty_gives_new_memory(recurse):
+    outer = nn.BatchNorm1d(2)
+    outer.inner = nn.Linear(2, 3)
+    kept = {**dict(outer.named_parameters()), **dict(outer.named_buffers())}
+    before = {name: x.data_ptr() for name, x in kept.items()}
+    assert outer.to_empty(device="cpu", recurse=recurse) is outer
+    for name, x in kept.items():
+        moved = recurse or not name.startswith("inner.")
+        assert (x.data_ptr() != before[name]) is moved, name
+    assert outer.inner.weight.shape == (3, 2)
+    assert outer.inner.weight.requires_grad

@@ -70,7 +70,7 @@ def test_errors():
         ArgumentError, match=r"`name`='a\.b' must not be empty nor hold"
     ):
         params["a.b"] = 1.0
-    with pytest.raises(DTypeError, match="ParameterDict: `name` is a int; it must be"):
+    with pytest.raises(DTypeError, match="ParameterDict: parameter name should be"):
         params[3] = 1.0
     with pytest.raises(DTypeError, match="'a' is given a str; it must be a Parameter"):
         params["a"] = "x"

@@ -81,10 +81,19 @@ def test_data_takes_over_the_storage_of_another():
     assert p.tolist() == [-2, -2, -2]
 
 
+def test_what_an_operator_made_is_given_other_data():
+    p = nn.Parameter(ac.ones(2))
+    doubled = p * 2
+    doubled.data = ac.tensor([10.0, 20.0])
+    (doubled * doubled).sum().backward()
+    assert doubled.tolist() == [10, 20]
+    assert p.grad.tolist() == [40, 80]
+
+
 def test_data_is_refused_where_the_graph_would_be_wrong():
     p = nn.Parameter(ac.ones(2))
-    with pytest.raises(GradError, match="data: a tensor that was made by `mul`"):
-        (p * 2).data = ac.ones(2)
+    with pytest.raises(GradError, match="which `mul` made, cannot be given values of"):
+        (p * 2).data = ac.ones(3)
     with pytest.raises(
         DTypeError, match="requires a gradient, which int64 does not have"
     ):
@@ -145,3 +154,14 @@ def test_a_buffer_takes_no_place_of_another_kind():
     unready = nn.Module.__new__(nn.Module)
     with pytest.raises(ModuleError, match=r"'b' was assigned before Module\.__ini"):
         unready.b = nn.Buffer()
+
+
+def test_a_subclass_can_pass_its_arguments_to_new():
+    class Marked(ac.nn.Parameter):
+        def __new__(cls, data, requires_grad=True):
+            made = super().__new__(cls, data, requires_grad)
+            made.mark = "own"
+            return made
+
+    x = Marked(ac.ones(2), requires_grad=False)
+    assert (x.tolist(), x.requires_grad, x.mark) == ([1, 1], False, "own")

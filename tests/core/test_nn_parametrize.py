@@ -102,7 +102,7 @@ def test_several_originals():
     layer(ac.randn(1, 3)).sum().backward()
     assert found.original0.grad is not None
     with pytest.raises(
-        ArgumentError, match="the original of 'weight' is 2 tensors; it"
+        ArgumentError, match=r"leave_parametrized=False is for .* 'weight' is 2 tensors"
     ):
         parametrize.remove_parametrizations(layer, "weight", False)
     value = layer.weight.detach().clone()
@@ -229,7 +229,9 @@ def test_orthogonal_weights_stay_orthogonal_and_can_be_assigned(kind, sizes):
 def test_without_a_base_exponentials_cannot_be_assigned():
     layer = nn.Linear(3, 3)
     parametrizations.orthogonal(layer, use_trivialization=False)
-    with pytest.raises(NotImplementedError, match="nothing can be assigned to weights"):
+    with pytest.raises(
+        NotImplementedError, match="not possible to assign to the matrix exponential"
+    ):
         layer.weight = ac.eye(3)
 
 
@@ -284,7 +286,7 @@ P = parametrizations
         (
             lambda: parametrize.register_parametrization(LINEAR, "scale", Exp()),
             ModuleError,
-            "Linear has no parameter or buffer 'scale'; it has weight, bias",
+            "Linear does not have a parameter or buffer 'scale'; it has weight, bias",
         ),
         (
             lambda: parametrize.register_parametrization(LINEAR, "weight", abs),
@@ -294,7 +296,7 @@ P = parametrizations
         (
             lambda: parametrize.register_parametrization(LINEAR, "weight", Halved()),
             ShapeError,
-            r"give shape \(1, 3\) where the tensor has \(2, 3\); pass unsafe=True",
+            r"not change the shape of the tensor, \(2, 3\), .* give \(1, 3\); pass",
         ),
         (
             lambda: parametrize.register_parametrization(LINEAR, "weight", Wrong()),
@@ -306,12 +308,12 @@ P = parametrizations
                 symmetric(), "weight", Halved()
             ),
             ShapeError,
-            "the parametrization gives shape",
+            "the parametrization gives",
         ),
         (
             lambda: parametrize.remove_parametrizations(LINEAR, "weight"),
             ModuleError,
-            "'weight' of Linear is not parametrized",
+            "Linear does not have a parametrization on 'weight'",
         ),
         (lambda: P.weight_norm(LINEAR, "x"), ModuleError, "Linear has no tensor 'x'"),
         (lambda: P.weight_norm(3), DTypeError, "`module` is 3; it must be a Module"),

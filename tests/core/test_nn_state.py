@@ -82,10 +82,11 @@ def test_every_fault_is_named_and_nothing_changes():
         net.load_state_dict(state)
     assert str(caught.value) == (
         "load_state_dict: the state does not fit Sequential; nothing was loaded:\n"
-        "  2.weight has shape (3, 3), the module's (2, 4)\n"
+        "  size mismatch for 2.weight: copying a param with shape (3, 3) into the "
+        "module's of shape (2, 4)\n"
         "  2.bias is a list and must be a Tensor\n"
-        "  missing: mean, 0.bias\n"
-        "  unexpected: extra\n"
+        '  Missing key(s) in state_dict: "mean", "0.bias"\n'
+        '  Unexpected key(s) in state_dict: "extra"\n'
         "Load it into the module that it was saved from."
     )
     assert values(net) == before
@@ -98,14 +99,20 @@ def test_keys_may_differ_if_not_strict_but_shapes_may_not():
     assert keys.unexpected_keys == ["extra"]
     assert "unexpected_keys=['extra']" in repr(keys)
     assert net.mean.tolist() == [1, 1, 1]
-    with pytest.raises(CheckpointError, match=r"mean has shape \(2,\)"):
+    with pytest.raises(
+        CheckpointError,
+        match=r"size mismatch for mean: copying a param with shape \(2,\)",
+    ):
         net.load_state_dict({"mean": ac.ones(2)}, strict=False)
     with pytest.raises(CheckpointError, match="or pass strict=False"):
         net.load_state_dict({**net.state_dict(), "extra": ac.ones(1)})
 
 
 def test_what_is_no_dict_is_refused():
-    with pytest.raises(DTypeError, match="load_state_dict: the state is a list"):
+    with pytest.raises(
+        DTypeError,
+        match="load_state_dict: Expected state_dict to be dict-like, got list",
+    ):
         make().load_state_dict([1])
 
 
@@ -225,7 +232,9 @@ def test_what_a_method_wrote_is_put_back_on_an_error():
     weight, before = net[0].weight, values(net)
     state = net.state_dict()
     state["1.weight"] = ac.zeros(1)
-    with pytest.raises(CheckpointError, match=r"1.weight has shape \(1,\)"):
+    with pytest.raises(
+        CheckpointError, match=r"size mismatch for 1.weight: .* shape \(1,\)"
+    ):
         net.load_state_dict(state)
     assert values(net) == before
     assert net[0].weight is weight
@@ -269,7 +278,7 @@ def test_a_method_may_add_errors_and_keys():
             error_msgs.append("it rains")
 
     net = Strange(1, 1)
-    with pytest.raises(CheckpointError, match=r"it rains\n.*soul\n.*guest"):
+    with pytest.raises(CheckpointError, match=r"(?s)it rains\n.*soul.*guest"):
         net.load_state_dict(net.state_dict(), assign=True)
 
 
@@ -319,9 +328,13 @@ def test_extra_state(tmp_path):
     assert b[0].count == 3
     state = a.state_dict()
     del state["0._extra_state"]
-    with pytest.raises(CheckpointError, match=r"missing: 0._extra_state"):
+    with pytest.raises(
+        CheckpointError, match=r"Missing key.s. in state_dict: .0._extra_state"
+    ):
         b.load_state_dict(state)
-    with pytest.raises(CheckpointError, match=r"unexpected: 0._extra_state"):
+    with pytest.raises(
+        CheckpointError, match=r"Unexpected key.s. in state_dict: .0._extra_state"
+    ):
         nn.Sequential(nn.Linear(1, 1)).load_state_dict(a.state_dict())
     state = a.state_dict()
     state["0._extra_state"] = {}
@@ -375,7 +388,7 @@ def test_what_was_loaded_is_put_back_when_a_post_hook_finds_fault():
         lambda module, keys: keys.missing_keys.append("a word")
     )
     before = values(net)
-    with pytest.raises(CheckpointError, match="missing: a word"):
+    with pytest.raises(CheckpointError, match=r"Missing key.s. in state_dict: .a word"):
         net.load_state_dict(make().state_dict())
     assert values(net) == before
 
@@ -384,7 +397,9 @@ def test_batch_norm_of_version_1_had_no_count_of_batches():
     net = nn.Sequential(nn.BatchNorm1d(2))
     state = net.state_dict()
     del state["0.num_batches_tracked"]
-    with pytest.raises(CheckpointError, match=r"missing: 0.num_batches_tracked"):
+    with pytest.raises(
+        CheckpointError, match=r"Missing key.s. in state_dict: .0.num_batches_tracked"
+    ):
         net.load_state_dict(state)
     state._metadata["0"]["version"] = 1
     net.load_state_dict(state)

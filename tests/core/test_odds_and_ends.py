@@ -141,17 +141,28 @@ def test_memory_of_a_buffer():
     y = ac.frombuffer(np.arange(3.0), dtype=ac.float64, requires_grad=True)
     assert y.requires_grad
     assert y.tolist() == [0.0, 1.0, 2.0]
+    with pytest.warns(UserWarning, match="The given buffer is not writable"):
+        z = ac.frombuffer(b"ab", dtype=ac.uint8)
+    z[0] = 1  # a copy
+    assert z.tolist() == [1, 98]
 
 
 @pytest.mark.parametrize(
     ("buffer", "words", "error", "text"),
     [
-        (3, {}, DTypeError, "`buffer` is a int; it must be an object with a buffer"),
-        (bytearray(8), {"count": 3}, ArgumentError, "`count`=3 elements of int32 from"),
-        (bytearray(8), {"offset": 9}, ArgumentError, "do not fit into the 8 bytes"),
-        (bytearray(8), {"count": 0}, ArgumentError, "do not fit into the 8 bytes"),
-        (bytearray(7), {}, ArgumentError, "7 bytes are no whole number of elements"),
-        (bytes(8), {}, ArgumentError, "`buffer` is read-only or not in one piece"),
+        (3, {}, DTypeError, "is a int; this object does not implement Python buffer"),
+        (bytearray(8), {"count": 3}, ArgumentError, r"requested buffer .*3 \* 4 bytes"),
+        (bytearray(8), {"offset": 9}, ArgumentError, r"offset \(9 bytes\) must be"),
+        (bytearray(8), {"offset": -1}, ArgumentError, r"offset \(-1 bytes\) must be"),
+        (
+            bytearray(8),
+            {"count": 0},
+            ArgumentError,
+            r"buffer length \(8\) and count \(0",
+        ),
+        (bytearray(0), {}, ArgumentError, r"buffer length \(0\) and count \(-1\)"),
+        (bytearray(7), {}, ArgumentError, "must be a multiple of the 4 bytes of int32"),
+        (memoryview(bytearray(16))[::2], {}, ArgumentError, "is not in one piece"),
         (bytearray(8), {"offset": 1, "count": 1}, ArgumentError, "the array is"),
     ],
 )
@@ -178,3 +189,32 @@ def test_a_copy_under_another_name():
     with ac.no_grad():
         y[0] = 5
     assert x.tolist() == [1.0, 1.0]
+
+
+def test_elements_of_a_storage():
+    x = ac.tensor([[1, 2], [3, 4]], dtype=ac.int16)
+    memory = x[1].storage()
+    assert memory.tolist() == [1, 2, 3, 4]
+    assert (len(memory), memory.size(), memory.nbytes()) == (4, 4, 8)
+    assert (memory.element_size(), memory.dtype, memory.device) == (
+        2,
+        ac.int16,
+        x.device,
+    )
+    assert memory.data_ptr() == x.data_ptr() == memory.untyped().data_ptr()
+    memory[0] = 7
+    assert x.tolist() == [[7, 2], [3, 4]]
+    assert repr(memory) == "TypedStorage([7, 2, 3, 4], dtype=autocalc.int16)"
+    assert isinstance(memory, ac.TypedStorage)
+
+
+def test_capsules_of_dlpack():
+    x = ac.tensor([1.0, 2.0])
+    y = ac.from_dlpack(x.__dlpack__())
+    assert y.tolist() == [1, 2]
+    y[0] = 5  # a copy, which may be written
+    assert x.tolist() == [1, 2]
+    with pytest.raises(
+        DTypeError, match="__dlpack__: `stream` is a object; it must be"
+    ):
+        x.__dlpack__(stream=object())

@@ -54,13 +54,14 @@ def test_a_write_through_detach_is_counted():
         y.backward()
 
 
-@pytest.mark.parametrize("name", ["add", "sub", "add_", "sub_"])
-def test_a_factor_in_front_is_refused(name):
+@pytest.mark.parametrize("name", ["add", "sub", "add_", "sub_", "addcmul", "addcdiv_"])
+def test_a_factor_at_the_end_is_refused(name):
     x = ac.ones(2)
-    with pytest.raises(TypeError, match="3 were given"):
-        getattr(x, name)(2, x)
-    with pytest.raises(TypeError, match="4 were given"):
-        x.addcmul(2, x, x)
+    given = (x, x, 2) if name.startswith("addc") else (x, 2)
+    with pytest.raises(
+        TypeError, match=f"{name.rstrip('_')}.*argument is a int, after a"
+    ):
+        getattr(x, name)(*given)
     assert x.tolist() == [1.0, 1.0]
 
 

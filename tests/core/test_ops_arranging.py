@@ -127,7 +127,7 @@ test_errors_say_what_does_not_fit = refusals(
     X.index_add(0, I([0]), X[:1].double()) -> DTypeError: 32 and float64
     X.index_fill(0, I([0]), X) -> ShapeError: a number or a tensor without
     X.long().masked_fill(X > 0, 0.5) -> DTypeError: float32, which a
-    X.masked_fill(X, 0) -> DTypeError: `mask` has dtype float32; it must be
+    X.masked_fill(X, 0) -> DTypeError: masked_fill: only supports boolean masks:
     X.masked_scatter(X == 0, X[0]) -> ShapeError: 4 elements for 12 places
     X.scatter(0, I([[0]]), X, reduce='max') -> ArgumentError: use 'add' or
     X.scatter(0, I([[3]]), 1.0) -> KernelDataError: scatter: `index` holds 3

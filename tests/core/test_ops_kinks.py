@@ -250,3 +250,14 @@ def test_exponentials_are_precise_near_0():
     x = ac.tensor([-1e-6], dtype=ac.float32)
     for function in (F.elu, F.celu):
         assert function(x).item() == pytest.approx(-1e-6, rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_copysign_is_flat_in_what_gives_the_sign(dtype):
+    dtype = getattr(ac, dtype)
+    x = ac.tensor([[2.0], [-3.0]], dtype=dtype, requires_grad=True)
+    y = ac.tensor([-1.0, 0.0, 1.0], dtype=dtype, requires_grad=True)
+    ac.copysign(x, y).sum().backward()
+    assert (y.grad.shape, y.grad.dtype) == (y.shape, dtype)
+    assert y.grad.tolist() == [0, 0, 0]
+    assert x.grad.tolist() == [[1], [-1]]

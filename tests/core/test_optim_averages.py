@@ -36,11 +36,7 @@ def test_averages(words, expected):
     assert follow(model, averaged, [1.0, 2.0, 6.0]) == pytest.approx(expected)
     assert model.weight.item() == 6.0
     assert averaged.n_averaged.item() == 3
-    assert list(averaged.state_dict()) == [
-        "n_averaged",
-        "module.weight",
-        "module.bias",
-    ]
+    assert list(averaged.state_dict()) == ["n_averaged", "module.weight", "module.bias"]
 
 
 def test_going_on_from_a_state():

@@ -13,13 +13,7 @@ from autocalc import optim
 
 
 def sgd(
-    p,
-    grads,
-    lr=0.1,
-    momentum=0.0,
-    dampening=0.0,
-    weight_decay=0.0,
-    nesterov=False,
+    p, grads, lr=0.1, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False
 ):
     b = None
     for g in grads:

@@ -19,8 +19,8 @@ test_what_is_refused = refusals(
     optim.Adam(P, betas=('a', 0.9)) -> ArgumentError: Adam: `betas` is \('a', 0
     optim.Adam(P, eps=-1) -> ArgumentError: Adam: `eps` is -1
     optim.AdamW(P, lr=-1) -> ArgumentError: AdamW: `lr` is -1
-    optim.AdamW(P, differentiable=True) -> ArgumentError: AdamW: `differentiable` is not
-        available
+    optim.AdamW(P, master_weights=True, differentiable=True) -> ArgumentError:
+        AdamW: `master_weights` does not support `differentiable`
     optim.SGD(P, lr=-0.1) -> ArgumentError: SGD: `lr` is -0\.1; it must be a number, 0
     optim.SGD(P, momentum=-1) -> ArgumentError: SGD: `momentum` is -1
     optim.SGD(P, weight_decay=-1) -> ArgumentError: SGD: `weight_decay` is -1
@@ -40,23 +40,23 @@ test_what_is_refused = refusals(
     optim.RMSprop(P, eps=-1e-08) -> ArgumentError: `eps` is -1e-08
     optim.RMSprop(P, momentum='much') -> ArgumentError: `momentum` is 'much'
     optim.RMSprop(P, weight_decay=-0.1) -> ArgumentError: `weight_decay` is -0.1
-    optim.RMSprop(P, differentiable=True) -> ArgumentError: `differentiable` is not
-        available; leave it out
-    optim.RMSprop(P, differentiable=True) -> ArgumentError: `differentiable` is not
-        available
+    optim.RMSprop(P, master_weights=True, differentiable=True) -> ArgumentError:
+        RMSprop: `master_weights` does not support `differentiable`; leave one out
+    optim.RMSprop(P, master_weights=True, differentiable=True) -> ArgumentError:
+        RMSprop: `master_weights` does not support `differentiable`
     optim.Adagrad(P, lr=-1.0) -> ArgumentError: Adagrad: `lr` is -1.0; it must be a
         number, 0 or
     optim.Adagrad(P, lr_decay=-0.1) -> ArgumentError: Adagrad: `lr_decay` is -0.1
     optim.Adagrad(P, eps='small') -> ArgumentError: Adagrad: `eps` is 'small'
     optim.Adagrad(P, initial_accumulator_value=-1) -> ArgumentError:
         `initial_accumulator_value` is -1
-    optim.Adagrad(P, differentiable=True) -> ArgumentError: Adagrad: `differentiable` is
-        not avail
+    optim.Adagrad(P, master_weights=True, differentiable=True) -> ArgumentError:
+        Adagrad: `master_weights` does not support `differentiable`
     optim.Adadelta(P, rho=1.5) -> ArgumentError: Adadelta: `rho` is 1.5; it must be a
         number from
     optim.Adadelta(P, eps=-1e-06) -> ArgumentError: Adadelta: `eps` is -1e-06
-    optim.Adadelta(P, differentiable=True) -> ArgumentError: Adadelta: `differentiable`
-        is not available
+    optim.Adadelta(P, master_weights=True, differentiable=True) -> ArgumentError:
+        Adadelta: `master_weights` does not support `differentiable`
     optim.Lion(P, betas=(0.9, 1.0)) -> ArgumentError: Lion: `betas` is \(0.9, 1.0\); it
         must be t
     optim.Lion(P, betas=0.9) -> ArgumentError: Lion: `betas` is 0.9; it must be two
@@ -67,30 +67,30 @@ test_what_is_refused = refusals(
     optim.NAdam(P, betas=(1.0, 0.9)) -> ArgumentError: NAdam: `betas` is \(1.0, 0.9\)
     optim.NAdam(P, decoupled_weight_decay=2) -> ArgumentError: `decoupled_weight_decay`
         is 2; it
-    optim.NAdam(P, differentiable=True) -> ArgumentError: NAdam: `differentiable` is not
-        available
+    optim.NAdam(P, master_weights=True, differentiable=True) -> ArgumentError:
+        NAdam: `master_weights` does not support `differentiable`
     optim.RAdam(P, eps=-1.0) -> ArgumentError: RAdam: `eps` is -1.0
     optim.RAdam(P, betas=0.9) -> ArgumentError: RAdam: `betas` is 0.9; it must be two
         numbers
-    optim.RAdam(P, differentiable=True) -> ArgumentError: RAdam: `differentiable` is not
-        available
+    optim.RAdam(P, master_weights=True, differentiable=True) -> ArgumentError:
+        RAdam: `master_weights` does not support `differentiable`
     optim.Adamax(P, lr='fast') -> ArgumentError: Adamax: `lr` is 'fast'
     optim.Adamax(P, betas=(0.9,)) -> ArgumentError: Adamax: `betas` is \(0.9,\)
-    optim.Adamax(P, differentiable=True) -> ArgumentError: Adamax: `differentiable` is
-        not availab
+    optim.Adamax(P, master_weights=True, differentiable=True) -> ArgumentError:
+        Adamax: `master_weights` does not support `differentiable`
     optim.ASGD(P, lambd=-1) -> ArgumentError: ASGD: `lambd` is -1; it must be a number,
         0 or more
     optim.ASGD(P, alpha='x') -> ArgumentError: ASGD: `alpha` is 'x'; it must be a number
     optim.ASGD(P, t0=None) -> ArgumentError: ASGD: `t0` is None; it must be a number
-    optim.ASGD(P, differentiable=True) -> ArgumentError: ASGD: `differentiable` is not
-        available
+    optim.ASGD(P, master_weights=True, differentiable=True) -> ArgumentError:
+        ASGD: `master_weights` does not support `differentiable`
     optim.Rprop(P, etas=(1.5, 0.5)) -> ArgumentError: `etas` is .*; it must be two
         numbers, one
     optim.Rprop(P, etas=2) -> ArgumentError: Rprop: `etas` is 2
     optim.Rprop(P, step_sizes=(2, 1)) -> ArgumentError: `step_sizes` is .*, the smaller
         one first
-    optim.Rprop(P, differentiable=True) -> ArgumentError: Rprop: `differentiable` is not
-        available
+    optim.Rprop(P, master_weights=True, differentiable=True) -> ArgumentError:
+        Rprop: `master_weights` does not support `differentiable`
     optim.Adafactor(P, beta2_decay=0.8) -> ArgumentError: `beta2_decay` is 0.8; .* 0 or
         less
     optim.Adafactor(P, d=0.5) -> ArgumentError: Adafactor: `d` is 0.5; it must be a
@@ -124,10 +124,11 @@ test_what_is_refused = refusals(
         group of parameters; it
     optim.Muon([*M, *P]) -> ShapeError: `params\[1\]` has shape \(1,\); it must be a
     optim.Muon([3]) -> DTypeError: Muon: `params\[0\]` is a int
-    optim.SGD(P[0]) -> DTypeError: SGD: `params` is one Tensor; give a list
-    optim.AdamW({'params': P}) -> DTypeError: AdamW: `params` is one dict
+    optim.SGD(P[0]) -> DTypeError: SGD: the params argument given to the optimizer
+        should be an iterable of Tensors or dicts, .* it is one Tensor
+    optim.AdamW({'params': P}) -> DTypeError: AdamW: .* it is one dict
     optim.SGD([]) -> ArgumentError: SGD: `params` is empty
-    optim.SGD([*P, ('name', P[0])]) -> DTypeError: SGD: `params\[1\]` is a tuple
+    optim.SGD([*P, ('name', P[0])]) -> ArgumentError: SGD: some parameters have names
     optim.SGD([P[0] * 2]) -> ArgumentError: `params\[0\]` of shape \(1,\) was made by
         `mu
     optim.SGD(P + P) -> ArgumentError: `params\[1\]` of shape \(1,\) is given twice

@@ -247,3 +247,32 @@ test_what_is_refused = refusals(
     """,
     globals(),
 )
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda o: lr_scheduler.StepLR(o, 2),
+        lambda o: lr_scheduler.ExponentialLR(o, 0.9),
+        lambda o: lr_scheduler.CosineAnnealingLR(o, 10),
+        lambda o: lr_scheduler.LambdaLR(o, lambda epoch: 0.95**epoch),
+    ],
+)
+def test_a_step_to_a_later_epoch(kind):
+    far, near = kind(make(1.0)), kind(make(1.0))
+    with pytest.warns(UserWarning, match="`epoch` is deprecated") as seen:
+        far.step(5)
+    assert lr_scheduler.EPOCH_DEPRECATION_WARNING in [str(w.message) for w in seen]
+    for _ in range(5):
+        near.step()
+    assert far.get_last_lr() == near.get_last_lr()
+    assert far.last_epoch == 5
+    with pytest.warns(UserWarning, match="`epoch` is deprecated"):
+        far.step(5)
+    assert far.get_last_lr() == near.get_last_lr()
+    for epoch in (4, 5.5):
+        with (
+            pytest.raises(ArgumentError, match=r"`epoch` is .*an integer, 5 or more"),
+            pytest.warns(UserWarning, match="`epoch` is deprecated"),
+        ):
+            far.step(epoch)

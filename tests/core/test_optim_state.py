@@ -9,6 +9,7 @@ import io
 import pytest
 
 import autocalc as ac
+from autocalc.errors import ArgumentError
 
 pytestmark = pytest.mark.core
 
@@ -153,7 +154,8 @@ def test_autocalcs_optimizers_convert_to_the_dtype_of_the_parameters(name, old, 
     other.load_state_dict(optimizer.state_dict())
     kept, had = other.state[v], optimizer.state[w]
     assert kept.keys() == had.keys()
-    converted = {n for n, x in kept.items() if isinstance(x, ac.Tensor)} - {"step"}
+    tensors = {n for n, x in kept.items() if isinstance(x, ac.Tensor)}
+    converted = tensors - {"step", "eta", "mu", "mu_product"}  # which are numbers
     assert all(
         kept[n].dtype == new and kept[n].equal(had[n].to(new)) for n in converted
     )
@@ -205,3 +207,43 @@ def test_what_all_parameters_share_is_saved_by_zero_redundancy_too():
     step(optimizer, w)
     optimizer.consolidate_state_dict()
     assert optimizer.state_dict()["state"]["calls"] == 1
+
+
+def matrices():
+    return [ac.nn.Parameter(ac.ones(3, 2)), ac.nn.Parameter(ac.ones(2, 2))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_named_parameters_go_into_groups_and_states(name):
+    optimizer = getattr(ac.optim, name)
+    plain = optimizer(matrices(), lr=0.1, **SETTINGS.get(name, {}))
+    params = matrices()
+    pairs = zip(["a", "b"], params, strict=True)
+    named = optimizer(pairs, lr=0.1, **SETTINGS.get(name, {}))
+    (group,) = named.param_groups
+    assert group["params"][0] is params[0]
+    assert group["param_names"] == ["a", "b"]
+    assert named.state_dict()["param_groups"][0]["param_names"] == ["a", "b"]
+    plain.load_state_dict(named.state_dict())  # names that are loaded are kept
+    assert plain.param_groups[0]["param_names"] == ["a", "b"]
+    unnamed = optimizer(matrices(), lr=0.1, **SETTINGS.get(name, {})).state_dict()
+    named.load_state_dict(unnamed)  # and those that are there stay
+    assert named.param_groups[0]["param_names"] == ["a", "b"]
+
+
+def test_a_groups_parameters_are_named_or_not():
+    a, b = matrices()
+    advice = r"SGD: some parameters have names and some have none; give model\.named"
+    with pytest.raises(ArgumentError, match=advice):
+        ac.optim.SGD([("a", a), b])
+    sgd = ac.optim.SGD([("a", a)])
+    with pytest.raises(ArgumentError, match=advice):
+        sgd.add_param_group({"params": [b]})
+    sgd.add_param_group({"params": [("b", b)]})
+    assert [group["param_names"] for group in sgd.param_groups] == [["a"], ["b"]]
+    with pytest.raises(
+        TypeError, match=r"`params\[0\]` is a tuple of 3; it must be a n"
+    ):
+        ac.optim.SGD([("a", a, b)])
+    with pytest.raises(ArgumentError, match="is given twice"):
+        ac.optim.SGD([("a", a), ("b", a)])

@@ -16,12 +16,48 @@ def test_out_of_several_must_be_several():
 
 def test_what_out_cannot_be():
     x = ac.ones(2, 2)
-    with pytest.raises(ShapeError, match=r"sum: `out` has shape \(2,\), the result \("):
-        ac.sum(x, out=ac.empty(2))
-    with pytest.raises(DTypeError, match=r"mm: the result has dtype float32, which `o"):
+    with pytest.raises(ShapeError, match=r"sum: `out` has shape \(2,\), .* is a view"):
+        ac.sum(x, out=ac.empty(4)[:2])
+    with pytest.raises(
+        DTypeError, match=r"mm: result type float32 can't be cast to the"
+    ):
         ac.mm(x, x, out=ac.empty(2, 2, dtype=ac.int64))
-    with pytest.raises(GradError, match=r"mean: `out` takes no part in a gradient"):
+    with pytest.raises(
+        GradError, match=r"mean: functions with out=... arguments don't"
+    ):
         ac.mean(ac.ones(2, requires_grad=True), out=ac.empty(()))
+
+
+@pytest.mark.filterwarnings("error")
+def test_out_takes_the_shape_of_the_result():
+    x = ac.tensor([[1.0, 2.0], [3.0, 4.0]])
+    out = ac.empty(0)
+    assert ac.add(x, x, out=out) is out
+    assert out.tolist() == [[2, 4], [6, 8]]
+    with pytest.warns(
+        UserWarning, match=r"sum: `out` .* was resized, .* shape \(2, 2\)"
+    ):
+        ac.sum(x, 0, out=out)
+    assert out.tolist() == [4, 6]
+    whole = ac.zeros(3, dtype=ac.int64)
+    with pytest.raises(DTypeError, match="can't be cast"):
+        ac.add(x, x, out=whole)
+    assert whole.shape == (3,)  # nothing is changed where the dtype does not fit
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (ac.all, "all only supports bool tensor for result, got float32"),
+        (ac.any, "any only supports bool tensor for result, got float32"),
+        (ac.isposinf, "isposinf does not support non-boolean outputs"),
+        (ac.isneginf, "isneginf does not support non-boolean outputs"),
+        (ac.nonzero, "nonzero: `out` is to have scalar type Long"),
+    ],
+)
+def test_out_of_truths_and_places_has_their_dtype(call, text):
+    with pytest.raises(DTypeError, match=text):
+        call(ac.ones(2), out=ac.empty(0))
 
 
 @pytest.mark.parametrize("name", ["det", "qr", "svd", "matrix_norm"])

@@ -23,6 +23,7 @@ VALUES = {
     "k": ac.tensor(np.eye(3) == 1),
     "i": ac.tensor([[2, 0, 1], [0, 1, 2], [1, 2, 0]]),
     "p": ac.tensor([2, 0, 1]),
+    "q": ac.tensor([1, 3, 3], dtype=ac.int32),
     "l": [ac.tensor(MATRIX), ac.tensor(MATRIX)],
     "s": (2, 3),
     **{str(n): n for n in range(3)},
@@ -31,7 +32,7 @@ VALUES = {
 #: Operands, of which a function gets the first that it takes.
 OPERANDS = """m|f|k|l|b|0|m m|k k|k i|v v|m v|m 0|m 1|m i|b b|0 0|0 m|1 s|m k|f 1|m 0 i
 m 0 p|m m m|m b b|v m v|m v v|0 0 0|m 1 0 0|m 1 i m|m 0 p m|m 0 p m sum|m 0 p m amax
-m 1 i m sum""".replace("\n", "|").split("|")
+m 1 i m sum|m q|m m q|m q m""".replace("\n", "|").split("|")
 #: What an option may be given.
 CHOICES = [
     *[True, False, 0, 1, -1, 2, 0.5, (0, 1), None, float("inf")],

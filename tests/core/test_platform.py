@@ -173,7 +173,7 @@ def test_switches_with_one_setting():
         ac.set_float32_matmul_precision("fast")
 
 
-def test_mixed_precision_is_off():
+def test_mixed_precision_is_off_on_a_device_that_is_not_there():
     layer = ac.nn.Linear(1, 1)
     optimizer, scaler = ac.optim.SGD(layer.parameters(), 0.5), ac.amp.GradScaler()
     with ac.autocast("cuda", dtype=ac.float32):
@@ -186,8 +186,6 @@ def test_mixed_precision_is_off():
     assert layer.bias.item() == pytest.approx(before - 0.5)
     scaler.load_state_dict(scaler.state_dict())
     assert ac.amp.autocast("cpu", enabled=False)(max)(1, 2) == 2
-    with pytest.raises(ac.errors.DTypeError, match="lower precision on 'cpu' is not"):
-        ac.autocast("cpu")
 
 
 def test_limits_of_dtypes():
@@ -207,7 +205,7 @@ def test_gradients_of_chosen_inputs():
     found = ac.autograd.grad(x * 2, [x, y], materialize_grads=True)
     assert [g.item() for g in found] == [2, 0]
     with pytest.raises(
-        ac.errors.GradError, match=r"`inputs\[0\]` of shape \(1,\) is no"
+        ac.errors.GradError, match=r"`inputs\[0\]` of shape \(1,\) requires no"
     ):
         (x * y).backward(inputs=ac.ones(1))
     with pytest.raises(ac.errors.GradError, match="grad: `materialize_grads`=True"):

@@ -109,10 +109,7 @@ def test_a_plugin_at_fault_is_refused_with_one_warning(install, given, reason):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (
-            {"api": KERNEL_API_VERSION + 1},
-            "made for kernel API 2, autocalc-core",
-        ),
+        ({"api": KERNEL_API_VERSION + 1}, "made for kernel API 2, autocalc-core"),
         ({"rank": "high"}, "its `rank` is 'high', which is no int"),
         ({"requires": "avx2"}, "its `requires` is 'avx2', which is no set"),
         ({"requires": None}, "its `requires` is None"),

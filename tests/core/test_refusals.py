@@ -102,9 +102,9 @@ test_mistakes = refusals(
     I8.add(1, alpha=0.5) -> DTypeError: add: `alpha` is 0.5, a factor of
     I8.sub(1, alpha=True) -> DTypeError: sub: `alpha` is True, a factor
     I8.clone().add_(1, alpha=0.5) -> DTypeError: add_: `alpha` is 0.5
-    MASK.clone().add_(1) -> DTypeError: dtype int64, .* stored in bool
-    MASK.clone().mul_(I8) -> DTypeError: dtype int8, .* stored in bool
-    MASK.clone().square_() -> DTypeError: dtype int64, .* stored in bool
+    MASK.clone().add_(1) -> DTypeError: type int64 can't be cast .* bool
+    MASK.clone().mul_(I8) -> DTypeError: type int8 can't be cast .* bool
+    MASK.clone().square_() -> DTypeError: type int64 can't be cast .* bool
     I8 ** (-1) -> ArgumentError: exponent -1 of a tensor of int8 has no
     I8.clone().pow_(-2) -> ArgumentError: exponent -2 .* with .float
     MASK.argmax() -> DTypeError: argmax: a tensor of bool has two values
@@ -122,14 +122,15 @@ test_mistakes = refusals(
     X @ X.double() -> DTypeError: are float32 and float64; they must be of
     X.mv(X[0].long()) -> DTypeError: matmul: the tensors are float32 and
     ac.isclose(X, X.double()) -> DTypeError: isclose: the tensors are
-    X.heaviside(X.double()) -> DTypeError: heaviside: the tensors are
+    X.heaviside(X.double()) -> DTypeError: heaviside is not yet implemented
+        for tensors with different dtypes
     X.masked_scatter(X > 1, X.double()) -> DTypeError: masked_scatter: the
     ac.cross(ac.ones(3), I8) -> DTypeError: cross: the tensors are float32
     X.lerp(X.double(), 0.5) -> DTypeError: lerp: the tensors are float32,
     I8.lerp(I8, 0.5) -> DTypeError: int8, int8; they must all be float32
     X.addcmul(X, 2) -> DTypeError: addcmul: needs a Tensor, not int
     MASK.addcmul(MASK, MASK) -> DTypeError: addcmul: the tensors are bool
-    I8.addcdiv(I8, I8) -> DTypeError: addcdiv: divides int8 by int8
+    I8.addcdiv(I8, I8) -> DTypeError: Integer division with addcdiv .* int8 by int8
     ac.zeros(2, size=(3,)) -> ArgumentError: `size`=\(3,\); give one
     X.tile(2, dims=(2,)) -> ArgumentError: tile: the sizes \(2,\) are given
     ac.zeros(2, device=False) -> ArgumentError: 'False' is not available
@@ -315,7 +316,9 @@ def test_tensor_split_takes_a_tensor_of_int64():
 
 
 def test_float_power_in_place_needs_float64():
-    with pytest.raises(DTypeError, match="float_power_: the result is float64"):
+    with pytest.raises(
+        DTypeError, match="float_power_: the operation's result requires dtype float64"
+    ):
         X.clone().float_power_(2)
     assert X.double().float_power_(2).tolist() == [[1.0, 4.0], [9.0, 16.0]]
 
@@ -491,7 +494,9 @@ def test_layers_of_integers_are_of_one_dtype():
         lambda: F.group_norm(X, 1, X[0].double()),
         lambda: ac.addmm(X.double(), X, X),
     ):
-        with pytest.raises(DTypeError, match=r"the tensors are .* must be of one"):
+        with pytest.raises(
+            DTypeError, match=r"must be of one|Input dtypes must be the same"
+        ):
             call()
     with pytest.raises(ShapeError, match=r"linear: `input` has shape \(2, 2\), `wei"):
         F.linear(whole, ac.tensor([[1, 2, 3]]))

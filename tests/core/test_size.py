@@ -79,3 +79,11 @@ def test_sizes_seen_before_are_kept_up_to_a_number(monkeypatch):
         assert ac.zeros(n, 1).shape == (n, 1)
         assert 1 <= len(SIZES) <= 3
     assert ac.zeros(7).shape is ac.ones(7).shape
+
+
+@pytest.mark.parametrize("size", [(2, 3), (4,), (), (0, 2)])
+def test_a_size_makes_a_tensor_of_that_size(size):
+    shape = ac.empty(size).shape
+    for make in (ac.Tensor, ac.FloatTensor, ac.LongTensor, ac.ones(1).new):
+        assert make(shape).shape == size
+    assert ac.Tensor([2, 3]).tolist() == ac.Tensor((2, 3)).tolist() == [2.0, 3.0]

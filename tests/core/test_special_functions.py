@@ -83,11 +83,7 @@ FUNCTIONS = {
         RNG.uniform(0, 50, 60),
     ),
     "erfinv": (ac.erfinv, mpmath.erfinv, SMALL),
-    "erfcx": (
-        ac.special.erfcx,
-        lambda x: mpmath.exp(x * x) * mpmath.erfc(x),
-        MODERATE,
-    ),
+    "erfcx": (ac.special.erfcx, lambda x: mpmath.exp(x * x) * mpmath.erfc(x), MODERATE),
     "ndtr": (
         ac.special.ndtr,
         lambda x: mpmath.erfc(-x / mpmath.sqrt(2)) / 2,
@@ -98,16 +94,8 @@ FUNCTIONS = {
     "entr": (ac.special.entr, lambda x: -x * mpmath.log(x), PROBABILITIES),
     "i0": (ac.i0, lambda x: mpmath.besseli(0, x), ANY),
     "i1": (ac.special.i1, lambda x: mpmath.besseli(1, x), ANY),
-    "i0e": (
-        ac.special.i0e,
-        lambda x: mpmath.besseli(0, x) * mpmath.exp(-abs(x)),
-        ANY,
-    ),
-    "i1e": (
-        ac.special.i1e,
-        lambda x: mpmath.besseli(1, x) * mpmath.exp(-abs(x)),
-        ANY,
-    ),
+    "i0e": (ac.special.i0e, lambda x: mpmath.besseli(0, x) * mpmath.exp(-abs(x)), ANY),
+    "i1e": (ac.special.i1e, lambda x: mpmath.besseli(1, x) * mpmath.exp(-abs(x)), ANY),
 }
 
 

@@ -62,7 +62,7 @@ def test_functions_refuse_strangers(name):
 
 @pytest.mark.parametrize("name", [*ARITHMETIC, *BITWISE])
 def test_a_stranger_on_the_left_that_declines_is_named(name):
-    with pytest.raises(DTypeError, match=r"Stranger.*ac\.tensor"):
+    with pytest.raises(TypeError, match=r"unsupported operand.*'Stranger'"):
         getattr(operator, name)(Stranger(), tensor_for(name))
 
 
@@ -76,15 +76,6 @@ def test_values_of_python_keep_their_error(name, value):
 def test_one_who_declines_leaves_python_s_error():
     with pytest.raises(TypeError, match="unsupported operand"):
         ac.ones(2) + Fraction(1, 2)
-
-
-@pytest.mark.parametrize("name", [*ARITHMETIC, "lt"])
-def test_arrays_of_numpy_are_still_refused_by_name(name):
-    array = np.ones(2, np.float32)
-    with pytest.raises(DTypeError, match=r"ndarray.*ac\.from_numpy"):
-        getattr(operator, name)(ac.ones(2), array)
-    with pytest.raises(DTypeError, match=r"ndarray.*ac\.from_numpy"):
-        getattr(operator, name)(array, ac.ones(2))
 
 
 def test_numbers_of_numpy_are_numbers():

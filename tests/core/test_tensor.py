@@ -48,7 +48,7 @@ def test_numbers():
 test_errors = refusals(
     r"""
     ac.ones(2).item() -> ArgumentError: item: .*one element.*shape \(2,\)
-    bool(ac.ones(2)) -> ArgumentError: item
+    bool(ac.ones(2)) -> ArgumentError: is neither true nor false
     len(ac.tensor(1)) -> DTypeError: 0-d tensor has no length
     [1][ac.tensor(0.0)] -> DTypeError: float32 cannot be an index
     """,
@@ -236,15 +236,15 @@ def test_random_writes_repeat():
 test_writes_that_do_not_fit = refusals(
     r"""
     ac.zeros(3).add_(ac.ones(2, 3)) -> ShapeError: add_: the result has shape \(2, 3\)
-    ac.zeros(3, dtype=ac.int64).add_(1.5) -> DTypeError: float32, which cannot be stored
-        in int64
+    ac.zeros(3, dtype=ac.int64).add_(1.5) -> DTypeError: result type float32 can't be
+        cast to the desired output type int64
     ac.ones(1).expand(3).zero_() -> ArgumentError: fill_: .*\(3,\) is expanded.*clone
     ac.ones(1).expand(3).add_(1) -> ArgumentError: several of its elements are one place
     ac.zeros(2).fill_('a') -> DTypeError: fill_: needs a number, not str
     ac.zeros(2, dtype=ac.int8).normal_() -> DTypeError: normal_: needs float32
     ac.zeros(2).__setitem__([0.5], 1.0) -> DTypeError: a tensor of float32 cannot be an
         index
-    ac.zeros(2).copy_(ac.ones(3)) -> ShapeError: expand
+    ac.zeros(2).copy_(ac.ones(3)) -> ShapeError: written has shape
     """,
     globals(),
 )
@@ -256,8 +256,6 @@ def test_numpy_numbers_leave_the_arithmetic_to_the_tensor():
         assert isinstance(y, ac.Tensor)
         assert y.requires_grad
         assert y.dtype is ac.float32
-    with pytest.raises(DTypeError, match="ndarray"):
-        np.ones(2) * x
 
 
 def written_in_place():

@@ -59,6 +59,8 @@ def is_replayed(function) -> bool:
 
 #: Recipes write floats, and read no element of a mask.
 WITHOUT_PROGRAM = {"_inplace.gcd_", "_inplace.lcm_", "_inplace.masked_scatter_"}
+if IN_PYTHON:  # takes no constants, which are read-only
+    WITHOUT_PROGRAM.add("quantiles._of_shares")
 
 #: Those whose short programs run here.
 RUN = [
@@ -79,6 +81,54 @@ def test_a_program_does_what_the_function_does_with_any_elements(name, definitio
         for seed in range(5):
             found = seen(call, Data(kind, seed))
             assert found == definitions(seen, call, Data(kind, seed)), (kind, seed)
+
+
+VIEWS = [
+    *("view.reshape", "view._reshape_method", "view.view", "view._view_method"),
+    *("view.flatten", "view.squeeze", "view.unsqueeze", "view.permute", "view.t"),
+    *("view._permute_method", "view.transpose", "broadcasting._expand_method"),
+]
+
+
+def history_of(x) -> list[object]:
+    """Return the nodes that lead from a tensor to a leaf."""
+    found, edge = [], x._edge
+    while hasattr(edge, "edges"):
+        found.append((edge.op, edge.attributes, edge.shapes, edge.dtype))
+        (edge,) = edge.edges
+    return [*found, edge.__class__, x._view and x._view[1]]
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_of_what_leads_to_a_gradient_are_recorded(name, half, definitions):
+    def viewed(factor: float) -> tuple[object, ...]:
+        d = Data("usual", 0)
+        d.a = (d.a.half() if half else d.a).requires_grad_()
+        result = CALLS[name](d)
+        history = history_of(result)
+        (result.float() * factor).sum().backward()
+        with ac.no_grad():
+            assert CALLS[name](d)._edge is None
+        return history, d.a.grad.tolist(), str(d.a.grad.dtype)
+
+    for factor in range(OFTEN):
+        assert viewed(factor) == definitions(viewed, factor)
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("name", [*VIEWS, "its own shape", "diagonal.diagonal"])
+def test_views_may_be_written_where_those_of_definitions_may(name, first, definitions):
+    call = CALLS.get(name, lambda d: d.a.expand(4, 4))
+
+    def may_be_written(tensor: bool) -> bool:
+        d = Data("usual", 0)
+        for x in (d.a, d.x):
+            x._array.flags.writeable = tensor
+        return call(d)._array.flags.writeable
+
+    for tensor in (*[first] * (OFTEN + 2), not first):
+        assert may_be_written(tensor) == definitions(may_be_written, tensor)
 
 
 # ---- what no program is made of, and what needs another one -------------------------
@@ -300,8 +350,11 @@ def test_a_program_draws_nothing_where_what_it_requires_does_not_hold(draw, bad)
 
 
 @pytest.mark.parametrize("draw", [ac.bernoulli, lambda x: ac.multinomial(x, 2, True)])
-def test_what_is_required_is_no_value_that_compile_records(draw):
-    chances = ac.tensor([0.25, 0.5])
-    compiled = ac.compile(draw)
-    with pytest.raises(ac.errors.CompileError, match="a value is read"):
+def test_what_is_required_is_checked_in_each_replay(draw):
+    chances, compiled = ac.tensor([0.25, 0.5]), ac.compile(draw)
+    for _ in range(6):
         compiled(chances)
+    for bad in (ac.tensor([-0.25, 0.5]), ac.tensor([0.25, np.nan])):
+        with pytest.raises(ac.errors.ArgumentError, match="the probabilities are"):
+            compiled(bad)
+    compiled(chances)

@@ -46,7 +46,9 @@ def tested(tmp_path, monkeypatch, environment):
     class Tested(list):
         outcome = records.TrialRecord("", "", "passed", calls=3, kernels=1)
 
-        def __call__(self, name, package):
+        def __call__(self, name, package, task):
+            if task == "import":
+                return records.TrialRecord(name, package, "passed"), []
             self.append(name)
             fields = {**vars(self.outcome), "set": name, "package": package}
             return records.TrialRecord(**fields), []
@@ -143,6 +145,24 @@ def test_trust(package, tested, environment):
     environment(AUTOCALC_GUARD="off")
     assert examined().text == "none (AUTOCALC_GUARD)"
     assert tested == ["mine"]
+
+
+def test_files_are_found_without_an_import(tmp_path, monkeypatch):
+    """Of a module, of a package, and of a part of a folder that packages share."""
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("single.py", "whole/__init__.py", "whole/part.py", "shared/one.py",
+                 "shared/two/__init__.py"):  # fmt: skip
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text("raise SystemExit\n")
+
+    def names(module):
+        return [str(p.relative_to(tmp_path)) for p in records.code_files(module)]
+
+    assert names("single") == ["single.py"]
+    assert names("whole.part") == ["whole/__init__.py", "whole/part.py"]
+    assert names("shared.one") == ["shared/one.py"]
+    assert names("shared.two") == ["shared/two/__init__.py"]
+    assert names("shared.three") == []
 
 
 def test_own_packages():

@@ -149,8 +149,7 @@ def test_no_half_written_file_is_left(tuned, monkeypatch):
     before = path.read_text()
 
     def full(*_):
-        message = "no room"
-        raise OSError(message)
+        raise OSError("no room")
 
     monkeypatch.setattr(type(path), "replace", full)
     with pytest.raises(OSError, match="no room"):

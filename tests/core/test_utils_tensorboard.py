@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import math
 import struct
+import zlib
 
 import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc.errors import AbsentError, ArgumentError, DTypeError, ShapeError
 from autocalc.utils.tensorboard import SummaryWriter
 from autocalc.utils.tensorboard._records import crc32c, framed, masked_crc
 
@@ -313,3 +314,118 @@ def test_tensorboard_reads_what_was_written(tmp_path):
     (event,) = read.Histograms("weight")
     assert event.histogram_value.num == 10
     assert read.Tags()["tensors"] == ["settings/text_summary"]
+
+
+# ---- pictures, curves, settings ------------------------------------------------------
+
+
+def values_of(path):
+    """Return the values of all summaries: tag -> fields."""
+    found = {}
+    for file in sorted(path.rglob("events*")):
+        for record in records(file):
+            for summary in fields(record).get(5, []):
+                for value in fields(summary).get(1, []):
+                    parts = fields(value)
+                    found[parts[1][0].decode()] = parts
+    return found
+
+
+def pixels_of(png):
+    """Return the pixels of a PNG whose lines are kept as they are."""
+    head = png.index(b"IHDR") + 4
+    width, height = struct.unpack_from(">II", png, head)
+    channels = {2: 3, 6: 4}[png[head + 9]]
+    start = png.index(b"IDAT")
+    (length,) = struct.unpack_from(">I", png, start - 4)
+    lines = zlib.decompress(png[start + 4 : start + 4 + length])
+    array = np.frombuffer(lines, np.uint8).reshape(height, 1 + width * channels)
+    assert not array[:, 0].any()
+    return array[:, 1:].reshape(height, width, channels)
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "size"),
+    [
+        ((3, 4, 5), "CHW", (4, 5, 3)),
+        ((1, 4, 5), "CHW", (4, 5, 3)),
+        ((4, 4, 5), "CHW", (4, 5, 4)),
+        ((4, 5), "HW", (4, 5, 3)),
+        ((4, 5, 3), "HWC", (4, 5, 3)),
+        ((9, 3, 4, 5), "NCHW", (8, 40, 3)),
+        ((2, 4, 5, 1), "NHWC", (4, 10, 3)),
+    ],
+)
+def test_pictures(tmp_path, shape, order, size):
+    values = np.random.default_rng(0).random(shape).astype(np.float32)
+    with SummaryWriter(tmp_path) as writer:
+        write = writer.add_images if "N" in order else writer.add_image
+        write("a", ac.tensor(values), 3, dataformats=order)
+        write("b", (values * 255).astype(np.uint8), dataformats=order)
+    found = values_of(tmp_path)
+    for tag in "ab":
+        (image,) = found[tag][4]
+        parts = fields(image)
+        assert (parts[1][0], parts[2][0], parts[3][0]) == size
+        seen = pixels_of(parts[4][0])
+        assert seen.shape == size
+        if order == "CHW":
+            wanted = (values * 255).astype(np.uint8).transpose(1, 2, 0)
+            np.testing.assert_array_equal(seen, np.broadcast_to(wanted, size))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda w: w.add_image("a", ac.ones(2, 2)), ShapeError, "must name each dim"),
+        (lambda w: w.add_image("a", ac.ones(2, 4, 4)), ShapeError, "has 2 channels"),
+        (lambda w: w.add_image("a", ["x"]), DTypeError, "it must hold numbers"),
+        (lambda w: w.add_image(5, ac.ones(3, 2, 2)), DTypeError, "`tag` is 5"),
+        (lambda w: w.add_figure("a", 5), DTypeError, "`figure` is 5; it must be a fig"),
+        (lambda w: w.add_pr_curve("a", [1], [1, 0]), ArgumentError, "1 labels and 2"),
+        (lambda w: w.add_hparams([], {}), DTypeError, "`hparam_dict`"),
+        (lambda w: w.add_hparams({"a": []}, {}), DTypeError, "'a' is .*a setting is"),
+        (
+            lambda w: w.add_hparams({}, {}, {"b": [1]}),
+            ArgumentError,
+            "names 'b', which is no setting",
+        ),
+        (lambda w: w.add_summary("x"), DTypeError, "`summary`"),
+        (lambda w: w.add_graph(None), AbsentError, "add_graph is not in AutoCalc"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(tmp_path, call, error, message):
+    if "fig" in message:
+        pytest.importorskip("matplotlib")
+    with SummaryWriter(tmp_path) as writer, pytest.raises(error, match=message):
+        call(writer)
+
+
+def test_a_curve_has_its_counts_at_each_threshold(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_pr_curve(
+            "a", [1, 0, 1, 0], ac.tensor([0.9, 0.6, 0.4, 0.1]), num_thresholds=3
+        )
+    parts = values_of(tmp_path)["a"]
+    numbers = struct.unpack("<18f", b"".join(fields(parts[8][0])[5]))
+    rows = np.array(numbers).reshape(6, 3)
+    np.testing.assert_array_equal(rows[:2], [[2, 1, 0], [2, 1, 0]])
+    np.testing.assert_array_equal(rows[2:4], [[0, 1, 2], [0, 1, 2]])
+    np.testing.assert_allclose(rows[4:, 0], [0.5, 1.0])
+    assert b"pr_curves" in parts[9][0]
+
+
+def test_settings_of_a_run_are_in_a_folder_of_their_own(tmp_path):
+    settings = {"lr": 0.1, "on": True, "name": "adam", "none": None, "n": ac.tensor(3)}
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_hparams(settings, {"loss": 0.5}, {"lr": [0.1, 0.2]}, run_name="one")
+        assert writer.file_writer is writer._get_file_writer()
+    assert [file.name for file in tmp_path.iterdir() if file.is_dir()] == ["one"]
+    found = values_of(tmp_path)
+    start = found["_hparams_/session_start_info"][9][0]
+    for name in settings:
+        assert name.encode() in start
+    assert b"adam" in start
+    assert "_hparams_/experiment" in found
+    assert "_hparams_/session_end_info" in found
+    assert found["loss"][2]

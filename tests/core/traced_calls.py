@@ -189,7 +189,7 @@ _CALLS = """
     constants.ones: ac.ones(2, 3)  constants.zeros: ac.zeros((2, 3))
     indexing._rows: a[index]  joining.cat: ac.cat([a, b], dim=-1)
     joining.stack: ac.stack((a, a, b))
-    like.empty_like: ac.empty_like(strided(2, 3)).zero_()
+    like.empty_like: ac.empty_like(a).zero_()
     like.full_like: ac.full_like(a, -0.0)  like.ones_like: ac.ones_like(strided(2, 3))
     like.zeros_like: ac.zeros_like(n)  masking._all_rows: ac.nonzero(x)
     masking._where_method: a.where(mask, b)  matmul._matmul_operator: a @ v
@@ -224,8 +224,14 @@ _CALLS = """
     scattering.index_fill: ac.index_fill(a, 0, i, 2.0)
     special_functions.xlog1py: ac.special.xlog1py(a, b)
     vector_norms.matrix_norm: ac.linalg.matrix_norm(a)
-    vector_norms.renorm: ac.renorm(a, 2, 0, 1.0)  view._reshaped: a.T.reshape(-1)
-    view._reshaped_copy: a.T.flatten()
+    vector_norms.renorm: ac.renorm(a, 2, 0, 1.0)
+    conversion._contiguous: a.contiguous()  _writing.fill_: a.clone().fill_(0.5)
+    _inplace.zero_: a.clone().zero_()  view.reshape: ac.reshape(a, (-1,))
+    view._reshape_method: a.T.reshape(-1)  view._view_method: a.view(-1)
+    view.flatten: a.T.flatten()  view.squeeze: a[None].squeeze(0)
+    view.unsqueeze: a.unsqueeze(1)  view.permute: ac.permute(a, (1, 0))
+    view._permute_method: a.permute(1, 0)  view.transpose: a.transpose(0, 1)
+    view.t: a.t()  broadcasting._expand_method: a.expand(2, -1, -1)
     striding._seen_of_view: a.as_strided((2, 3), (4, 1), 1)
     diagonal._indices_of: ac.tril_indices(3, 4, 1)
     quantiles._sums: ac.bincount(labels, u, 9)
@@ -258,18 +264,15 @@ def call_of(expression):
     code = compile(expression, expression, "eval")
 
     def call(d):
-        methods = {"floats": d.floats, "strided": d.strided}
+        methods = {"floats": d.floats, "strided": d.strided, "np": np}
         return eval(code, {**globals(), **vars(d), **methods})
 
     return call
 
 
-CALLS = {
-    name: call_of(expression)
-    for name, expression in (
-        row.split(": ", 1) for row in re.split(r"\s\s+", _CALLS.strip())
-    )
-}
+EXPRESSIONS = dict(row.split(": ", 1) for row in re.split(r"\s\s+", _CALLS.strip()))
+
+CALLS = {name: call_of(expression) for name, expression in EXPRESSIONS.items()}
 
 #: Functions that are not public, and their arguments.
 PRIVATE = {
@@ -282,6 +285,8 @@ PRIVATE = {
     "vector_norms._length": lambda d: (d.a, True),
     "distributions._extremes": lambda d: (d.a, True),
     "extrema._ends": lambda d: (d.a,),
+    "view.view": lambda d: (d.a, (-1,)),
+    "broadcasting.expand": lambda d: (d.a, (2, *d.a.shape)),
 }
 CALLS |= {
     name: lambda d, name=name: FUNCTIONS[name](*PRIVATE[name](d)) for name in PRIVATE

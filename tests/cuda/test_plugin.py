@@ -44,8 +44,7 @@ def stand_in_for_cupy(monkeypatch, count, nvrtc_version):
 
     def device_count():
         if count is None:
-            message = "the driver is missing"
-            raise CUDARuntimeError(message)
+            raise CUDARuntimeError("the driver is missing")
         return count
 
     cupy, cuda = ModuleType("cupy"), ModuleType("cupy.cuda")
@@ -59,8 +58,7 @@ def stand_in_for_cupy(monkeypatch, count, nvrtc_version):
 
 
 def no_library():
-    message = "libnvrtc.so is not there"
-    raise RuntimeError(message)
+    raise RuntimeError("libnvrtc.so is not there")
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,7 @@ import time
 
 import pytest
 from tests.distributed.ending import SOON, assert_ended, is_alive, pids_of
-from tests.distributed.launch import (
-    environment,
-    finish,
-    mpirun,
-    needs_mpi,
-    run,
-    start,
-)
+from tests.distributed.launch import environment, finish, mpirun, needs_mpi, run, start
 
 import autocalc as ac
 

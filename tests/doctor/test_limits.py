@@ -76,9 +76,7 @@ def test_threads(machine, cpus, monkeypatch, budget, level, text):
 
 
 def memory_of(machine, free, limit=None):
-    files = {
-        "proc/meminfo": f"MemTotal: {8 << 20} kB\nMemAvailable: {free << 10} kB\n",
-    }
+    files = {"proc/meminfo": f"MemTotal: {8 << 20} kB\nMemAvailable: {free << 10} kB\n"}
     if limit is not None:
         files["sys/fs/cgroup/memory.max"] = str(limit)
     (found,) = checks.memory(machine(files))

@@ -18,8 +18,7 @@ def fine():
 
 def test_usable_sets_and_those_that_are_not(machine, install):
     def lacking():
-        message = "no library of that name"
-        raise PluginError(message)
+        raise PluginError("no library of that name")
 
     install(
         mine=[

@@ -49,8 +49,12 @@ def test_a_slower_choice_is_told(machine, two, monkeypatch, first, level):
     monkeypatch.setattr(checks, "get_num_threads", lambda: 1)
     speeds = {"first": first, "second": 100.0, "reference": 1.0}
     monkeypatch.setattr(checks, "speed", lambda name, a, b: speeds[name])
-    (found,) = checks.gemm(machine())
+    found, half = checks.gemm(machine())
     assert found.level == level
+    assert (half.level, half.subject) == ("ok", "products")
+    assert half.text == (
+        f"of bfloat16: {first:.0f} GFLOP/s by first, 1.00 times the rate of float32"
+    )
     assert "first is chosen" in found.text
     assert ("second is 2.0 times as fast" in found.text) is (level == "note")
     assert ("autocalc tune" in found.remedy) is (level == "note")
@@ -66,7 +70,7 @@ def test_threads_in_each_others_way_are_told(machine, two, monkeypatch, together
     monkeypatch.setattr(checks, "get_num_threads", lambda: 2)
     monkeypatch.setattr(thread_budget, "usable_cores", lambda: 2)
     monkeypatch.setattr(thread_budget, "_budget", None)
-    first, *others = checks.gemm(machine())
+    first, _, *others = checks.gemm(machine())
     assert "on 2 threads: " in first.text
     texts = [(f.level, f.text) for f in others]
     assert len(texts) == told

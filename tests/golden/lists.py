@@ -248,6 +248,8 @@ def message_nodes(tree: ast.AST) -> Iterator[ast.AST]:
             target = node.targets[0]
             if isinstance(target, ast.Name) and target.id.endswith("message"):
                 yield node.value
+        elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            yield from node.exc.args
         elif isinstance(node, ast.Call):
             name = ast.unparse(node.func)
             if name.endswith(("Error", "Warning", "warn")) and node.args:

@@ -259,11 +259,7 @@ def test_random_bits_go_into_the_integers_that_hold_them():
             (f4(2, 3), i8(2), None, "none", -100, 0.0),
             (f4(2), f4(2, 3)),
         ),
-        (
-            "cross_entropy",
-            (f4(2, 3), i8(2), None, "mean", -100, 0.0),
-            (f4(), f4(2, 3)),
-        ),
+        ("cross_entropy", (f4(2, 3), i8(2), None, "mean", -100, 0.0), (f4(), f4(2, 3))),
         ("dropout", (f4(2), i8(), i8(), 0.5), (f4(2), b1(2))),
     ],
 )

@@ -16,12 +16,7 @@ def small_vit(classes=10, size=(8, 8)):
     return VisionTransformer(classes, size, patch=2, d_model=32, layers=1)
 
 
-MODELS = {
-    "lenet": LeNet,
-    "lstm": RowLSTM,
-    "resnet": small_resnet,
-    "vit": small_vit,
-}
+MODELS = {"lenet": LeNet, "lstm": RowLSTM, "resnet": small_resnet, "vit": small_vit}
 
 
 @pytest.fixture(params=list(MODELS))

@@ -82,7 +82,7 @@ def test_the_layer():
     assert found[0] == pytest.approx(found[1], rel=1e-12)
 
 
-@pytest.mark.parametrize("method", ["auto", "aspect_ratio", "aspect_ratio:4", None])
+@pytest.mark.parametrize("method", ["aspect_ratio", "aspect_ratio:4", None])
 @pytest.mark.parametrize("sizes", [(100, 8, 32), (7, 3, 1000), (64, 64, 10), (1, 1, 1)])
 def test_rows_of_a_chunk(method, sizes):
     mine, theirs = (

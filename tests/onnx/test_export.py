@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import numpy as np
 import pytest
 from benchmarks.zoo.rows import ZOO
 from tests.onnx.both import (
@@ -182,6 +183,57 @@ def test_other_precisions(dtype, tmp_path):
     ac.onnx.export(model, x, path)
     for run in (by_runtime, by_load):
         assert_close(run(path, (x,)), expected(model, x), 2e-3)
+
+
+class Under(nn.Module):
+    """A model in a context of autocast."""
+
+    def __init__(self, inner, dtype):
+        super().__init__()
+        self.inner, self.dtype = inner, dtype
+
+    def forward(self, x):
+        with ac.autocast("cpu", dtype=self.dtype):
+            return self.inner(x)
+
+
+def images():
+    layers = [nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.MaxPool2d(2), nn.AvgPool2d(2)]
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(4, 2))
+
+
+IN_HALVES = {
+    "images": (images, (2, 3, 8, 8)),
+    "block": (
+        lambda: nn.TransformerEncoderLayer(8, 2, 16, batch_first=True),
+        (2, 5, 8),
+    ),
+    "lstm": (lambda: nn.LSTM(4, 8, batch_first=True), (2, 5, 4)),
+    "gru": (lambda: nn.GRU(4, 8), (2, 5, 4)),
+}
+
+
+@pytest.mark.parametrize("autocast", [False, True])
+@pytest.mark.parametrize("dtype", [ac.bfloat16, ac.float16], ids=str)
+@pytest.mark.parametrize("name", IN_HALVES)
+def test_models_in_halves(name, dtype, autocast, tmp_path):
+    """ONNX Runtime computes in float16 on a CPU, and not in bfloat16."""
+    make, shape = IN_HALVES[name]
+    model, x, path = make(), ac.randn(*shape), tmp_path / "m.onnx"
+    if autocast:
+        model = Under(model, dtype)
+    else:
+        model, x = model.to(dtype), x.to(dtype)
+    model.eval()
+    ac.onnx.export(model, x, path)
+    wanted = [a.astype(np.float32) for a in expected(model, x)]
+    runs = [by_reference, by_load] if dtype is ac.bfloat16 else [by_runtime, by_load]
+    for run in runs:
+        found = [a.astype(np.float32) for a in run(path, (x,))]
+        assert_close(found, wanted, 8 * ac.finfo(dtype).eps)
+    loaded = ac.onnx.load(path).state_dict()
+    kept = {x.dtype for x in loaded.values() if x.is_floating_point()}
+    assert kept == {ac.float32 if autocast else dtype}
 
 
 def several(x, pair, scale=1.0, *, shift):
@@ -395,3 +447,19 @@ def test_what_breaks_the_rules_of_the_format_is_not_written(monkeypatch, tmp_pat
     with pytest.raises(OnnxError, match=r"breaks ONNX's rules.* a node is missing"):
         ac.onnx.export(nn.ReLU(), ac.ones(2), tmp_path / "m.onnx")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_model_can_ask_whether_it_is_exported(tmp_path):
+    answers = []
+
+    class Asks(nn.Module):
+        def forward(self, x):
+            answers.append(ac.onnx.is_in_onnx_export())
+            return x * 2
+
+    model = Asks()
+    model(ac.ones(1))
+    ac.onnx.export(model, (ac.ones(1),), tmp_path / "asks.onnx")
+    model(ac.ones(1))
+    assert (answers[0], answers[-1]) == (False, False)
+    assert set(answers[1:-1]) == {True}

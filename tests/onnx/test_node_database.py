@@ -20,7 +20,7 @@ onnx = pytest.importorskip(
 #: Examples whose answer is another one here.
 OTHERWISE = {
     # The example counts the output as 2.4 pixels wide; ONNX Runtime leaves it out, too.
-    "test_resize_downsample_scales_linear_align_corners",
+    "test_resize_downsample_scales_linear_align_corners"
 }
 
 TOLERANCES = {np.dtype(np.float16): 2e-3, np.dtype(ml_dtypes.bfloat16): 1.6e-2}

@@ -307,12 +307,7 @@ REFUSED = [
         "one of them must have 3 numbers",
     ),
     ("Dropout", [f(2), np.float32(0.5), np.array(True)], {}, "training_mode=True"),
-    (
-        "AveragePool",
-        [f(1, 2, 6)],
-        {"kernel_shape": [3], "dilations": [2]},
-        "dilations",
-    ),
+    ("AveragePool", [f(1, 2, 6)], {"kernel_shape": [3], "dilations": [2]}, "dilations"),
 ]
 
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +13,12 @@ from tests.kernel_table import TABLE, Make, xp
 from tests.onnx.both import by_load, by_runtime
 
 import autocalc as ac
+from autocalc import onnx as onnx_package
 from autocalc.onnx._dynamic import fixed
-from autocalc.onnx._graph import Graph
+from autocalc.onnx._graph import WITHOUT_BFLOAT16, WITHOUT_HALVES, Graph
 from autocalc.onnx._namespace import Kernels, NoWriter
-from autocalc.onnx._proto import model_of, used
+from autocalc.onnx._proto import OPSET, model_of, used
+from autocalc.testing.conformance._halves import rounded
 
 pytest.importorskip("onnx", reason="the extra autocalc-core[onnx] is not installed")
 
@@ -22,6 +26,8 @@ pytest.importorskip("onnx", reason="the extra autocalc-core[onnx] is not install
 WITHOUT = frozenset(
     {
         "atan2",
+        "lu",
+        "row_order",
         "between",
         "bessel_i",
         "bincount",
@@ -151,3 +157,64 @@ def test_nodes_compute_what_the_reference_does(name, tmp_path):
                 size = finite.max(initial=1.0)
                 np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5 * size)
     assert name not in WITHOUT
+
+
+#: Kernels with operands of float32 that ONNX has operators for.
+OF_FLOATS = [
+    name
+    for name in sorted({*KERNELS} - WITHOUT)
+    if np.dtype("f4") in TABLE[name].dtypes and not TABLE[name].free
+]
+HALVES = [np.dtype(ac.bfloat16.numpy), np.dtype("f2")]
+
+
+def widened(x):
+    """Return arrays of halves in float32."""
+    if isinstance(x, (list, tuple)):
+        return tuple(map(widened, x))
+    return x if x is None or x.dtype not in HALVES else x.astype(np.float32)
+
+
+@pytest.mark.parametrize("half", HALVES, ids=str)
+@pytest.mark.parametrize("name", OF_FLOATS)
+def test_nodes_of_halves_compute_what_the_reference_does(name, half, tmp_path):
+    """In float32, rounded to the half, up to a few roundings more."""
+    spec, single = TABLE[name], np.dtype("f4")
+    samples = [s for s in spec.samples(Make(single)) if usable(name, s)]
+    for i, sample in enumerate(samples[:: max(len(samples) // 3, 1)]):
+        given_halves = rounded(sample, half)
+        graph, given = written(spec, given_halves, half)
+        path = tmp_path / f"{i}.onnx"
+        model = model_of(graph, fixed(graph.inputs), fixed(graph.outputs))
+        path.write_bytes(model.SerializeToString())
+        wide = given_halves._replace(inputs=widened(given_halves.inputs))
+        found = by_load(path, tuple(map(ac.from_numpy, given)))
+        for one, other in zip(found, wanted(spec, wide), strict=True):
+            size = np.where(np.isfinite(other), np.abs(other), 0).max(initial=1.0)
+            if size > 6e4:  # which float16 does not have
+                continue
+            assert one.dtype == half or other.dtype != single
+            limit = 4 * size * (2.0**-8 if half != "f2" else 2.0**-11)
+            np.testing.assert_allclose(
+                one.astype(np.float64), other.astype(np.float64), rtol=0, atol=limit
+            )
+
+
+def test_which_operators_take_which_halves():
+    """The lists are those of ONNX's own schemas."""
+    schemas = pytest.importorskip("onnx").defs
+    source = "".join(
+        p.read_text() for p in Path(onnx_package.__path__[0]).rglob("*.py")
+    )
+    names = {s.name for s in schemas.get_all_schemas()}
+    for op in sorted(names & set(re.findall(r'"([A-Z]\w+)"', source))):
+        if not schemas.has(op, OPSET):
+            continue
+        schema = schemas.get_schema(op, OPSET)
+        kinds = {t.type_param_str: t.allowed_type_strs for t in schema.type_constraints}
+        taken = [kinds.get(i.type_str, ()) for i in schema.inputs[:1]]
+        floats = [set(kind) for kind in taken if "tensor(float)" in kind]
+        for kind in floats:
+            assert (op in WITHOUT_HALVES) == ("tensor(float16)" not in kind), op
+            without = op in WITHOUT_BFLOAT16 | WITHOUT_HALVES
+            assert without == ("tensor(bfloat16)" not in kind), op

@@ -38,10 +38,7 @@ from tests.operators.both import (  # noqa: E402  it imports PyTorch
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
 #: Where the database's name is not the path of the function.
-PATHS = {
-    "normal.in_place": "Tensor.normal_",
-    "uniform": "Tensor.uniform_",
-}
+PATHS = {"normal.in_place": "Tensor.normal_", "uniform": "Tensor.uniform_"}
 
 #: Where the database's function takes its arguments in another order.
 ARRANGED = {

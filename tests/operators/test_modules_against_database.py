@@ -120,8 +120,7 @@ def run_sample(entry, module, sample, dtype, training, result):
 def as_ours(x, leaves):
     """Return arguments as AutoCalc has them, PyTorch's functions being ours."""
     if isinstance(x, (tuple, list)) and hasattr(x, "data") and hasattr(x, "_fields"):
-        message = type(x).__name__
-        raise Skipped(message)
+        raise Skipped(type(x).__name__)
     if type(x) in (tuple, list):
         return type(x)(as_ours(one, leaves) for one in x)
     if isinstance(x, dict):

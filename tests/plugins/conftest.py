@@ -71,10 +71,7 @@ def python(tmp_path, cache):
     def python(program, *folders, **environment):
         environment.setdefault("AUTOCALC_CACHE_DIR", str(cache))
         finished = run(
-            *(sys.executable, "-c", program),
-            path=folders,
-            cwd=tmp_path,
-            **environment,
+            *(sys.executable, "-c", program), path=folders, cwd=tmp_path, **environment
         )
         assert finished.returncode == 0, finished.stderr
         return json.loads(finished.stdout.splitlines()[-1])

@@ -46,9 +46,30 @@ def test_a_run_without_a_call_fails(conformance):
 # ---- kernels that end or stop the process --------------------------------------------
 
 
-@pytest.mark.skipif(os.name != "posix", reason="the kernel hangs in a POSIX function")
-def test_a_kernel_that_hangs_is_named_with_its_sample(install, conformance):
-    options = ("-k", "neg-float32-values", "--sample-seconds", "1")
+posix = pytest.mark.skipif(os.name != "posix", reason="faults made by POSIX calls")
+#: Set -> how the kit reports its fault.
+FAULTS = {
+    "hangs": r"neg \(float32\) on 'n=3' did not end within 1 s",
+    "crashes": r"neg \(float32\) on 'n=3': the kernel touched memory that is not there",
+    "aborts": r"neg \(float32\) on 'n=3': the kernel aborted its process \(SIGABRT\)",
+}
+
+
+@posix
+@pytest.mark.parametrize("name", FAULTS)
+def test_one_test_fails_where_a_kernel_crashes_or_hangs(install, conformance, name):
+    options = ("-k", "neg-float32-values or neg-float32-aliasing")
+    folder = install("bad_kernels")
+    finished = conformance(name, folder, *options, "--sample-seconds", "1")
+    assert finished.returncode == 1, finished.stdout + finished.stderr
+    assert re.search(rf"E +AssertionError: {FAULTS[name]}", finished.stdout)
+    assert "2 failed" in finished.stdout  # the run went on
+    assert "autocalc_faulty_bad_kernels.py" in finished.stderr  # where it was
+
+
+@posix
+def test_in_one_process_a_kernel_that_hangs_is_named(install, conformance):
+    options = ("-k", "neg-float32-values", "--sample-seconds", "1", "--one-process")
     finished = conformance("hangs", install("bad_kernels"), *options)
     assert finished.returncode < 0
     match = (
@@ -59,10 +80,10 @@ def test_a_kernel_that_hangs_is_named_with_its_sample(install, conformance):
     assert "autocalc_faulty_bad_kernels.py" in finished.stderr  # where it was
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a crash is a signal")
+@posix
 @pytest.mark.parametrize("name", ["crashes", "aborts"])
-def test_a_kernel_that_crashes_is_named_with_its_sample(install, conformance, name):
-    options = ("-k", "neg-float32-values")
+def test_in_one_process_a_kernel_that_crashes_is_named(install, conformance, name):
+    options = ("-k", "neg-float32-values", "--one-process")
     finished = conformance(name, install("bad_kernels"), *options)
     assert finished.returncode < 0
     match = r"conformance: the process died while neg \(float32\) on 'n=3' ran."

@@ -107,9 +107,9 @@ def test_the_fault_is_named(package, seen):
 
 def test_errors_keep_their_traceback(seen):
     traces = {subject: trace for subject, _, _, trace in seen["refusals"]}
-    assert "raise ImportError(message)" in traces["raises-on-import"]
+    assert "raise ImportError(" in traces["raises-on-import"]
     assert 'return {}["no such key"]' in traces["raises-in-hook"]
-    assert "raise ImportError(message)" in traces["fails-to-load"]
+    assert "raise ImportError(" in traces["fails-to-load"]
 
 
 def test_training_goes_on(seen):

@@ -85,6 +85,34 @@ FAULTS = {
         RELU.format(fault="os._exit(3)"),
         "it ended its process with exit code 3 ",
     ),
+    "exits-at-import": (
+        "os._exit(0)\n",
+        "it ended its process with exit code 0 while its module was imported",
+    ),
+    "crashes-at-import": (
+        "ctypes.string_at(0)\n",
+        r"it touched memory that is not there \(SIG.*while its module was imported",
+    ),
+    "hangs-at-import": (
+        "ctypes.PyDLL(None).pause()\n",
+        "it did not end within 2 s while its module was imported",
+    ),
+    "interrupts-at-import": (
+        "raise KeyboardInterrupt\n",
+        "it raised KeyboardInterrupt while it was imported",
+    ),
+    "raises-at-import": (
+        "class Stop(BaseException): pass\nraise Stop\n",
+        "it raised Stop while it was imported",
+    ),
+    "flushes-at-import": (
+        f"run_code('{FLUSH}')\n" + RELU.format(fault="pass"),
+        "it changed the floating-point state when it was imported: subnormal results",
+    ),
+    "crashes-in-hook": (
+        "load = property(lambda self: 0)\ndef KernelSet(*a, **k):\n    os.abort()\n",
+        r"it aborted its process \(SIGABRT\) while its hook ran",
+    ),
     "crashes-at-load": (
         "def load():\n    os.abort()\n",
         r"it aborted its process \(SIGABRT\) while its load\(\) ran",
@@ -168,7 +196,8 @@ def test_the_process_lives_and_the_reason_is_known(faulty, name):
     reason, _ = seen["refusals"][name]
     assert re.match(quarantined(chosen[name]), reason), reason
     assert f"`autocalc kernels --forget {name}` lifts this" in reason
-    if "load()" not in reason and "wrote" not in reason:
+    elsewhere = "load()", "wrote", "import", "hook"
+    if not any(word in reason for word in elsewhere):
         assert "relu (float" in reason
     about = [w for w in seen["warnings"] if f"kernels: {name} ({name} 1.0)" in w]
     assert len(about) == 1
@@ -212,16 +241,85 @@ COUNT = USE.replace(
 
 
 def trials(seen):
-    return [name for name, _ in seen[0]["tiny"]]
+    return [name for name, _, task in seen[0]["tiny"] if task == "set"]
+
+
+def imports(seen):
+    return [name for name, _, task in seen[0]["tiny"] if task == "import"]
 
 
 def test_a_good_set_is_tested_once(tmp_path, use):
     write_package(tmp_path, "good", GOOD)
     first = use(tmp_path, program=COUNT)
-    assert trials(first) == ["good"]
+    assert trials(first) == imports(first) == ["good"]
     assert first[0]["sets"]["good"]["self-test"].startswith("passed: ")
     assert not [name for name in first[0]["refusals"] if "good" in name]
-    assert trials(use(tmp_path, program=COUNT)) == []
+    assert use(tmp_path, program=COUNT)[0]["tiny"] == []
+
+
+def test_an_import_at_fault_is_tested_once_until_it_is_mended(tmp_path, use):
+    path = write_package(tmp_path, "mended", "os._exit(3)\n" + GOOD)
+    match = quarantined("it ended its process with exit code 3 while its module was im")
+    for tests in (["mended"], []):
+        seen = use(tmp_path, program=COUNT)
+        assert imports(seen) == tests
+        assert re.match(match, seen[0]["refusals"]["mended"][0])
+        assert seen[0]["result"] == [0.0, 0.0, 3.0]
+    path.write_text(path.read_text().replace("os._exit(3)", ""))
+    seen = use(tmp_path, program=COUNT)
+    assert imports(seen) == trials(seen) == ["mended"]
+    assert "mended" in seen[0]["sets"]
+
+
+def test_a_fault_is_forgotten_by_the_command(tmp_path, use):
+    write_package(tmp_path, "forgotten", "os._exit(3)\n")
+    use(tmp_path, program=COUNT)
+    command = (sys.executable, "-m", "autocalc", "kernels", "--forget", "forgotten")
+    cache = str(tmp_path / "cache")
+    assert run(*command, path=[tmp_path], AUTOCALC_CACHE_DIR=cache).returncode == 0
+    assert imports(use(tmp_path, program=COUNT)) == ["forgotten"]
+
+
+@pytest.mark.parametrize("fault", ["", "os._exit(3)\n"])
+def test_where_the_cache_cannot_be_written(tmp_path, use, fault):
+    write_package(tmp_path, "uncached", fault + GOOD)
+    (tmp_path / "file").write_text("")  # no folder can be in it, not even root's
+    seen, said = use(tmp_path, AUTOCALC_CACHE_DIR=str(tmp_path / "file"))
+    assert seen["result"] == [0.0, 0.0, 3.0]
+    assert "the self-test of uncached cannot be recorded" in said
+    assert ("uncached" in seen["sets"]) == (not fault)
+
+
+def test_importing_autocalc_imports_and_tests_no_plugin(tmp_path, use):
+    write_package(tmp_path, "late", "os._exit(3)\n" + GOOD)
+    program = "import sys, json, autocalc\nprint(json.dumps('late' in sys.modules))"
+    assert use(tmp_path, program=program)[0] is False
+    assert not (tmp_path / "cache").exists()
+
+
+def test_one_package_does_not_spoil_the_test_of_another(tmp_path, use):
+    """Each child looks at one package, whatever the others do."""
+    write_package(tmp_path, "a-bad", "os._exit(3)\n")
+    write_package(tmp_path, "b-good", GOOD)
+    write_package(tmp_path, "c-bad", "ctypes.string_at(0)\n")
+    seen, _ = use(tmp_path)
+    assert sorted(n for n in seen["refusals"] if n[1:2] == "-") == ["a-bad", "c-bad"]
+    assert seen["sets"]["b-good"]["self-test"].startswith("passed: ")
+
+
+def test_a_module_that_computes_when_it_is_imported(tmp_path, use):
+    """Its import asks for the kernels, and so for itself."""
+    code = "import autocalc\nautocalc.ones(2).relu()\n" + GOOD
+    write_package(tmp_path, "computes", code)
+    seen, _ = use(tmp_path)
+    assert seen["result"] == [0.0, 0.0, 3.0]
+
+
+def test_the_guard_can_be_switched_off(tmp_path, use):
+    write_package(tmp_path, "trusted", GOOD)
+    seen = use(tmp_path, program=COUNT, AUTOCALC_GUARD="off")
+    assert seen[0]["tiny"] == []
+    assert "trusted" in seen[0]["sets"]
 
 
 # ---- verdicts that are milder --------------------------------------------------------

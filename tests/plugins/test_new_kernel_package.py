@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
+import os
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -16,7 +19,7 @@ from tests.plugins.conftest import run
 
 from autocalc import __version__
 from autocalc.cli import cli
-from autocalc.cli._new_kernel_package import KINDS
+from autocalc.cli._new_kernel_package import INSTALL, KINDS
 from autocalc.plugin import KERNEL_API_VERSION
 
 pytestmark = pytest.mark.core
@@ -129,8 +132,9 @@ def test_every_placeholder_is_filled(kind, tmp_path):
     plugin = (tmp_path / "made" / "src" / module / "_plugin.py").read_text()
     assert f"api={KERNEL_API_VERSION}," in plugin  # a number: it is to stay
     readme = (tmp_path / "made" / "README.md").read_text()
-    commands = re.findall(r"^  (.+)$", out, re.MULTILINE)
-    assert len(commands) == 3
+    step, *commands = re.findall(r"^  (.+)$", out, re.MULTILINE)
+    assert step == f"cd {tmp_path / 'made'}"
+    assert len(commands) == len(INSTALL[kind]) + 2
     assert "\n".join(commands) in readme
     for path in files:
         if path.suffix == ".py":
@@ -174,6 +178,69 @@ def test_a_folder_that_exists_is_left_as_it_is(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert "exists already" in new("fast", "--folder", tmp_path / "file", code=1)
     assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["fast", "fast-kernels"])
+def test_what_fails_half_way_leaves_nothing(name, tmp_path, monkeypatch):
+    """A disk that is full after some files, made by a file that cannot be written."""
+    plain, left = Path.write_text, [4]
+
+    def write_text(self, *args, **words):
+        left[0] -= 1
+        if left[0] == 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return plain(self, *args, **words)
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+    out = new(name, "--folder", tmp_path / "made", code=1)
+    match = r"made cannot be written: No space left on device; nothing is left of it"
+    assert re.search(match, out)
+    assert "Make room there, or name another folder with --folder" in out
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    tmp_path.chmod(0o500)
+    out = new("fast", "--folder", tmp_path / "made", code=2)
+    tmp_path.chmod(0o700)
+    assert "cannot be written to: Permission denied. Make room there" in out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="limits of POSIX")
+def test_a_limit_of_the_system_leaves_nothing(tmp_path):
+    """For real: no file may have more than 300 bytes."""
+    program = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "import autocalc.cli as c, sys; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)); c.main()"
+    )
+    command = (sys.executable, "-c", program, "new-kernel-package", "fast")
+    finished = run(*command, cwd=tmp_path)
+    assert finished.returncode == 2, finished.stdout
+    assert "cannot be written to: File too large. Make room there" in finished.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_printed_commands_install_a_package_in_c_from_a_clone(tmp_path):
+    """Where AutoCalc is on no index, no build environment can have its headers."""
+    if importlib.util.find_spec(BACKENDS["c"]) is None or not any(
+        map(shutil.which, ("cc", "gcc", "clang", "cl"))
+    ):
+        pytest.skip("a package in C cannot be built here")
+    folder = tmp_path / "a package"
+    out = new("printed", "--c", "--folder", folder)
+    cd, tools, install, *_ = re.findall(r"^  (.+)$", out, re.MULTILINE)
+    assert tools == "pip install scikit-build-core cmake ninja"
+    pip = f"{shlex.quote(sys.executable)} -m pip"
+    line = f"{cd} && {install.replace('pip', pip, 1)}"
+    target = tmp_path / "target"
+    offline = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_TARGET": str(target)}
+    finished = run("sh", "-c", line, **offline)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert list(target.glob("autocalc_kernels_printed/_native*"))
 
 
 def test_the_folder_around_it_has_to_exist(tmp_path):

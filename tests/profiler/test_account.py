@@ -33,11 +33,7 @@ def test_python_goes_to_the_kernel_behind_it_and_all_adds_up():
 
 
 def test_a_kernel_that_calls_others_has_the_rest_for_itself():
-    events = [
-        ran(12, 15, ADD),
-        ran(16, 20, ADD),
-        ran(10, 30, GEMM),
-    ]
+    events = [ran(12, 15, ADD), ran(16, 20, ADD), ran(10, 30, GEMM)]
     found = rows(Account(events, 0, 30, 0), "kernel")
     assert nanoseconds(found["gemm"]) == (13, 10)
     assert found["gemm"].total == pytest.approx(20e-9)
@@ -47,11 +43,7 @@ def test_a_kernel_that_calls_others_has_the_rest_for_itself():
 
 def test_kernels_three_deep():
     inner = Kernel("exp", "simd", "2", "float32", Work(2, 16))
-    events = [
-        ran(12, 14, inner),
-        ran(11, 15, ADD),
-        ran(10, 20, GEMM),
-    ]
+    events = [ran(12, 14, inner), ran(11, 15, ADD), ran(10, 20, GEMM)]
     found = rows(Account(events, 10, 20, 0), "kernel")
     assert [nanoseconds(found[n])[0] for n in ("gemm", "add", "exp")] == [6, 2, 2]
 

@@ -33,6 +33,18 @@ def test_they_are_measured_announced_kept_and_found(cache, quick, capsys):
     assert ac.profiler.peaks() == found
 
 
+@pytest.mark.parametrize("times", [2.0, 1.0, 0.9])
+def test_bfloat16_has_a_roof_of_its_own_where_it_is_faster(cache, monkeypatch, times):
+    rates = {"float32": 1e11, "float64": 5e10, "bfloat16": times * 1e11}
+    monkeypatch.setattr(_peaks, "_best_product", rates.__getitem__)
+    monkeypatch.setattr(_peaks, "SIZES", (2**14,))
+    monkeypatch.setattr(_peaks, "SECONDS", 0.001)
+    found = ac.profiler.measure_peaks(quiet=True)
+    assert found.flops_of("bfloat16") == max(times, 1.0) * 1e11
+    assert found.flops_of("float16") == 1e11
+    assert ("GFLOP/s bfloat16" in str(found)) == (times > 1)
+
+
 def test_quiet_says_nothing(cache, quick, capsys):
     ac.profiler.measure_peaks(quiet=True)
     assert capsys.readouterr().err == ""
@@ -57,8 +69,8 @@ def test_where_nothing_can_be_written_they_hold_for_the_process(cache, quick, ca
     ("text", "why"),
     [
         ("{", "cannot be read"),
-        ('{"format": 99}', "not of format 1"),
-        ('{"format": 1, "cpu": "x"}', "an entry is wrong"),
+        ('{"format": 1}', "not of format 2"),
+        ('{"format": 2, "cpu": "x"}', "an entry is wrong"),
     ],
 )
 def test_files_that_cannot_be_used_are_named(cache, text, why, caplog):

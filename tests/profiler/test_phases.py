@@ -58,10 +58,7 @@ def test_shares_are_of_what_all_threads_worked():
 
 
 def test_calls_that_tell_no_phases_do_not_count():
-    events = [
-        ran(0, 10, GEMM, phases={"compute": 5}),
-        ran(10, 90, GEMM),
-    ]
+    events = [ran(0, 10, GEMM, phases={"compute": 5}), ran(10, 90, GEMM)]
     found = rows(Account(events, 0, 90, 0))
     assert found["gemm"].phases == {"compute": 0.5}
 

@@ -271,3 +271,22 @@ def test_what_is_outside_of_modules():
     with ac.profiler.profile() as prof:
         _ = ac.ones(4) + 1
     assert set(names(prof, "module")) == {OUTSIDE}
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_halves_are_floats_of_half_the_bytes(dtype):
+    """Whether a set takes them itself or is given float32 for them."""
+
+    def work_of(dtype):
+        x = ac.ones((64, 32), dtype=dtype)
+        with ac.profiler.profile() as prof:
+            _ = x @ x.t() + ac.ones((64, 64), dtype=dtype)
+        kernels = [key.kernel for key in prof._ended.sums if key.kernel is not None]
+        return {one.name: one for one in kernels}
+
+    wide, half = work_of(ac.float32), work_of(getattr(ac, dtype))
+    for name in ("gemm", "add"):
+        assert half[name].work.flops == wide[name].work.flops
+        computed_in = half[name].dtype
+        share = {dtype: 0.5, "float32": 1.0}[computed_in]
+        assert half[name].work.bytes == share * wide[name].work.bytes

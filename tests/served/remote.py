@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 import subprocess
 
+import ml_dtypes
 import numpy as np
 from tests.kernel_table import parse_signature
 
@@ -20,8 +21,12 @@ DESCRIBE, CALL, SUPPORTS, SET_THREADS = range(4)
 DONE, BAD_VALUE, NO_MEMORY, UNSUPPORTED = range(4)
 DTYPES = {
     np.dtype(name): code
-    for code, name in enumerate(("f4", "f8", "i1", "i2", "i4", "i8", "u1", "?"))
+    for code, name in enumerate(
+        ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "?", ml_dtypes.bfloat16, "f2")
+    )
 }
+#: bfloat16 and float16: an entry that lists no dtypes takes neither.
+HALVES = 3 << 8
 
 
 class Server:
@@ -101,7 +106,8 @@ class Kernel:
 
     def __init__(self, server, index, name, signature, dtypes):
         self.name, self.signature = name, signature
-        self._server, self._index, self._mask = server, index, dtypes
+        self._server, self._index = server, index
+        self._mask = dtypes or ~HALVES
         parts = parse_signature(signature)
         self._elementwise, self._outputs, self._inputs, self._attributes = parts
         self._operands = self._outputs + self._inputs
@@ -127,13 +133,24 @@ class Kernel:
             raise KernelDataError(message)
         assert code == DONE, f"{self.name} answered with status {code}"
 
+    @property
+    def halves(self):
+        """Whether it takes float16 or bfloat16."""
+        return bool(self._mask & HALVES)
+
+    def _takes(self, dtype):
+        return self._mask >> DTYPES[dtype] & 1
+
     def supports(self, key):
         """Ask the kernel about a dispatch key."""
         first = next(
             (d for d in key.dtypes[len(self._outputs) :] if d is not None), None
         )
-        if self._mask and first is not None and not self._mask >> DTYPES[first] & 1:
+        if first is not None and not self._takes(first):
             return f"does not take {first} in first place"
+        outputs = [d for d in key.dtypes[: len(self._outputs)] if d is not None]
+        if any(HALVES >> DTYPES[d] & 1 and not self._takes(d) for d in outputs):
+            return "does not write this dtype"
         words = []
         for i, dtype in enumerate(key.dtypes):
             shape = None if key.shapes is None else key.shapes[i]
@@ -181,7 +198,9 @@ def remote_set(server):
     kernels = {}
     for index in range(server.int()):
         kernel = Kernel(server, index, server.text(), server.text(), server.int())
-        kernels[kernel.name] = KernelImpl(kernel, supports=kernel.supports)
+        kernels[kernel.name] = KernelImpl(
+            kernel, supports=kernel.supports, halves=kernel.halves
+        )
     kernel_set = KernelSet(
         name,
         name,

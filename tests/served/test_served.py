@@ -7,11 +7,17 @@ import pytest
 from tests.kernel_table import TABLE, Make
 
 from autocalc.plugin import KERNEL_API_VERSION
-from autocalc.testing.conformance import CHECKS, Inapplicable, Refused, applies
+from autocalc.testing.conformance import (
+    CHECKS,
+    Inapplicable,
+    Refused,
+    applies,
+    dtypes_of,
+)
 
-#: They look at this process, in which these kernels do not run; the server itself looks
-#: at the floating-point environment.
-ELSEWHERE = {"environment", "fork", "leaks"}
+#: They look at this process, or at the memory around operands, and these kernels run in
+#: another one, with copies. The server itself looks at the floating-point environment.
+ELSEWHERE = {"environment", "fork", "leaks", "bounds", "offsets", "threads"}
 
 
 def pytest_generate_tests(metafunc):
@@ -28,7 +34,7 @@ def pytest_generate_tests(metafunc):
 
 def _cases(subject, specs):
     for spec in specs:
-        for dtype in spec.dtypes:
+        for dtype in dtypes_of(spec, subject.kernels[spec.name]):
             for what in CHECKS:
                 if what not in ELSEWHERE and applies(what, subject, spec):
                     label = f"{spec.name}-{dtype}-{what}"

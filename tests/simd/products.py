@@ -46,11 +46,7 @@ def normal(rng, *shape):
 
 
 def gemm_sample(rng, m, n, k, bias=False, activation="none", want=1, scale=1.0):
-    operands = (
-        normal(rng, m, k),
-        normal(rng, k, n),
-        normal(rng, n) if bias else None,
-    )
+    operands = (normal(rng, m, k), normal(rng, k, n), normal(rng, n) if bias else None)
     return Sample(f"{m}x{n}x{k}", operands, (scale, 1.0, activation), want=want)
 
 

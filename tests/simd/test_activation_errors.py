@@ -99,12 +99,7 @@ CASES = {
         _of_one(1.2),
     ),
     "gelu_backward": ("gelu_backward", ("none",), _gelu_slope, _of_one(1.2)),
-    "gelu_tanh_backward": (
-        "gelu_backward",
-        ("tanh",),
-        _gelu_tanh_slope,
-        _of_one(1.2),
-    ),
+    "gelu_tanh_backward": ("gelu_backward", ("tanh",), _gelu_tanh_slope, _of_one(1.2)),
     "softplus_backward": ("softplus_backward", NO_CUT, _sigmoid, _units(1.9)),
 }
 

@@ -35,8 +35,7 @@ def _layouts(rng, shape, dtype):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "i8"])
 @pytest.mark.parametrize(
-    ("name", "reference"),
-    [("add", np.add), ("sub", np.subtract), ("mul", np.multiply)],
+    ("name", "reference"), [("add", np.add), ("sub", np.subtract), ("mul", np.multiply)]
 )
 def test_every_pair_of_layouts(kernels, rng, shape, dtype, name, reference):
     layouts = _layouts(rng, shape, dtype)

@@ -53,7 +53,6 @@ def read_only(count):
         ({"b": None}, TypeError, "`b` is None, but this operand is not optional"),
         ({"a": np.zeros(3, ">f4")}, TypeError, "native byte order"),
         ({"a": np.zeros(3, np.complex64)}, TypeError, "dtype.*complex64"),
-        ({"a": np.zeros(3, np.float16)}, TypeError, "dtype.*float16"),
         ({"a": np.zeros(3, F4)[::-1]}, ValueError, "stride -4 in dimension 0"),
         ({"a": unaligned(3)}, ValueError, "`a` are not aligned"),
         ({"out": read_only(3)}, ValueError, "output `out` is read-only"),
@@ -108,7 +107,7 @@ def key(dtypes):
 
 def test_supports_answers_for_a_dispatch_key(add):
     assert add.supports(key((F4, F4, F4))) is None
-    assert "dtype of `a`" in add.supports(key((F4, *(np.dtype("float16"),) * 2)))
+    assert "dtype of `a`" in add.supports(key((F4, *(np.dtype("complex64"),) * 2)))
     with pytest.raises(TypeError, match="not a dispatch key of `~ out ; a b`"):
         add.supports(key((F4,)))
 

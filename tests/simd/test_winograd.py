@@ -141,8 +141,7 @@ def test_few_tiles_take_their_weights_part_by_part(subject, name, groups):
 
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize(
-    "shape",
-    [(40, 16, 40, (28, 28)), (33, 72, 64, (7, 7)), (2, 200, 72, (7, 7))],
+    "shape", [(40, 16, 40, (28, 28)), (33, 72, 64, (7, 7)), (2, 200, 72, (7, 7))]
 )
 def test_same_bits_for_any_number_of_threads(subject, name, shape):
     sample = sample_of(name, np.random.default_rng(5), *shape, (1, 1))

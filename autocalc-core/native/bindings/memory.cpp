@@ -17,6 +17,7 @@ py::dict stats() {
     counters["allocations"] = now.allocations;
     counters["reused"] = now.reused;
     counters["workspace"] = now.workspace;
+    counters["peak_results"] = now.peak_results;
     return counters;
 }
 

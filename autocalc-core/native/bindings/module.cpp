@@ -3,14 +3,12 @@
 // The extension module `autocalc._native`. What is not on the path of a call is bound
 // with pybind11 here and in `pool.cpp`, `memory.cpp`; calls of operators, `empty` and
 // `key_of` are objects of CPython's own API (`../eager/README.md` has the figure).
-#include "eager/module.hpp"
-
 #include <pybind11/pybind11.h>
 
 #include "bindings/parts.hpp"
-#include "eager/arrays.hpp"
+#include "eager/calls.hpp"
 #include "pool/pool.hpp"
-#include "program/executor.hpp"
+#include "program/objects.hpp"
 
 namespace py = pybind11;
 
@@ -25,16 +23,46 @@ void check(bool added) {
     if (!added) throw py::error_already_set();
 }
 
+// Returns the call; a function that is none becomes one that runs its definition.
+py::object gate(const py::object& function, const py::function& make) {
+    const bool is_call = eager::is_callable(function.ptr());
+    const py::object call =
+        is_call ? function
+                : eager::callable(py::make_tuple(function), eager::define, nullptr);
+    const py::object twin =
+        py::reinterpret_steal<py::object>(eager::twin_of(call.ptr()));
+    if (!twin) throw py::error_already_set();
+    eager::add_gate(call.ptr(), make(twin).ptr());
+    return call;
+}
+
 // The submodule, which can be imported by its full name, too.
 void add_eager(py::module_& native) {
     py::module_ calls = native.def_submodule("eager", "Calls of operators, in C.");
-    check(eager::add_calls(native.ptr(), calls.ptr()));
+    check(eager::prepare(native.ptr()) && eager::callable_ready());
+    eager::add_along(calls);
+    eager::add_backward(calls);
+    eager::add_elementwise(calls);
+    eager::add_halves(calls);
+    eager::add_kernels(calls);
+    eager::add_tensors(calls);
+    eager::add_traced(calls);
+    eager::add_views(calls);
+    program::add_bookkeeping(calls);
+    program::add_moving(calls);
+    program::add_unchanged(calls);
     calls.def(
         "bind",
         [](const char* name, py::handle object) {
             check(eager::bind(name, object.ptr()));
         },
         "Take over a class or an object of core.", py::arg("name"), py::arg("object"));
+    calls.def("gate", gate,
+              "Let a function of a call's ungated twin run in its place, while gates "
+              "are shut.",
+              py::arg("call"), py::arg("gate"));
+    calls.def("shut_gates", eager::shut_gates, "Shut all gates, or open them.",
+              py::arg("shut"));
     calls.def(
         "pause", [](bool paused) { eager::bound.paused = paused; },
         "Let every call go to its definition, or no longer.", py::arg("paused"));
@@ -51,6 +79,6 @@ PYBIND11_MODULE(_native, native) {
     add_pool(native);
     add_memory(native);
     check(add_arrays(native.ptr()));
-    check(replay::add_executor(native.ptr()));
+    program::add_executor(native);
     add_eager(native);
 }

@@ -15,9 +15,11 @@ struct Along : Kind {
     bool needs_dim;   // has no meaning without a dimension
     Ref after;        // attributes that come last, a tuple of at most 4
 
-    bool read(PyObject* args) {
-        return read_fields(args, op, floats, most, in_tuple, needs_dim, after) &&
-               PyTuple_Check(after.get()) && PyTuple_GET_SIZE(after.get()) <= 4;
+    void read(const py::args& args) {
+        read_fields(args, op, floats, most, in_tuple, needs_dim, after);
+        if (!PyTuple_Check(after.get()) || PyTuple_GET_SIZE(after.get()) > 4) {
+            throw py::type_error("along: needs a tuple of at most 4 attributes");
+        }
     }
 };
 
@@ -101,7 +103,6 @@ PyObject* call_along(PyObject* self, PyObject* const* args, std::size_t nargsf,
 
 }  // namespace
 
-PyMethodDef along_calls[] = {{"along", make<Along, call_along>, METH_VARARGS, nullptr},
-                             {nullptr, nullptr, 0, nullptr}};
+void add_along(py::module_& calls) { add_kind<Along>(calls, "along", call_along); }
 
 }  // namespace autocalc::python::eager

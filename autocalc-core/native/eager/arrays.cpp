@@ -9,6 +9,8 @@
 // `key_of(*operands)`: their dtypes, shapes and strides, as bytes.
 #include "eager/arrays.hpp"
 
+#include "eager/objects.hpp"
+
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #define NPY_TARGET_VERSION NPY_1_22_API_VERSION
 #include <numpy/arrayobject.h>
@@ -16,6 +18,7 @@
 #include <cstring>
 
 #include "memory/allocator.hpp"
+#include "pool/limits.hpp"
 
 namespace autocalc::python {
 namespace {
@@ -56,9 +59,19 @@ PyDataMem_Handler handler = {
     {nullptr, handler_malloc, handler_calloc, handler_realloc, handler_free}};
 PyObject* handler_capsule = nullptr;
 
+PyObject* no_memory(int nd, const npy_intp* dims, npy_intp bytes) {
+    const eager::Ref shape = eager::tuple_of_integers(dims, nd);
+    if (!shape) return nullptr;
+    const unsigned long long there = runtime::usable_memory();
+    return PyErr_Format(PyExc_MemoryError,
+                        "an array of shape %R needs %zd bytes, which are not free; the "
+                        "machine has %llu",
+                        shape.get(), bytes, there);
+}
+
 PyObject* pooled(PyArray_Descr* descr, int nd, const npy_intp* dims, npy_intp bytes) {
     void* block = runtime::allocate(static_cast<std::size_t>(bytes));
-    if (block == nullptr) return PyErr_NoMemory();
+    if (block == nullptr) return no_memory(nd, dims, bytes);
     Py_INCREF(descr);
     PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, nullptr,
                                            block, NPY_ARRAY_CARRAY, nullptr);
@@ -130,7 +143,7 @@ const PyArrayObject_fields* fields_of(PyObject* object) {
 
 bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
-// How many words stand for an array or None; -1 with an exception if it is neither.
+// How many words stand for an array or None; -1 if it is neither.
 Py_ssize_t count_words(PyObject* object) {
     if (object == Py_None) return 1;
     const PyArrayObject_fields* a = fields_of(object);
@@ -138,15 +151,7 @@ Py_ssize_t count_words(PyObject* object) {
     // by their type's number; texts and records are not.
     const bool known = a != nullptr && (PyTypeNum_ISNUMBER(a->descr->type_num) ||
                                         PyTypeNum_ISUSERDEF(a->descr->type_num));
-    if (!known) {
-        PyErr_Format(PyExc_TypeError,
-                     "key_of: got an operand of %R, but arrays of numbers, None and "
-                     "lists of them are needed",
-                     a == nullptr ? reinterpret_cast<PyObject*>(Py_TYPE(object))
-                                  : reinterpret_cast<PyObject*>(a->descr));
-        return -1;
-    }
-    return 1 + 2 * static_cast<Py_ssize_t>(a->nd);
+    return !known ? -1 : 1 + 2 * static_cast<Py_ssize_t>(a->nd);
 }
 
 npy_int64* put_words(PyObject* object, npy_int64* to) {
@@ -186,76 +191,11 @@ npy_int64* put_all_words(PyObject* object, npy_int64* to) {
     return to;
 }
 
-// The dtype, shape and strides of what describes itself as an array, or None.
-// `elsewhere` is set if it is no array of NumPy's: it is on a device.
-PyObject* described_one(PyObject* operand, bool* elsewhere) {
-    if (operand == Py_None) return Py_NewRef(operand);
-    if (!PyArray_Check(operand)) *elsewhere = true;
-    constexpr const char* names[3] = {"dtype", "shape", "strides"};
-    PyObject* parts[3] = {};
-    bool all = true;
-    for (int i = 0; i < 3 && all; ++i) {
-        parts[i] = PyObject_GetAttrString(operand, names[i]);
-        all = parts[i] != nullptr;
-    }
-    PyObject* key = all ? PyTuple_Pack(3, parts[0], parts[1], parts[2]) : nullptr;
-    for (PyObject* part : parts) Py_XDECREF(part);
-    return key;
-}
-
-// The same of all arrays of a list. It is copied first: asking for attributes runs
-// Python, which could change it.
-PyObject* described_list(PyObject* list, bool* elsewhere) {
-    PyObject* held = PySequence_Tuple(list);
-    if (held == nullptr) return nullptr;
-    const Py_ssize_t count = PyTuple_GET_SIZE(held);
-    PyObject* keys = PyTuple_New(count);
-    for (Py_ssize_t i = 0; keys != nullptr && i < count; ++i) {
-        PyObject* key = described_one(PyTuple_GET_ITEM(held, i), elsewhere);
-        if (key == nullptr) {
-            Py_CLEAR(keys);
-        } else {
-            PyTuple_SET_ITEM(keys, i, key);
-        }
-    }
-    Py_DECREF(held);
-    return keys;
-}
-
-PyObject* described(PyObject* operand, bool* elsewhere) {
-    return is_list(operand) ? described_list(operand, elsewhere)
-                            : described_one(operand, elsewhere);
-}
-
-// What `key_of` answers where an operand is on a device; null with the exception that
-// was set before where none is.
-PyObject* described_elsewhere(PyObject* const* operands, Py_ssize_t count) {
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    bool elsewhere = false;
-    PyObject* keys = PyTuple_New(count);
-    for (Py_ssize_t i = 0; keys != nullptr && i < count; ++i) {
-        PyObject* key = described(operands[i], &elsewhere);
-        if (key == nullptr) {
-            Py_CLEAR(keys);
-        } else {
-            PyTuple_SET_ITEM(keys, i, key);
-        }
-    }
-    if (keys == nullptr || !elsewhere) {
-        Py_XDECREF(keys);
-        PyErr_Restore(type, value, trace);
-        return nullptr;
-    }
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
-    return keys;
-}
-
 PyObject* key_of(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
     PyObject* key = describe_arrays(args, nargs);
-    return key != nullptr ? key : described_elsewhere(args, nargs);
+    if (key != nullptr || PyErr_Occurred()) return key;
+    return PyObject_Vectorcall(eager::bound.key_of_others, args,
+                               static_cast<std::size_t>(nargs), nullptr);
 }
 
 PyObject* view_in(PyObject* array, PyArray_Descr* descr, int nd,
@@ -286,12 +226,6 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
-
-bool forgive_elsewhere(PyObject* const* operands, Py_ssize_t count) {
-    PyObject* keys = described_elsewhere(operands, count);
-    Py_XDECREF(keys);
-    return keys != nullptr;
-}
 
 bool is_dtype(PyObject* object) { return PyArray_DescrCheck(object); }
 

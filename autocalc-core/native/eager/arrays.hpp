@@ -27,11 +27,8 @@ PyObject* new_array_at(PyObject* root, PyObject* dtype, int nd,
 // Bytes of an element of a `numpy.dtype`.
 std::intptr_t item_size(PyObject* dtype);
 
-// What `key_of` returns of NumPy's arrays; an error for others.
+// What `key_of` returns of NumPy's arrays; null without an exception for others.
 PyObject* describe_arrays(PyObject* const* operands, Py_ssize_t count);
-
-// Drops the exception that is set, if an operand is an array on a device.
-bool forgive_elsewhere(PyObject* const* operands, Py_ssize_t count);
 
 // Whether `object` is a `numpy.dtype`; those of devices are not.
 bool is_dtype(PyObject* object);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <cstddef>
+#include "eager/callable.hpp"
 
-#include "eager/calls.hpp"
+#include <cstddef>
+#include <vector>
 
 namespace autocalc::python::eager {
 namespace {
@@ -64,11 +65,22 @@ void deallocate(PyObject* self) {
     auto* callable = reinterpret_cast<Callable*>(self);
     if (callable->weak_references != nullptr) PyObject_ClearWeakRefs(self);
     Py_XDECREF(callable->definition);
-    delete callable->kind;
+    Py_XDECREF(callable->gate);
+    if (callable->twin_of == nullptr) delete callable->kind;
+    Py_XDECREF(callable->twin_of);
     PyObject_Free(self);
 }
 
 PyTypeObject type = {};
+
+PyObject* call_gate(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                    PyObject* keywords) {
+    return PyObject_Vectorcall(reinterpret_cast<Callable*>(self)->gate, args, nargsf,
+                               keywords);
+}
+
+// Of operators, which live as long as the process.
+std::vector<Callable*> gated;
 
 }  // namespace
 
@@ -91,46 +103,38 @@ bool callable_ready() {
     return PyType_Ready(&type) == 0;
 }
 
-PyObject* new_callable(PyObject* definition, vectorcallfunc call, Kind* kind) {
+PyObject* new_callable(PyObject* definition, vectorcallfunc call,
+                       std::unique_ptr<Kind> kind) {
     Callable* callable = PyObject_New(Callable, &type);
-    if (callable == nullptr) {
-        delete kind;
-        return nullptr;
-    }
+    if (callable == nullptr) return nullptr;
     Py_INCREF(definition);
-    callable->vectorcall = call;
+    callable->vectorcall = callable->ungated = call;
     callable->definition = definition;
-    callable->weak_references = nullptr;
-    callable->kind = kind;
+    callable->weak_references = callable->twin_of = callable->gate = nullptr;
+    callable->kind = kind.release();
     return reinterpret_cast<PyObject*>(callable);
 }
 
-bool read_field(PyObject* given, Ref& to) {
-    to = Ref::borrow(given);
-    return true;
+bool is_callable(PyObject* object) { return Py_TYPE(object) == &type; }
+
+PyObject* twin_of(PyObject* original) {
+    const auto* known = reinterpret_cast<Callable*>(original);
+    PyObject* twin = new_callable(known->definition, known->ungated, nullptr);
+    if (twin == nullptr) return nullptr;
+    reinterpret_cast<Callable*>(twin)->kind = known->kind;
+    reinterpret_cast<Callable*>(twin)->twin_of = Ref::borrow(original).release();
+    return twin;
 }
 
-bool read_field(PyObject* given, bool& to) {
-    const int truth = PyObject_IsTrue(given);
-    to = truth > 0;
-    return truth >= 0;
+void add_gate(PyObject* original, PyObject* gate) {
+    auto* callable = reinterpret_cast<Callable*>(original);
+    callable->gate = Ref::borrow(gate).release();
+    gated.push_back(callable);
+    Py_INCREF(original);
 }
 
-bool read_field(PyObject* given, Py_ssize_t& to) {
-    to = PyLong_AsSsize_t(given);
-    return to != -1 || !PyErr_Occurred();
-}
-
-bool read_field(PyObject* given, Saves& to) { return to.read(given); }
-
-bool read_field(PyObject* given, std::vector<Py_ssize_t>& to) {
-    const Ref items(PySequence_Fast(given, "a sequence of integers is needed"));
-    for (Py_ssize_t i = 0; items && i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
-        to.push_back(0);
-        if (!read_field(PySequence_Fast_GET_ITEM(items.get(), i), to.back()))
-            return false;
-    }
-    return static_cast<bool>(items);
+void shut_gates(bool shut) {
+    for (Callable* one : gated) one->vectorcall = shut ? call_gate : one->ungated;
 }
 
 }  // namespace autocalc::python::eager

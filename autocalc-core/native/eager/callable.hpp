@@ -8,6 +8,8 @@
 // definition: its attributes are read and set there.
 #pragma once
 
+#include <memory>
+
 #include "eager/objects.hpp"
 
 namespace autocalc::python::eager {
@@ -22,12 +24,25 @@ struct Callable {
     PyObject* definition;
     PyObject* weak_references;
     Kind* kind;
+    PyObject* twin_of;       // the callable that owns `kind`, of an ungated twin
+    PyObject* gate;          // what runs in place of the call while gates are shut
+    vectorcallfunc ungated;  // the call while they are open
 };
 
 bool callable_ready();
+bool is_callable(PyObject* object);
 
-// Takes `kind` over; null with an exception set.
-PyObject* new_callable(PyObject* definition, vectorcallfunc call, Kind* kind);
+// Null with an exception set.
+PyObject* new_callable(PyObject* definition, vectorcallfunc call,
+                       std::unique_ptr<Kind> kind);
+
+// A twin does as the callable does, and never has a gate: null with an exception set.
+PyObject* twin_of(PyObject* original);
+
+// Gives a callable a gate, a function of the same arguments that runs in its place
+// while gates are shut.  Open ones cost nothing: `shut_gates` exchanges the calls.
+void add_gate(PyObject* original, PyObject* gate);
+void shut_gates(bool shut);
 
 template <class T>
 const T& kind_of(PyObject* self) {

@@ -4,6 +4,9 @@
 // and what it knows, which the kind reads into its fields.
 #pragma once
 
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
 #include <memory>
 #include <vector>
 
@@ -12,40 +15,58 @@
 
 namespace autocalc::python::eager {
 
-bool read_field(PyObject* given, Ref& to);
-bool read_field(PyObject* given, bool& to);
-bool read_field(PyObject* given, Py_ssize_t& to);
-bool read_field(PyObject* given, Saves& to);
-bool read_field(PyObject* given, std::vector<Py_ssize_t>& to);
+namespace py = pybind11;
 
-// Reads the arguments after the definition; false with an exception set.
-template <class... Fields>
-bool read_fields(PyObject* args, Fields&... fields) {
-    Py_ssize_t at = 0;
-    if (PyTuple_GET_SIZE(args) != 1 + static_cast<Py_ssize_t>(sizeof...(fields))) {
-        PyErr_Format(PyExc_TypeError, "needs a definition and %zd arguments, got %zd",
-                     static_cast<Py_ssize_t>(sizeof...(fields)),
-                     PyTuple_GET_SIZE(args));
-        return false;
+template <class Field>
+void read_field(py::handle given, Field& to) {
+    if constexpr (std::is_same_v<Field, Ref>) {
+        to = Ref::borrow(given.ptr());
+    } else if constexpr (std::is_same_v<Field, Saves>) {
+        to.read(given);
+    } else {
+        to = given.cast<Field>();
     }
-    return (read_field(PyTuple_GET_ITEM(args, ++at), fields) && ...);
 }
 
-// Makes a callable that keeps a `K` and runs `call`.
-template <class K, vectorcallfunc call>
-PyObject* make(PyObject*, PyObject* args) {
-    auto kind = std::make_unique<K>();
-    if (!kind->read(args)) return nullptr;
-    return new_callable(PyTuple_GET_ITEM(args, 0), call, kind.release());
+// Reads the arguments after the definition.
+template <class... Fields>
+void read_fields(const py::args& args, Fields&... fields) {
+    if (args.size() != 1 + sizeof...(fields)) {
+        throw py::type_error("a kind of call needs other arguments");
+    }
+    std::size_t at = 0;
+    (read_field(args[++at], fields), ...);
+}
+
+inline py::object callable(const py::args& args, vectorcallfunc call,
+                           std::unique_ptr<Kind> kind) {
+    PyObject* made = new_callable(args[0].ptr(), call, std::move(kind));
+    if (made == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(made);
+}
+
+// Adds ``name(definition, *known)``: a callable that keeps a `K` and runs `call`.
+template <class K>
+void add_kind(py::module_& calls, const char* name, vectorcallfunc call) {
+    calls.def(name, [call](const py::args& args) {
+        auto kind = std::make_unique<K>();
+        kind->read(args);
+        return callable(args, call, std::move(kind));
+    });
 }
 
 // A kind that keeps nothing.
 struct Plain : Kind {
-    static bool read(PyObject* args) { return read_fields(args); }
+    static void read(const py::args&) {}
 };
 
-extern PyMethodDef along_calls[], bookkeeping_calls[], creation_calls[],
-    elementwise_calls[], half_calls[], in_place_calls[], kernel_calls[], moving_calls[],
-    remembered_calls[], tensor_calls[], unchanged_calls[], view_calls[], walk_calls[];
+void add_along(py::module_& calls);
+void add_backward(py::module_& calls);
+void add_elementwise(py::module_& calls);
+void add_halves(py::module_& calls);
+void add_kernels(py::module_& calls);
+void add_tensors(py::module_& calls);
+void add_traced(py::module_& calls);
+void add_views(py::module_& calls);
 
 }  // namespace autocalc::python::eager

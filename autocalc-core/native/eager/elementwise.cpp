@@ -4,6 +4,8 @@
 // arrays. A call is described by data (`Elementwise`); how many operands there are and
 // what they are is known at compile time, so that each call does its own steps alone:
 // read the operands, broadcast, look the decision up, run, wrap or record.
+#include <string>
+
 #include "eager/calls.hpp"
 
 namespace autocalc::python::eager {
@@ -24,8 +26,6 @@ struct Elementwise : Kind {
     Ref word;   // the kernel's attribute, part of the decision's key; or None
     Ref dtype;  // of the result, or None: that of the operand `like`
     Py_ssize_t like;
-
-    bool read(PyObject* args);
 };
 
 // An operand: a tensor, an array, or for a number, its array alone.  Array and
@@ -218,33 +218,24 @@ const struct {
     {"arrays", {call<1, On::arrays>, call<2, On::arrays>, nullptr}},
     {"into", {nullptr, call<2, On::into>, nullptr}}};
 
-bool Elementwise::read(PyObject* args) {
-    Ref on, count;
-    return read_fields(args, on, count, index, op, saves, number_before, number_after,
-                       word, dtype, like);
-}
-
-PyObject* make_elementwise(PyObject*, PyObject* args) {
+py::object make_elementwise(const py::args& args) {
     auto kind = std::make_unique<Elementwise>();
-    if (!kind->read(args)) return nullptr;
-    PyObject* on = PyTuple_GET_ITEM(args, 1);
-    const Py_ssize_t count = PyLong_AsSsize_t(PyTuple_GET_ITEM(args, 2));
+    std::string on;
+    std::size_t count = 0;
+    Elementwise& k = *kind;
+    read_fields(args, on, count, k.index, k.op, k.saves, k.number_before,
+                k.number_after, k.word, k.dtype, k.like);
     for (const auto& one : calls) {
         if (count >= 1 && count <= 3 && one.of[count - 1] != nullptr &&
-            PyUnicode_CompareWithASCIIString(on, one.name) == 0) {
-            return new_callable(PyTuple_GET_ITEM(args, 0), one.of[count - 1],
-                                kind.release());
+            on == one.name) {
+            return callable(args, one.of[count - 1], std::move(kind));
         }
     }
-    PyErr_Format(PyExc_TypeError, "elementwise: no calls of %zd operands on %R", count,
-                 on);
-    return nullptr;
+    throw py::type_error("elementwise: there are no such calls on " + on);
 }
 
 }  // namespace
 
-PyMethodDef elementwise_calls[] = {
-    {"elementwise", make_elementwise, METH_VARARGS, nullptr},
-    {nullptr, nullptr, 0, nullptr}};
+void add_elementwise(py::module_& calls) { calls.def("elementwise", make_elementwise); }
 
 }  // namespace autocalc::python::eager

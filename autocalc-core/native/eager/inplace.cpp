@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What may be written in place where nothing is recorded, and new values for it.
-#include <algorithm>
-
-#include "eager/arrays.hpp"
-#include "eager/calls.hpp"
+// What may be written in place where nothing is recorded.
+#include "eager/operands.hpp"
 
 namespace autocalc::python::eager {
 namespace {
@@ -55,49 +52,5 @@ Ref operand_beside(PyObject* other, const Array* a, const Context& context) {
     }
     return a == b || !overlap(a, b) ? Ref::borrow(array) : Ref();
 }
-
-namespace {
-
-// ---- new values
-
-struct Fill : Kind {
-    Py_ssize_t index;
-    Ref value;  // or None: the second argument
-
-    bool read(PyObject* args) { return read_fields(args, index, value); }
-};
-
-// A write counts in a version cell that is made for it.
-PyObject* counted(PyObject* x) {
-    if (version_of(x) == nullptr || !bump(x)) return nullptr;
-    return Ref::borrow(x).release();
-}
-
-PyObject* call_fill_in_place(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                             PyObject* keywords) {
-    const Fill& k = kind_of<Fill>(self);
-    const bool told = k.value.get() != Py_None;
-    const Context context;
-    if (!context) return nullptr;
-    Ref number;
-    const Array* a = positional(keywords, nargsf, told ? 1 : 2)
-                         ? writable(args[0], context)
-                         : nullptr;
-    if (a != nullptr) number = number_beside(told ? k.value.get() : args[1], a);
-    Ref kernel;
-    if (number) {
-        kernel = context.decision(k.index, dtype_of(a));
-    }
-    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
-    const Ref array = Ref::borrow(slot(args[0], bound.array));
-    PyObject* operands[] = {array.get(), number.get()};
-    return run(kernel.get(), operands, 2) ? counted(args[0]) : nullptr;
-}
-
-}  // namespace
-
-PyMethodDef in_place_calls[] = {
-    {"fill_in_place", make<Fill, call_fill_in_place>, METH_VARARGS, nullptr},
-    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager

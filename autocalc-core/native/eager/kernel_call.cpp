@@ -2,6 +2,8 @@
 //
 // Operators of any kernel, and any kernel on arrays: `nary` of core's
 // `_ops/_operator/factories.py`, `KernelCall.run` of its `_dispatch/selection/call.py`.
+#include <algorithm>
+
 #include "eager/arrays.hpp"
 #include "eager/calls.hpp"
 
@@ -10,13 +12,14 @@ namespace {
 
 constexpr Py_ssize_t max_arguments = 40;
 constexpr Py_ssize_t max_outputs = 16;
+using Outputs = Objects<max_outputs>;
 
 struct Kernel : Kind {
     Py_ssize_t index, n_inputs, n_outputs;
 };
 
 struct ArrayKernel : Kernel {
-    bool read(PyObject* args) { return read_fields(args, index, n_inputs, n_outputs); }
+    void read(const py::args& args) { read_fields(args, index, n_inputs, n_outputs); }
 };
 
 // A decision as core keeps it: kernel, metas of the outputs, attributes that the caller
@@ -60,16 +63,16 @@ struct Plan {
 
     // Makes the outputs and runs the kernel; `outs` are owned, None where not wanted.
     bool run_into(const Context& context, PyObject* const* args, Py_ssize_t count,
-                  Ref* outs) const {
+                  Outputs* outs) const {
         PyObject* all[max_arguments];
         const Py_ssize_t n_outputs = PyTuple_GET_SIZE(metas);
         for (Py_ssize_t i = 0; i < n_outputs; ++i) {
             PyObject* meta = PyTuple_GET_ITEM(metas, i);
-            outs[i] = meta == Py_None ? Ref::borrow(Py_None)
-                                      : context.empty(PyTuple_GET_ITEM(meta, 1),
-                                                      PyTuple_GET_ITEM(meta, 0));
-            if (!outs[i]) return false;
-            all[i] = outs[i].get();
+            if (!outs->add(meta == Py_None ? Ref::borrow(Py_None)
+                                           : context.empty(PyTuple_GET_ITEM(meta, 1),
+                                                           PyTuple_GET_ITEM(meta, 0))))
+                return false;
+            all[i] = outs->at[i];
         }
         Py_ssize_t used = n_outputs;
         for (Py_ssize_t i = 0; i < count; ++i) all[used++] = args[i];
@@ -104,40 +107,33 @@ PyObject* call_array_kernel(PyObject* self, PyObject* const* args, std::size_t n
     if (!context) return nullptr;
     Plan plan;
     if (!plan.find(context, k, want, args, count)) {
-        if (PyErr_Occurred() != nullptr) forgive_elsewhere(args, k.n_inputs);
         return define_or_raise(self, args, nargsf, keywords);
     }
-    Ref outs[max_outputs];
-    if (!plan.run_into(context, args, count, outs)) return nullptr;
-    if (k.n_outputs == 1) return outs[0].release();
-    PyObject* result = PyTuple_New(k.n_outputs);
-    for (Py_ssize_t i = 0; result != nullptr && i < k.n_outputs; ++i) {
-        PyTuple_SET_ITEM(result, i, outs[i].release());
-    }
-    return result;
+    Outputs outs;
+    if (!plan.run_into(context, args, count, &outs)) return nullptr;
+    return k.n_outputs == 1 ? Py_NewRef(outs.at[0])
+                            : tuple_of(outs.at, k.n_outputs).release();
 }
 
 // ---- on tensors
 
-struct Nary : Kernel {
+struct Operator : Kernel {
     Ref op;
     Saves saves;
     Ref want;  // the mask of outputs that are saved
     std::vector<Py_ssize_t> kept;
-    bool differentiable;
+    bool differentiable = true;
+};
 
-    bool read(PyObject* args) {
-        if (!read_fields(args, index, n_inputs, n_outputs, op, saves, kept,
-                         differentiable)) {
-            return false;
-        }
-        want = Ref(PyLong_FromLong(saves.outputs()));
-        return static_cast<bool>(want);
+struct Nary : Operator {
+    void read(const py::args& args) {
+        read_fields(args, index, n_inputs, n_outputs, op, saves, kept, differentiable);
+        want = Ref(py::int_(saves.outputs()).release().ptr());
     }
 };
 
 // Arrays and edges of the inputs; false where one is neither tensor nor None.
-bool take_inputs(const Nary& k, PyObject* const* args, PyObject** arrays,
+bool take_inputs(const Operator& k, PyObject* const* args, PyObject** arrays,
                  PyObject** edges, bool* leads_back) {
     for (Py_ssize_t i = 0; i < k.n_inputs; ++i) {
         arrays[i] = edges[i] = Py_None;
@@ -157,9 +153,9 @@ bool is_float_kind(PyObject* tensor) {
 }
 
 // Lets the floating-point results of a node of several lead to it.
-bool lead_to(PyObject* node, const Nary& k, Ref* results) {
+bool lead_to(PyObject* node, const Operator& k, const Outputs& results) {
     for (std::size_t i = 0; i < k.kept.size(); ++i) {
-        PyObject* result = results[k.kept[i]].get();
+        PyObject* result = results.at[k.kept[i]];
         if (!is_float_kind(result)) continue;
         PyObject* output = bound.output->tp_alloc(bound.output, 0);
         if (output == nullptr) return false;
@@ -171,21 +167,21 @@ bool lead_to(PyObject* node, const Nary& k, Ref* results) {
     return true;
 }
 
-PyObject* kept_results(const Nary& k, Ref* results) {
-    if (k.kept.size() == 1) return results[k.kept[0]].release();
-    PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(k.kept.size()));
-    for (std::size_t i = 0; tuple != nullptr && i < k.kept.size(); ++i) {
-        PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i),
-                         results[k.kept[i]].release());
-    }
-    return tuple;
+PyObject* kept_results(const Operator& k, const Outputs& results) {
+    if (k.kept.size() == 1) return Py_NewRef(results.at[k.kept[0]]);
+    PyObject* kept[max_outputs];
+    Py_ssize_t count = 0;
+    for (const Py_ssize_t i : k.kept) kept[count++] = results.at[i];
+    return tuple_of(kept, count).release();
 }
 
-PyObject* record_nary(const Nary& k, PyObject* const* args, Py_ssize_t count,
-                      PyObject* const* arrays, PyObject* const* edges, Ref* results,
-                      PyObject* dtype) {
+PyObject* record_nary(const Operator& k, PyObject* const* args, Py_ssize_t count,
+                      PyObject* const* arrays, PyObject* const* edges,
+                      const Outputs& results, PyObject* dtype) {
     PyObject* tensors[max_outputs + max_arguments];
-    for (Py_ssize_t i = 0; i < k.n_outputs; ++i) tensors[i] = results[i].get();
+    for (Py_ssize_t i = 0; i < k.n_outputs; ++i) {
+        tensors[i] = results.at[i] == Py_None ? nullptr : results.at[i];
+    }
     for (Py_ssize_t i = 0; i < k.n_inputs; ++i) {
         tensors[k.n_outputs + i] = args[i] == Py_None ? nullptr : args[i];
     }
@@ -196,11 +192,29 @@ PyObject* record_nary(const Nary& k, PyObject* const* args, Py_ssize_t count,
                       tuple_of(args + k.n_inputs, count - k.n_inputs)));
     if (!node) return nullptr;
     if (k.kept.size() == 1) {
-        set_slot(results[k.kept[0]].get(), bound.edge, node.release());
+        set_slot(results.at[k.kept[0]], bound.edge, node.release());
     } else if (!lead_to(node.get(), k, results)) {
         return nullptr;
     }
     return kept_results(k, results);
+}
+
+// Runs a decision on arrays; `args` are the tensors and attributes that led there.
+PyObject* run_nary(const Operator& k, const Plan& plan, const Context& context,
+                   bool record, PyObject* const* args, Py_ssize_t count,
+                   PyObject* const* arrays, PyObject* const* edges) {
+    Outputs results;  // arrays, then tensors
+    if (!plan.run_into(context, arrays, count, &results)) return nullptr;
+    Ref dtype;
+    for (int i = 0; i < results.used; ++i) {
+        PyObject*& one = results.at[i];
+        if (one == Py_None) continue;
+        if (!dtype) dtype = Ref::borrow(dtype_of(fields(one)));
+        one = new_tensor(Ref(one));
+        if (one == nullptr) return nullptr;
+    }
+    if (!record) return kept_results(k, results);
+    return record_nary(k, args, count, arrays, edges, results, dtype.get());
 }
 
 PyObject* call_nary(PyObject* self, PyObject* const* args, std::size_t nargsf,
@@ -219,37 +233,26 @@ PyObject* call_nary(PyObject* self, PyObject* const* args, std::size_t nargsf,
     const bool record = k.differentiable && leads_back && context.grad();
     for (Py_ssize_t i = k.n_inputs; i < count; ++i) arrays[i] = args[i];
     // Another thread may give a tensor another array while the kernel runs.
-    const Ref held = tuple_of(arrays, k.n_inputs), led = tuple_of(edges, k.n_inputs);
+    const Ref held = tuple_of(arrays, k.n_inputs);
+    const Ref led = tuple_of(edges, record ? k.n_inputs : 0);
     Plan plan;
     if (!held || !led ||
         !plan.find(context, k, record ? k.want.get() : bound.zero, arrays, count))
         return define_or_raise(self, args, nargsf, keywords);
-    Ref outs[max_outputs], results[max_outputs];
-    if (!plan.run_into(context, arrays, count, outs)) return nullptr;
-    Ref dtype;
-    for (Py_ssize_t i = 0; i < k.n_outputs; ++i) {
-        if (outs[i].get() == Py_None) continue;
-        if (!dtype) {
-            dtype = Ref::borrow(dtype_of(fields(outs[i].get())));
-        }
-        results[i] = Ref(new_tensor(std::move(outs[i])));
-        if (!results[i]) return nullptr;
-    }
-    if (!record) return kept_results(k, results);
-    return record_nary(k, args, count, arrays, edges, results, dtype.get());
+    return run_nary(k, plan, context, record, args, count, arrays, edges);
 }
 
 // ---- products of matrices
 
-struct Product : Kind {
-    Py_ssize_t index;
-    Ref op;
-    Saves saves;
-    Ref plain;        // the attributes of a product and nothing else
+struct Product : Operator {
+    Ref plain;        // the attributes of a product and nothing else, at most 5
     Py_ssize_t dims;  // of both operands, the first one equal in three; 0: two or more
 
-    bool read(PyObject* args) {
-        return read_fields(args, index, op, saves, plain, dims);
+    void read(const py::args& args) {
+        read_fields(args, index, op, saves, plain, dims);
+        n_inputs = 3;
+        n_outputs = 2;
+        kept = {0};
     }
 
     bool fits(const Array* a, const Array* b) const {
@@ -262,62 +265,46 @@ struct Product : Kind {
     }
 };
 
-PyObject* record_product(const Product& k, PyObject* x, PyObject* y, Ref out) {
-    PyObject* edges[] = {slot(x, bound.edge), slot(y, bound.edge), Py_None};
-    PyObject* arrays[] = {slot(x, bound.array), slot(y, bound.array), Py_None};
-    PyObject* tensors[] = {nullptr, nullptr, x, y, nullptr};
-    Ref dtype = Ref::borrow(dtype_of(fields(out.get())));
-    Ref saved, versions;
-    if (!k.saves.keep(edges, tensors, &saved, &versions)) return nullptr;
-    Ref node(new_node(k.op.get(), tuple_of(edges, 3), std::move(saved),
-                      std::move(versions), shapes_of(arrays, 3), dtype.get(),
-                      Ref::borrow(k.plain.get())));
-    return node ? new_tensor(std::move(out), std::move(node)) : nullptr;
-}
-
 // `product` of core's `_ops/matrices/matmul.py`: a decision is kept under both operands
 // alone.
 PyObject* call_product(PyObject* self, PyObject* const* args, std::size_t nargsf,
                        PyObject* keywords) {
     const Product& k = kind_of<Product>(self);
-    PyObject* both[] = {nullptr, nullptr};
-    if (positional(keywords, nargsf, 2)) {
-        both[0] = array_of(args[0]);
-        both[1] = array_of(args[1]);
-    }
-    if (both[0] == nullptr || both[1] == nullptr ||
-        !k.fits(fields(both[0]), fields(both[1]))) {
+    PyObject *arrays[8], *edges[3];
+    PyObject* all[8] = {nullptr, nullptr, Py_None};
+    Py_ssize_t count = 3;
+    bool leads_back = false;
+    if (!positional(keywords, nargsf, 2)) return define(self, args, nargsf, keywords);
+    std::copy_n(args, 2, all);
+    if (args[0] == Py_None || args[1] == Py_None ||
+        !take_inputs(k, all, arrays, edges, &leads_back) ||
+        !k.fits(fields(arrays[0]), fields(arrays[1]))) {
         return define(self, args, nargsf, keywords);
     }
-    const Ref held = tuple_of(both, 2);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(k.plain.get()); ++i) {
+        all[count] = arrays[count] = PyTuple_GET_ITEM(k.plain.get(), i);
+        ++count;
+    }
     const Context context;
-    if (!held || !context) return nullptr;
-    const Ref key = context.key_of(both, 2);
-    if (!key) return nullptr;
+    if (!context) return nullptr;
+    const bool record = leads_back && context.grad();
+    const Ref held = tuple_of(arrays, 2), led = tuple_of(edges, record ? 2 : 0);
+    if (!held || !led) return nullptr;
+    const Ref key = context.key_of(arrays, 2);
     Plan plan;
-    plan.whole = context.decision(k.index, key.get());
+    if (key) plan.whole = context.decision(k.index, key.get());
     if (!plan.whole || !plan.read(2)) {
         return define_or_raise(self, args, nargsf, keywords);
     }
-    PyObject* all[8] = {both[0], both[1], Py_None};
-    Py_ssize_t count = 3;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(k.plain.get()); ++i) {
-        all[count++] = PyTuple_GET_ITEM(k.plain.get(), i);
-    }
-    Ref outs[2];
-    if (!plan.run_into(context, all, count, outs)) return nullptr;
-    const bool leads =
-        slot(args[0], bound.edge) != Py_None || slot(args[1], bound.edge) != Py_None;
-    if (!leads || !context.grad()) return new_tensor(std::move(outs[0]));
-    return record_product(k, args[0], args[1], std::move(outs[0]));
+    return run_nary(k, plan, context, record, all, count, arrays, edges);
 }
 
 }  // namespace
 
-PyMethodDef kernel_calls[] = {
-    {"product", make<Product, call_product>, METH_VARARGS, nullptr},
-    {"nary", make<Nary, call_nary>, METH_VARARGS, nullptr},
-    {"array_kernel", make<ArrayKernel, call_array_kernel>, METH_VARARGS, nullptr},
-    {nullptr, nullptr, 0, nullptr}};
+void add_kernels(py::module_& calls) {
+    add_kind<Product>(calls, "product", call_product);
+    add_kind<Nary>(calls, "nary", call_nary);
+    add_kind<ArrayKernel>(calls, "array_kernel", call_array_kernel);
+}
 
 }  // namespace autocalc::python::eager

@@ -24,97 +24,112 @@ Py_ssize_t offset_of(PyObject* type, const char* name) {
 
 namespace {
 
-struct SlotName {
+const struct {
     const char* name;
+    PyTypeObject** to;
+} classes[] = {{"Decomposed", &bound.decomposed},
+               {"Generator", &bound.generator},
+               {"Leaf", &bound.leaf},
+               {"Node", &bound.node},
+               {"Output", &bound.output},
+               {"Selection", &bound.selected},
+               {"Size", &bound.size},
+               {"State", &bound.state},
+               {"Tensor", &bound.tensor},
+               {"Version", &bound.version},
+               {"ViewTracker", &bound.tracker},
+               {"Walk", &bound.pass}};
+
+const struct {
+    const char *of, *name;
     Py_ssize_t* offset;
-};
+} slots[] = {{"Generator", "_seed_word", &bound.seed_word},
+             {"Generator", "_offset", &bound.offset},
+             {"Leaf", "grad", &bound.leaf_grad},
+             {"Leaf", "hooks", &bound.leaf_hooks},
+             {"Leaf", "accumulated", &bound.leaf_accumulated},
+             {"Node", "attributes", &bound.attributes},
+             {"Node", "dtype", &bound.dtype},
+             {"Node", "edges", &bound.edges},
+             {"Node", "hooks", &bound.hooks},
+             {"Node", "op", &bound.op},
+             {"Node", "saved", &bound.saved},
+             {"Node", "serial", &bound.serial},
+             {"Node", "shapes", &bound.shapes},
+             {"Node", "versions", &bound.versions},
+             {"Output", "node", &bound.output_node},
+             {"Output", "slot", &bound.output_slot},
+             {"Selection", "tables", &bound.tables},
+             {"Selection", "empty", &bound.empty},
+             {"Selection", "key_of", &bound.key_of},
+             {"Selection", "remembered", &bound.remembered},
+             {"State", "autocast", &bound.autocast},
+             {"State", "grad", &bound.grad},
+             {"State", "selection", &bound.selection},
+             {"Tensor", "_array", &bound.array},
+             {"Tensor", "_edge", &bound.edge},
+             {"Tensor", "_version", &bound.version_cell},
+             {"Tensor", "_view", &bound.view},
+             {"Version", "count", &bound.count},
+             {"ViewTracker", "limit", &bound.tracker_limit},
+             {"ViewTracker", "views", &bound.tracker_views},
+             {"Walk", "k", &bound.pass_k},
+             {"Walk", "keep", &bound.pass_keep},
+             {"Walk", "needed", &bound.pass_needed},
+             {"Walk", "saved", &bound.pass_saved},
+             {"Walk", "hooked", &bound.pass_hooked},
+             {"Walk", "deliver", &bound.pass_deliver},
+             {"Walk", "heap", &bound.pass_heap},
+             {"Walk", "reached", &bound.pass_reached},
+             {"Walk", "leaves", &bound.pass_leaves},
+             {"Walk", "captured", &bound.pass_captured},
+             {"Walk", "parted", &bound.pass_parted}};
 
-template <int count>
-bool bind_class(PyObject* type, PyTypeObject** to, const SlotName (&slots)[count]) {
-    if (!PyType_Check(type)) {
-        PyErr_Format(PyExc_TypeError, "bind: %R is no class", type);
-        return false;
-    }
-    for (const SlotName& one : slots) {
-        *one.offset = offset_of(type, one.name);
-        if (*one.offset < 0) return false;
-    }
-    Py_INCREF(type);
-    *to = reinterpret_cast<PyTypeObject*>(type);
-    return true;
-}
-
-bool bind_object(PyObject* object, PyObject** to) {
-    Py_INCREF(object);
-    *to = object;
-    return true;
-}
+const struct {
+    const char* name;
+    PyObject** to;
+} objects[] = {{"default_dtype", &bound.default_dtype},
+               {"serials", &bound.serials},
+               {"key_of_others", &bound.key_of_others},
+               {"state_variable", &bound.state_variable}};
 
 }  // namespace
 
+bool prepare(PyObject* native) {
+    Ref numpy(PyImport_ImportModule("numpy"));
+    if (!numpy) return false;
+    const auto type = [&numpy](const char* name) {
+        return reinterpret_cast<PyTypeObject*>(
+            PyObject_GetAttrString(numpy.get(), name));
+    };
+    bound.ndarray = type("ndarray");
+    bound.dtype_class = type("dtype");
+    bound.own_empty = PyObject_GetAttrString(native, "empty");
+    bound.own_key_of = PyObject_GetAttrString(native, "key_of");
+    bound.zero = PyLong_FromLong(0);
+    bound.nothing = PyTuple_New(0);
+    return !PyErr_Occurred();
+}
+
 bool bind(const char* name, PyObject* object) {
-    Bound& b = bound;
     const auto is = [name](const char* other) { return std::strcmp(name, other) == 0; };
-    if (is("Tensor")) {
-        b.array_member = PyObject_GetAttrString(object, "_array");
-        if (b.array_member == nullptr) return false;
-        return bind_class(object, &b.tensor,
-                          {{"_array", &b.array},
-                           {"_edge", &b.edge},
-                           {"_version", &b.version_cell},
-                           {"_view", &b.view}});
+    for (const auto& one : objects) {
+        if (!is(one.name)) continue;
+        *one.to = Py_NewRef(object);
+        return true;
     }
-    if (is("Node")) {
-        return bind_class(object, &b.node,
-                          {{"attributes", &b.attributes},
-                           {"dtype", &b.dtype},
-                           {"edges", &b.edges},
-                           {"hooks", &b.hooks},
-                           {"op", &b.op},
-                           {"saved", &b.saved},
-                           {"serial", &b.serial},
-                           {"shapes", &b.shapes},
-                           {"versions", &b.versions}});
+    for (const auto& one : slots) {
+        if (!is(one.of)) continue;
+        *one.offset = offset_of(object, one.name);
+        if (*one.offset < 0) return false;
     }
-    if (is("Output")) {
-        return bind_class(object, &b.output,
-                          {{"node", &b.output_node}, {"slot", &b.output_slot}});
+    for (const auto& one : classes) {
+        if (!is(one.name) || !PyType_Check(object)) continue;
+        *one.to = reinterpret_cast<PyTypeObject*>(Py_NewRef(object));
+        return true;
     }
-    if (is("State")) {
-        return bind_class(object, &b.state,
-                          {{"grad", &b.grad}, {"selection", &b.selection}});
-    }
-    if (is("Selection")) {
-        return bind_class(object, &b.selected,
-                          {{"tables", &b.tables},
-                           {"empty", &b.empty},
-                           {"key_of", &b.key_of},
-                           {"remembered", &b.remembered}});
-    }
-    if (is("ViewTracker")) {
-        return bind_class(object, &b.tracker,
-                          {{"limit", &b.tracker_limit}, {"views", &b.tracker_views}});
-    }
-    if (is("Generator")) {
-        return bind_class(object, &b.generator,
-                          {{"_seed_word", &b.seed_word}, {"_offset", &b.offset}});
-    }
-    Py_ssize_t unused;
-    if (is("Leaf")) {
-        return bind_class(object, &b.leaf,
-                          {{"grad", &b.leaf_grad},
-                           {"hooks", &b.leaf_hooks},
-                           {"accumulated", &b.leaf_accumulated}});
-    }
-    if (is("Decomposed")) return bind_class(object, &b.decomposed, {{"spec", &unused}});
-    if (is("Version")) return bind_class(object, &b.version, {{"count", &b.count}});
-    if (is("next_serial")) {  // a method of the iterator
-        b.serials = PyObject_GetAttrString(object, "__self__");
-        return b.serials != nullptr;
-    }
-    if (is("default_dtype")) return bind_object(object, &b.default_dtype);
-    if (is("state_variable")) return bind_object(object, &b.state_variable);
-    PyErr_Format(PyExc_TypeError, "bind: %s is unknown", name);
+    PyErr_Format(PyExc_TypeError, "bind: %s is unknown, or %R is no class", name,
+                 object);
     return false;
 }
 
@@ -127,8 +142,10 @@ bool is_plain_subclass(PyTypeObject* type) {
         if (bound.tensor == nullptr || !PyType_IsSubtype(type, bound.tensor)) {
             return false;
         }
+        const Ref own(PyObject_GetAttrString(reinterpret_cast<PyObject*>(bound.tensor),
+                                             "_array"));
         Ref member(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "_array"));
-        if (member.get() != bound.array_member) {
+        if (member.get() != own.get()) {
             PyErr_Clear();
             return false;
         }

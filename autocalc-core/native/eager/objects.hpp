@@ -54,10 +54,28 @@ class Ref {
     PyObject* object_ = nullptr;
 };
 
+// Objects that are owned.  Only the part that is used is ever touched.
+template <int capacity>
+struct Objects {
+    PyObject* at[capacity];
+    int used = 0;
+
+    Objects() = default;
+    Objects(const Objects&) = delete;
+    Objects& operator=(const Objects&) = delete;
+    ~Objects() {
+        while (used > 0) Py_XDECREF(at[--used]);
+    }
+    // Whether the object is there; else an exception is set.
+    bool add(Ref object) {
+        at[used] = object.release();
+        return at[used++] != nullptr;
+    }
+};
+
 // What core has bound.  Offsets are those of `__slots__`.
 struct Bound {
     PyTypeObject* tensor;
-    PyObject* array_member;  // the descriptor of `_array`
     Py_ssize_t array, edge, version_cell, view;
 
     PyTypeObject* node;
@@ -73,9 +91,14 @@ struct Bound {
     PyTypeObject* output;
     Py_ssize_t output_node, output_slot;
 
+    PyTypeObject* pass;  // backward: core's `Walk`
+    Py_ssize_t pass_k, pass_keep, pass_needed, pass_saved, pass_hooked, pass_deliver,
+        pass_heap, pass_reached, pass_leaves, pass_captured, pass_parted;
+
     PyTypeObject* state;
-    Py_ssize_t grad, selection;
+    Py_ssize_t autocast, grad, selection;
     PyObject* state_variable;
+    PyTypeObject* size;  // of shapes, a tuple
     PyObject* default_dtype;
 
     PyTypeObject* selected;  // the class of `selection`
@@ -88,6 +111,7 @@ struct Bound {
 
     PyTypeObject *ndarray, *dtype_class;
     PyObject *own_empty, *own_key_of;  // the functions of this module
+    PyObject* key_of_others;           // for arrays on devices, and for errors
     PyObject *zero, *nothing;          // 0 and ()
 
     PyTypeObject* generator;  // of random words
@@ -97,6 +121,9 @@ struct Bound {
     bool paused;
 };
 extern Bound bound;
+
+// Takes over what NumPy and this module have; false with an exception set.
+bool prepare(PyObject* native);
 
 // bind(name, class or object): false with an exception set.
 bool bind(const char* name, PyObject* object);
@@ -168,8 +195,8 @@ Ref two_shapes(const Array* a, const Array* b);
 // A tensor around an array, without a history unless `edge` is given.
 PyObject* new_tensor(Ref array, Ref edge = Ref());
 
-// A view of `x` that nothing records: its steps are (operator, attributes, shape).
-PyObject* new_view_by_steps(PyObject* x, Ref array, PyObject* steps);
+// A view of `x`, recorded if so: its steps are (operator, attributes, shape).
+PyObject* new_view_by_steps(PyObject* x, Ref array, PyObject* steps, bool grad);
 
 // The version cell of a tensor, borrowed; made at the first call.
 PyObject* version_of(PyObject* tensor);
@@ -187,6 +214,8 @@ class Context {
     Context();
     explicit operator bool() const { return static_cast<bool>(state_); }
     bool grad() const { return slot(state_.get(), bound.grad) == Py_True; }
+    // Whether operators may cast their operands, by the context `autocast`.
+    bool casts() const { return slot(state_.get(), bound.autocast) != Py_None; }
     PyObject* selection() const { return slot(state_.get(), bound.selection); }
     // The decision under `key`, owned; null without an exception where there is none.
     Ref decision(Py_ssize_t kernel, PyObject* key) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "eager/operands.hpp"
 
+#include <pybind11/stl.h>
+
 namespace autocalc::python::eager {
 
 bool broadcast(const Array* const* arrays, int count, Shape* shape) {
@@ -71,31 +73,14 @@ Ref number_of(PyObject* number, PyArray_Descr* dtype) {
     return dtype->type_num == NPY_DOUBLE ? holding(value, kind) : Ref();
 }
 
-bool Saves::read(PyObject* saver) {
-    if (saver == Py_None) return true;
-    Ref places(PyObject_GetAttrString(saver, "places"));
-    Ref first(PyObject_GetAttrString(saver, "first_input"));
-    if (!places || !first) return false;
-    const Py_ssize_t first_input = PyLong_AsSsize_t(first.get());
-    if (first_input == -1 && PyErr_Occurred()) return false;
-    for (Py_ssize_t i = 0; i < PySequence_Size(places.get()); ++i) {
-        Ref pair(PySequence_GetItem(places.get(), i));
-        PyObject* users = nullptr;
-        Py_ssize_t tensor = 0;
-        if (!pair ||
-            !PyArg_ParseTuple(pair.get(), "nO!", &tensor, &PyTuple_Type, &users)) {
-            return false;
-        }
-        Place place{tensor, {}};
-        for (Py_ssize_t u = 0; u < PyTuple_GET_SIZE(users); ++u) {
-            const Py_ssize_t user = PyLong_AsSsize_t(PyTuple_GET_ITEM(users, u));
-            if (user == -1 && PyErr_Occurred()) return false;
-            place.users.push_back(user);
-        }
-        places_.push_back(std::move(place));
+void Saves::read(pybind11::handle saver) {
+    if (saver.is_none()) return;
+    const auto first_input = saver.attr("first_input").cast<Py_ssize_t>();
+    using Pairs = std::vector<std::pair<Py_ssize_t, std::vector<Py_ssize_t>>>;
+    for (auto& [tensor, users] : saver.attr("places").cast<Pairs>()) {
+        places_.push_back({tensor, std::move(users)});
         if (tensor < first_input) outputs_ |= 1L << tensor;
     }
-    return true;
 }
 
 bool Saves::keep(PyObject* const* edges, PyObject* const* tensors, Ref* saved,

@@ -4,6 +4,8 @@
 // what a backward rule saves.
 #pragma once
 
+#include <pybind11/pybind11.h>
+
 #include <cstring>
 #include <vector>
 
@@ -66,9 +68,8 @@ Ref number_of(PyObject* number, PyArray_Descr* dtype);
 // `_ops/_operator/rules.py`.
 class Saves {
   public:
-    // Reads ``saver.places`` and ``saver.first_input``; None saves nothing. False with
-    // an exception.
-    bool read(PyObject* saver);
+    // Reads ``saver.places`` and ``saver.first_input``; None saves nothing.
+    void read(pybind11::handle saver);
     bool empty() const { return places_.empty(); }
     // The mask of outputs that are saved.
     long outputs() const { return outputs_; }

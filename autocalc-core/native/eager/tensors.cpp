@@ -41,8 +41,9 @@ PyObject* call_sum_to(PyObject* self, PyObject* const* args, std::size_t nargsf,
 struct Shapes : Kind {
     Ref sizes;  // a dict of those that are known
 
-    bool read(PyObject* args) {
-        return read_fields(args, sizes) && PyDict_Check(sizes.get());
+    void read(const py::args& args) {
+        read_fields(args, sizes);
+        if (!PyDict_Check(sizes.get())) throw py::type_error("shape_of: needs a dict");
     }
 };
 
@@ -59,23 +60,13 @@ PyObject* call_shape_of(PyObject* self, PyObject* const* args, std::size_t nargs
                             : define_or_raise(self, args, nargsf, keywords);
 }
 
-// x.contiguous()
-PyObject* call_contiguous(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                          PyObject* keywords) {
-    PyObject* array = positional(keywords, nargsf, 1) ? array_of(args[0]) : nullptr;
-    if (array != nullptr && (fields(array)->flags & NPY_ARRAY_C_CONTIGUOUS) != 0) {
-        return Ref::borrow(args[0]).release();
-    }
-    return define(self, args, nargsf, keywords);
-}
-
 // ---- random words
 
 struct Draw : Kind {
     Ref stand_in;    // a context variable or None
     Ref recordings;  // true while anything is recorded
 
-    bool read(PyObject* args) { return read_fields(args, stand_in, recordings); }
+    void read(const py::args& args) { read_fields(args, stand_in, recordings); }
 
     // Whether a generator stands in for this one, or draws may be recorded; with an
     // exception maybe.
@@ -108,12 +99,11 @@ PyObject* call_draw(PyObject* self, PyObject* const* args, std::size_t nargsf,
 
 }  // namespace
 
-PyMethodDef tensor_calls[] = {
-    {"make", make<Plain, call_make>, METH_VARARGS, nullptr},
-    {"shape_of", make<Shapes, call_shape_of>, METH_VARARGS, nullptr},
-    {"contiguous", make<Plain, call_contiguous>, METH_VARARGS, nullptr},
-    {"draw", make<Draw, call_draw>, METH_VARARGS, nullptr},
-    {"sum_to", make<Plain, call_sum_to>, METH_VARARGS, nullptr},
-    {nullptr, nullptr, 0, nullptr}};
+void add_tensors(py::module_& calls) {
+    add_kind<Plain>(calls, "make", call_make);
+    add_kind<Shapes>(calls, "shape_of", call_shape_of);
+    add_kind<Draw>(calls, "draw", call_draw);
+    add_kind<Plain>(calls, "sum_to", call_sum_to);
+}
 
 }  // namespace autocalc::python::eager

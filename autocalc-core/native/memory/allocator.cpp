@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -71,7 +70,7 @@ std::uint64_t default_limit() {
 
 class Cache {
   public:
-    void* take(std::size_t bytes) {
+    void* take(std::size_t bytes, bool scratch) {
         const std::lock_guard<std::mutex> lock(mutex_);
         bool reused = false;
         void* block = nullptr;
@@ -82,13 +81,16 @@ class Cache {
         ++stats_.blocks;
         if (reused) ++stats_.reused;
         stats_.in_use += capacity(block);
+        if (scratch) stats_.workspace += capacity(block);
         stats_.peak = std::max(stats_.peak, stats_.in_use);
+        stats_.peak_results = std::max(stats_.peak_results, results());
         return block;
     }
-    void give(void* block) {
+    void give(void* block, bool scratch) {
         const std::lock_guard<std::mutex> lock(mutex_);
         --stats_.blocks;
         stats_.in_use -= capacity(block);
+        if (scratch) stats_.workspace -= capacity(block);
         Header* header = header_of(block);
         if (header->bucket == of_arena) {
             region_.give(block);
@@ -119,11 +121,15 @@ class Cache {
     void reset_peak() {
         const std::lock_guard<std::mutex> lock(mutex_);
         stats_.peak = stats_.in_use;
+        stats_.peak_results = results();
     }
     void lock() { mutex_.lock(); }
     void unlock() { mutex_.unlock(); }
 
   private:
+    [[nodiscard]] std::uint64_t results() const {
+        return stats_.in_use - stats_.workspace;
+    }
     [[nodiscard]] std::uint64_t cached() const {
         return listed_ + region_.kept() + under_.kept();
     }
@@ -193,8 +199,10 @@ Cache& cache() {
     return *instance;
 }
 
-// What all threads keep as scratch, in bytes.
-std::atomic<std::uint64_t> workspace_bytes{0};
+// A block, null when memory is exhausted.
+void* take(std::size_t bytes, bool scratch) {
+    return bytes > (std::size_t{1} << 46) ? nullptr : cache().take(bytes, scratch);
+}
 
 class ThreadScratch {
   public:
@@ -208,16 +216,12 @@ class ThreadScratch {
         void*& block = blocks_[static_cast<std::size_t>(slot)];
         if (block != nullptr && capacity(block) >= bytes) return block;
         drop(block);
-        block = allocate(bytes);
-        if (block != nullptr) workspace_bytes += capacity(block);
-        return block;
+        return block = take(bytes, true);
     }
 
   private:
     static void drop(void* block) {
-        if (block == nullptr) return;
-        workspace_bytes -= capacity(block);
-        release(block);
+        if (block != nullptr) cache().give(block, true);
     }
 
     std::array<void*, 8> blocks_{};
@@ -230,19 +234,13 @@ std::size_t capacity(const void* block) {
     return bucket == of_arena ? Arena::capacity(block) : bucket_size(bucket);
 }
 
-void* allocate(std::size_t bytes) {
-    return bytes > (std::size_t{1} << 46) ? nullptr : cache().take(bytes);
-}
+void* allocate(std::size_t bytes) { return take(bytes, false); }
 
 void release(void* block) {
-    if (block != nullptr) cache().give(block);
+    if (block != nullptr) cache().give(block, false);
 }
 
-AllocatorStats allocator_stats() {
-    AllocatorStats now = cache().stats();
-    now.workspace = workspace_bytes;
-    return now;
-}
+AllocatorStats allocator_stats() { return cache().stats(); }
 void reset_peak() { cache().reset_peak(); }
 std::uint64_t trim() { return cache().trim(0); }
 void set_cache_limit(std::uint64_t bytes) { cache().set_limit(bytes); }

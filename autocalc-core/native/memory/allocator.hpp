@@ -13,13 +13,14 @@
 namespace autocalc::runtime {
 
 struct AllocatorStats {
-    std::uint64_t in_use = 0;       // bytes of live blocks
-    std::uint64_t peak = 0;         // largest in_use so far
-    std::uint64_t cached = 0;       // bytes of freed blocks that are kept
-    std::uint64_t blocks = 0;       // live blocks
-    std::uint64_t allocations = 0;  // blocks handed out so far
-    std::uint64_t reused = 0;       // of these, from the cache
-    std::uint64_t workspace = 0;    // bytes of in_use that threads keep as scratch
+    std::uint64_t in_use = 0;        // bytes of live blocks
+    std::uint64_t peak = 0;          // largest in_use so far
+    std::uint64_t cached = 0;        // bytes of freed blocks that are kept
+    std::uint64_t blocks = 0;        // live blocks
+    std::uint64_t allocations = 0;   // blocks handed out so far
+    std::uint64_t reused = 0;        // of these, from the cache
+    std::uint64_t workspace = 0;     // bytes of in_use that threads keep as scratch
+    std::uint64_t peak_results = 0;  // largest in_use so far without workspace
 };
 
 // Null when memory is exhausted. `bytes` may be 0.

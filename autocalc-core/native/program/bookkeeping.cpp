@@ -3,18 +3,18 @@
 // What a replay does around its kernels: `Bookkeeping` of core's
 // `_compile/_bookkeeping.py`, for programs of the executor of this module.
 #include <algorithm>
-#include <utility>
-#include <vector>
 
-#include "program/executor.hpp"
-#include "program/holder.hpp"
+#include "program/objects.hpp"
 
-namespace autocalc::python::eager {
+namespace autocalc::python::program {
 namespace {
 
-using replay::Layout;
-using replay::Program;
-using replay::Slot;
+using eager::bound;
+using eager::slot;
+
+void check(bool done) {
+    if (!done) throw py::error_already_set();
+}
 
 // Whose memory a slot is.
 struct Owner {
@@ -22,19 +22,19 @@ struct Owner {
     Ref object;              // a tensor, or the leaf whose gradient it is
     bool is_leaf = false;
 
-    // False without an exception: it is left to the definition.
-    bool read(PyObject* given) {
-        if (PyLong_CheckExact(given)) {
-            number = PyLong_AsSsize_t(given);
+    // False: it is left to the definition.
+    bool read(py::handle given) {
+        if (PyLong_CheckExact(given.ptr())) {
+            number = given.cast<Py_ssize_t>();
             return number >= 0;
         }
-        is_leaf = Py_TYPE(given) == bound.leaf;
-        object = Ref::borrow(given);
-        return is_leaf || is_tensor(given);
+        is_leaf = Py_TYPE(given.ptr()) == bound.leaf;
+        object = Ref::borrow(given.ptr());
+        return is_leaf || eager::is_tensor(given.ptr());
     }
 
-    // Borrowed; null without an exception for a gradient that is not there, and for an
-    // argument where none are given.
+    // Borrowed; null for a gradient that is not there, and for an argument where none
+    // are given.
     PyObject* tensor(PyObject* tensors) const {
         if (number >= 0)
             return tensors == nullptr ? nullptr : PyList_GET_ITEM(tensors, number);
@@ -44,41 +44,37 @@ struct Owner {
     }
 };
 
-// The array of any tensor; null with an exception set.
+// The array of any tensor.
 Ref any_array_of(PyObject* tensor) {
-    PyObject* array = array_of(tensor);
+    PyObject* array = eager::array_of(tensor);
     if (array != nullptr) return Ref::borrow(array);
     Ref found(PyObject_GetAttrString(tensor, "_array"));
-    if (found && !PyObject_TypeCheck(found.get(), bound.ndarray)) {
-        PyErr_Format(PyExc_TypeError, "replay: a tensor holds a %s",
-                     Py_TYPE(found.get())->tp_name);
-        return {};
-    }
-    return found;
+    check(static_cast<bool>(found));
+    if (PyObject_TypeCheck(found.get(), bound.ndarray)) return found;
+    throw py::type_error(std::string("replay: a tensor holds a ") +
+                         Py_TYPE(found.get())->tp_name);
 }
 
-// Whether two arrays have the same layout; -1 with an exception set.
-int alike(PyObject* x, PyObject* y) {
-    const Array *a = fields(x), *b = fields(y);
-    if (a->nd != b->nd ||
-        !std::equal(a->dimensions, a->dimensions + a->nd, b->dimensions) ||
-        !std::equal(a->strides, a->strides + a->nd, b->strides)) {
-        return 0;
-    }
-    if (a->descr == b->descr) return 1;
-    return PyObject_RichCompareBool(dtype_of(a), dtype_of(b), Py_EQ);
+// Whether two arrays have the same layout.
+bool alike(PyObject* x, PyObject* y) {
+    const eager::Array *a = eager::fields(x), *b = eager::fields(y);
+    return a->nd == b->nd &&
+           std::equal(a->dimensions, a->dimensions + a->nd, b->dimensions) &&
+           std::equal(a->strides, a->strides + a->nd, b->strides) &&
+           (a->descr == b->descr ||
+            py::handle(eager::dtype_of(a)).equal(py::handle(eager::dtype_of(b))));
 }
 
 struct Follower {
     Slot* place = nullptr;
     Owner owner;
-    std::intptr_t offset = 0;
+    Py_ssize_t offset = 0;
     Ref recorded;  // null for arguments
 };
 
 struct Gradient {
     Ref leaf;
-    Layout layout;
+    View view;
 };
 
 // One piece of memory for a result, and the gradients in it.
@@ -113,59 +109,37 @@ struct Leaf {
     Ref object;
     bool is_copied = false;
     Slot* place = nullptr;
-    Layout layout;
+    View view;
 };
-
-bool read_sizes(PyObject* tuple, std::vector<std::intptr_t>* to) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
-        to->push_back(PyLong_AsSsize_t(PyTuple_GET_ITEM(tuple, i)));
-        if (to->back() == -1 && PyErr_Occurred()) return false;
-    }
-    return true;
-}
-
-// Reads a `View` of core's `_program/_memory.py`.
-bool read_view(PyObject* view, Program& program, Slot** place, Layout* layout) {
-    Py_ssize_t number, offset;
-    PyObject *shape, *strides, *dtype;
-    if (!PyArg_ParseTuple(view, "nnO!O!O!", &number, &offset, &PyTuple_Type, &shape,
-                          &PyTuple_Type, &strides, bound.dtype_class, &dtype)) {
-        return false;
-    }
-    *place = program.find(number);
-    layout->offset = offset;
-    layout->dtype = Ref::borrow(dtype);
-    return *place != nullptr && read_sizes(shape, &layout->shape) &&
-           read_sizes(strides, &layout->strides);
-}
 
 class Bookkeeping {
   public:
-    // What `Bookkeeping` is given, in order; false without an exception: it is left to
-    // the definition.
-    bool read(PyObject* args);
+    // What `Bookkeeping` is given, in order.
+    bool read(const py::tuple& args);
 
-    int holds() const;
-    // A list of leaves; null with an exception set.
-    PyObject* run(PyObject* tensors);
+    bool holds() const;
+    // The leaves of the result.
+    py::list run(const py::list& tensors);
 
     int traverse(visitproc visit, void* arg) const;
+    void clear() { const Bookkeeping gone = std::exchange(*this, {}); }
 
   private:
-    bool read_follower(PyObject* given);
-    bool read_result(PyObject* given);
-    bool read_leaf(PyObject* given);
-    bool covers(PyObject* tensors) const;
-    bool follow(PyObject* tensors);
-    bool renew_results();
-    bool renew(Result& result);
-    static bool give(Result& result);
-    bool bump_written(PyObject* tensors) const;
+    View view_of(py::handle given, Slot** place) const;
+    bool read_follower(py::handle given);
+    bool read_result(py::handle given);
+    bool read_written(py::handle given);
+    bool read_leaf(py::handle given);
+    void follow(PyObject* tensors);
+    void renew_results();
+    void renew(Result& result);
+    static void give(Result& result);
+    void bump_written(PyObject* tensors) const;
     void hand_over() const;
-    PyObject* make_leaves(PyObject* tensors) const;
     static Ref make_leaf(const Leaf& leaf, PyObject* tensors);
+    Program& program() const;
 
-    Ref executor_, empty_, byte_;
+    py::object executor_, empty_, byte_;
     Program* program_ = nullptr;
     std::vector<Follower> followers_;
     std::vector<Result> results_;
@@ -177,92 +151,82 @@ class Bookkeeping {
 
 // ---- what it is given
 
-bool Bookkeeping::read(PyObject* args) {
-    PyObject *executor, *empty, *places, *followers, *results, *written, *leaves;
-    if (!PyArg_ParseTuple(args, "OOOO!O!O!O!", &executor, &empty, &places, &PyList_Type,
-                          &followers, &PyList_Type, &results, &PyList_Type, &written,
-                          &PyList_Type, &leaves)) {
-        return false;
-    }
-    program_ = replay::program_of(executor);
-    if (program_ == nullptr) return false;
-    executor_ = Ref::borrow(executor);
-    empty_ = Ref::borrow(empty);
-    const Ref numpy(PyImport_ImportModule("numpy"));
-    if (!numpy) return false;
-    byte_ = Ref(PyObject_CallMethod(numpy.get(), "dtype", "s", "uint8"));
-    bool fits = static_cast<bool>(byte_);
-    for (Py_ssize_t i = 0; fits && i < PyList_GET_SIZE(followers); ++i)
-        fits = read_follower(PyList_GET_ITEM(followers, i));
-    for (Py_ssize_t i = 0; fits && i < PyList_GET_SIZE(results); ++i)
-        fits = read_result(PyList_GET_ITEM(results, i));
-    for (Py_ssize_t i = 0; fits && i < PyList_GET_SIZE(written); ++i) {
-        written_.emplace_back();
-        fits = written_.back().read(PyList_GET_ITEM(written, i));
-        arguments_ = std::max(arguments_, written_.back().number + 1);
-    }
-    for (Py_ssize_t i = 0; fits && i < PyList_GET_SIZE(leaves); ++i)
-        fits = read_leaf(PyList_GET_ITEM(leaves, i));
-    return fits;
+bool Bookkeeping::read(const py::tuple& args) {
+    executor_ = args[0];
+    if (!py::isinstance<Program>(executor_)) return false;
+    program_ = executor_.cast<Program*>();
+    empty_ = args[1];
+    byte_ = py::module_::import("numpy").attr("dtype")("uint8");
+    const auto read_all = [&args, this](int i, bool (Bookkeeping::*read)(py::handle)) {
+        const py::list all = args[static_cast<std::size_t>(i)];
+        return std::all_of(all.begin(), all.end(),
+                           [&](py::handle one) { return (this->*read)(one); });
+    };
+    return read_all(3, &Bookkeeping::read_follower) &&
+           read_all(4, &Bookkeeping::read_result) &&
+           read_all(5, &Bookkeeping::read_written) &&
+           read_all(6, &Bookkeeping::read_leaf);
 }
 
-bool Bookkeeping::read_follower(PyObject* given) {
-    Py_ssize_t number, offset;
-    PyObject *owner, *array;
-    if (!PyArg_ParseTuple(given, "nOnO", &number, &owner, &offset, &array)) {
-        return false;
-    }
+// Reads a `View` of core's `_program/_views.py`.
+View Bookkeeping::view_of(py::handle given, Slot** place) const {
+    auto [number, offset, shape, strides, dtype] =
+        given.cast<std::tuple<Py_ssize_t, Py_ssize_t, std::vector<Py_ssize_t>,
+                              std::vector<Py_ssize_t>, py::object>>();
+    *place = &program_->find(number);
+    return {ref(dtype), offset, shape, strides};
+}
+
+bool Bookkeeping::read_follower(py::handle given) {
+    auto [number, owner, offset, array] =
+        given.cast<std::tuple<Py_ssize_t, py::object, Py_ssize_t, py::object>>();
     Follower follower;
-    follower.place = program_->find(number);
+    follower.place = &program_->find(number);
     follower.offset = offset;
-    if (array != Py_None) follower.recorded = Ref::borrow(array);
-    if (follower.place == nullptr || !follower.owner.read(owner)) return false;
+    if (!array.is_none()) follower.recorded = ref(array);
+    if (!follower.owner.read(owner)) return false;
     arguments_ = std::max(arguments_, follower.owner.number + 1);
     followers_.push_back(std::move(follower));
     return true;
 }
 
-bool Bookkeeping::read_result(PyObject* given) {
-    Py_ssize_t number;
-    PyObject *root, *gradients;
+bool Bookkeeping::read_result(py::handle given) {
+    auto [number, bytes, root, gradients] =
+        given.cast<std::tuple<Py_ssize_t, Py_ssize_t, py::object, py::list>>();
     Result result;
-    if (!PyArg_ParseTuple(given, "nnO!O!", &number, &result.bytes, bound.ndarray, &root,
-                          &PyList_Type, &gradients)) {
-        return false;
-    }
-    result.place = program_->find(number);
-    if (result.place == nullptr) return false;
-    result.room.root = Ref::borrow(root);
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(gradients); ++i) {
-        PyObject *leaf, *view;
+    result.place = &program_->find(number);
+    result.bytes = bytes;
+    result.room.root = ref(root);
+    for (const py::handle one : gradients) {
+        auto [leaf, view] = one.cast<std::tuple<py::object, py::object>>();
+        if (Py_TYPE(leaf.ptr()) != bound.leaf) return false;
         Slot* same;
-        Gradient gradient;
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(gradients, i), "O!O!", bound.leaf, &leaf,
-                              &PyTuple_Type, &view) ||
-            !read_view(view, *program_, &same, &gradient.layout)) {
-            return false;
-        }
-        gradient.leaf = Ref::borrow(leaf);
-        result.gradients.push_back(std::move(gradient));
+        result.gradients.push_back({ref(leaf), view_of(view, &same)});
     }
     results_.push_back(std::move(result));
     return true;
 }
 
-bool Bookkeeping::read_leaf(PyObject* given) {
+bool Bookkeeping::read_written(py::handle given) {
+    written_.emplace_back();
+    if (!written_.back().read(given)) return false;
+    arguments_ = std::max(arguments_, written_.back().number + 1);
+    return true;
+}
+
+bool Bookkeeping::read_leaf(py::handle given) {
     Leaf leaf;
-    if (PyLong_CheckExact(given)) {
-        leaf.number = PyLong_AsSsize_t(given);
-        if (leaf.number < 0) return false;
+    if (PyLong_CheckExact(given.ptr())) {
+        leaf.number = given.cast<Py_ssize_t>();
         arguments_ = std::max(arguments_, leaf.number + 1);
-    } else if (Py_TYPE(given) == bound.ndarray) {
-        leaf.object = Ref::borrow(given);
+        if (leaf.number < 0) return false;
+    } else if (Py_TYPE(given.ptr()) == bound.ndarray) {
+        leaf.object = Ref::borrow(given.ptr());
         leaf.is_copied = true;
-    } else if (PyTuple_Check(given) && PyTuple_GET_SIZE(given) == 1) {
-        leaf.object = Ref::borrow(PyTuple_GET_ITEM(given, 0));
-    } else if (!PyTuple_Check(given) ||
-               !read_view(given, *program_, &leaf.place, &leaf.layout)) {
-        return false;
+    } else if (py::len(given) == 1) {
+        leaf.object = Ref::borrow(PyTuple_GET_ITEM(given.ptr(), 0));
+    } else {
+        leaf.view = view_of(given, &leaf.place);
     }
     leaves_.push_back(std::move(leaf));
     return true;
@@ -270,87 +234,86 @@ bool Bookkeeping::read_leaf(PyObject* given) {
 
 // ---- a replay
 
-int Bookkeeping::holds() const {
-    for (const Follower& follower : followers_) {
-        if (!follower.recorded) continue;
-        PyObject* tensor = follower.owner.tensor(nullptr);
-        if (tensor == nullptr) return 0;
+bool Bookkeeping::holds() const {
+    program();
+    return std::all_of(followers_.begin(), followers_.end(), [](const Follower& one) {
+        if (!one.recorded) return true;
+        PyObject* tensor = one.owner.tensor(nullptr);
+        if (tensor == nullptr) return false;
         const Ref now = any_array_of(tensor);
-        if (!now) return -1;
-        if (now.get() == follower.recorded.get()) continue;
-        const int same = alike(now.get(), follower.recorded.get());
-        if (same <= 0) return same;
-    }
-    return 1;
+        return now.get() == one.recorded.get() || alike(now.get(), one.recorded.get());
+    });
 }
 
-bool Bookkeeping::covers(PyObject* tensors) const {
-    if (PyList_Check(tensors) && PyList_GET_SIZE(tensors) >= arguments_) return true;
-    PyErr_Format(PyExc_TypeError, "replay: a list of %zd tensors is needed",
-                 arguments_);
-    return false;
+// Null after `clear`, which finalizers may see.
+Program& Bookkeeping::program() const {
+    if (program_ != nullptr) return *program_;
+    PyErr_SetString(PyExc_RuntimeError, "replay: its program is freed");
+    throw py::error_already_set();
 }
 
-PyObject* Bookkeeping::run(PyObject* tensors) {
-    if (!covers(tensors)) return nullptr;
-    const Program::Turn turn(*program_);
-    if (!turn || !follow(tensors) || !renew_results() || !bump_written(tensors) ||
-        !program_->run()) {
-        return nullptr;
+py::list Bookkeeping::run(const py::list& tensors) {
+    if (PyList_GET_SIZE(tensors.ptr()) < arguments_) {
+        throw py::type_error("replay: a list of " + std::to_string(arguments_) +
+                             " tensors is needed");
     }
+    const Program::Turn turn(program());
+    follow(tensors.ptr());
+    renew_results();
+    bump_written(tensors.ptr());
+    program_->run();
     hand_over();
-    return make_leaves(tensors);
+    py::list made(leaves_.size());
+    for (std::size_t i = 0; i < leaves_.size(); ++i) {
+        Ref one = make_leaf(leaves_[i], tensors.ptr());
+        check(static_cast<bool>(one));
+        PyList_SET_ITEM(made.ptr(), static_cast<Py_ssize_t>(i), one.release());
+    }
+    return made;
 }
 
 // Lets the program use the memory that tensors have now.
-bool Bookkeeping::follow(PyObject* tensors) {
+void Bookkeeping::follow(PyObject* tensors) {
     for (Follower& follower : followers_) {
         PyObject* tensor = follower.owner.tensor(tensors);
         if (tensor == nullptr) {
             PyErr_SetString(PyExc_RuntimeError, "replay: a gradient is not there");
-            return false;
+            throw py::error_already_set();
         }
         Ref now = any_array_of(tensor);
-        if (!now) return false;
-        if (follower.recorded ? now.get() == follower.recorded.get()
-                              : now.get() == follower.place->root.get()) {
+        if (now.get() == (follower.recorded ? follower.recorded.get()
+                                            : follower.place->root.get())) {
             continue;
         }
-        if (!Program::move(*follower.place, now.get(), -follower.offset)) return false;
+        program_->move(*follower.place, now.get(), -follower.offset);
         if (follower.recorded) follower.recorded = std::move(now);
     }
-    return true;
 }
 
-bool Bookkeeping::renew_results() {
+void Bookkeeping::renew_results() {
     if (!begun_) {  // now nothing else holds the memory
         begun_ = true;
         for (Result& result : results_) {
             result.room.references = Py_REFCNT(result.room.root.get());
-            if (!give(result)) return false;
+            give(result);
         }
     }
-    return std::all_of(results_.begin(), results_.end(), [this](Result& result) {
-        return result.room.is_free(result.gradients) || renew(result);
-    });
+    for (Result& result : results_) {
+        if (!result.room.is_free(result.gradients)) renew(result);
+    }
 }
 
 // Gives a slot other memory: the last run's content is still referenced.
-bool Bookkeeping::renew(Result& result) {
+void Bookkeeping::renew(Result& result) {
     Room room = std::move(result.spare);
     result.spare = Room();
     if (!room.root || !room.is_free({})) {
         room = Room();
-        const Ref bytes(PyLong_FromSsize_t(result.bytes));
-        const Ref shape(bytes ? PyTuple_Pack(1, bytes.get()) : nullptr);
-        if (!shape) return false;
-        PyObject* args[] = {shape.get(), byte_.get()};
-        room.root = Ref(PyObject_Vectorcall(empty_.get(), args, 2, nullptr));
-        if (!room.root) return false;
+        room.root = ref(empty_(py::make_tuple(result.bytes), byte_));
     }
     PyObject* root = room.root.get();
     const Py_ssize_t alone = Py_REFCNT(root);
-    if (!Program::move(*result.place, root, 0)) return false;
+    program_->move(*result.place, root, 0);
     const Py_ssize_t more = Py_REFCNT(root) - alone;
     room.references = alone + more;
     Room before = std::move(result.room);
@@ -359,30 +322,30 @@ bool Bookkeeping::renew(Result& result) {
     // A copy in reserve is what eager code has as well, whose caller holds the last
     // result while it computes the next; gradients would take as much again.
     if (result.gradients.empty()) result.spare = std::move(before);
-    return give(result);
+    give(result);
 }
 
 // Makes the tensors that the leaves get.
-bool Bookkeeping::give(Result& result) {
+void Bookkeeping::give(Result& result) {
     result.room.tensors.clear();
     for (const Gradient& gradient : result.gradients) {
-        Ref tensor(new_tensor(
-            gradient.layout.in(result.place->root.get(), result.place->offset)));
-        if (!tensor) return false;
+        const Slot& place = *result.place;
+        Ref tensor(eager::new_tensor(gradient.view.in(place.root.get(), place.offset)));
+        check(static_cast<bool>(tensor));
         result.room.tensors.push_back(std::move(tensor));
     }
-    return true;
 }
 
-bool Bookkeeping::bump_written(PyObject* tensors) const {
-    return std::all_of(written_.begin(), written_.end(), [tensors](const Owner& owner) {
+void Bookkeeping::bump_written(PyObject* tensors) const {
+    for (const Owner& owner : written_) {
         PyObject* tensor = owner.tensor(tensors);
-        if (tensor == nullptr || is_tensor(tensor)) {
-            return tensor == nullptr || bump(tensor);
+        if (tensor == nullptr) continue;
+        if (eager::is_tensor(tensor)) {
+            check(eager::bump(tensor));
+        } else {
+            py::handle(tensor).attr("_bump")();
         }
-        const Ref done(PyObject_CallMethod(tensor, "_bump", nullptr));
-        return static_cast<bool>(done);
-    });
+    }
 }
 
 void Bookkeeping::hand_over() const {
@@ -391,34 +354,26 @@ void Bookkeeping::hand_over() const {
             PyObject* leaf = result.gradients[i].leaf.get();
             PyObject* tensor = result.room.tensors[i].get();
             if (slot(leaf, bound.leaf_grad) == tensor) continue;
-            set_slot(leaf, bound.leaf_grad, Ref::borrow(tensor).release());
+            eager::set_slot(leaf, bound.leaf_grad, Py_NewRef(tensor));
         }
     }
 }
 
-PyObject* Bookkeeping::make_leaves(PyObject* tensors) const {
-    Ref list(PyList_New(static_cast<Py_ssize_t>(leaves_.size())));
-    for (std::size_t i = 0; list && i < leaves_.size(); ++i) {
-        Ref one = make_leaf(leaves_[i], tensors);
-        if (!one) return nullptr;
-        PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), one.release());
-    }
-    return list.release();
-}
-
+// Null with an exception set.
 Ref Bookkeeping::make_leaf(const Leaf& leaf, PyObject* tensors) {
     if (leaf.number >= 0) return Ref::borrow(PyList_GET_ITEM(tensors, leaf.number));
     if (leaf.is_copied) {
         return Ref(
-            new_tensor(Ref(PyObject_CallMethod(leaf.object.get(), "copy", nullptr))));
+            eager::new_tensor(ref(py::handle(leaf.object.get()).attr("copy")())));
     }
     if (leaf.place == nullptr) return Ref::borrow(leaf.object.get());
-    return Ref(new_tensor(leaf.layout.in(leaf.place->root.get(), leaf.place->offset)));
+    return Ref(
+        eager::new_tensor(leaf.view.in(leaf.place->root.get(), leaf.place->offset)));
 }
 
 int Bookkeeping::traverse(visitproc visit, void* arg) const {
-    Py_VISIT(executor_.get());
-    Py_VISIT(empty_.get());
+    Py_VISIT(executor_.ptr());
+    Py_VISIT(empty_.ptr());
     for (const Follower& follower : followers_) Py_VISIT(follower.owner.object.get());
     for (const Owner& owner : written_) Py_VISIT(owner.object.get());
     for (const Leaf& leaf : leaves_) Py_VISIT(leaf.object.get());
@@ -429,44 +384,42 @@ int Bookkeeping::traverse(visitproc visit, void* arg) const {
     return 0;
 }
 
-// ---- the object
-
-using Held = Holder<Bookkeeping>;
-
-// Null with an exception set after `clear`, which finalizers may see.
-Bookkeeping* live(PyObject* self) {
-    Bookkeeping* state = Held::state_of(self);
-    if (state == nullptr) {
-        PyErr_SetString(PyExc_RuntimeError, "replay: its program is freed");
-    }
-    return state;
-}
-
-PyObject* holds(PyObject* self, PyObject*) {
-    const Bookkeeping* state = live(self);
-    const int truth = state == nullptr ? -1 : state->holds();
-    return truth < 0 ? nullptr : PyBool_FromLong(truth);
-}
-
-PyObject* run(PyObject* self, PyObject* tensors) {
-    Bookkeeping* state = live(self);
-    return state == nullptr ? nullptr : state->run(tensors);
-}
-
-PyMethodDef methods[] = {{"holds", holds, METH_NOARGS, nullptr},
-                         {"run", run, METH_O, nullptr},
-                         {nullptr, nullptr, 0, nullptr}};
-
-PyMethodDef constructor = {"bookkeeping", Held::construct, METH_VARARGS, nullptr};
-
-PyObject* make_constructor(PyObject*, PyObject* args) {
-    return Held::constructor_for(args, &constructor, "autocalc.bookkeeping", methods);
-}
-
 }  // namespace
 
-PyMethodDef bookkeeping_calls[] = {
-    {"bookkeeping", make_constructor, METH_VARARGS, nullptr},
-    {nullptr, nullptr, 0, nullptr}};
+void add_bookkeeping(py::module_& calls) {
+    add_kind<Bookkeeping>(calls, "bookkeeping", "Bookkeeping")
+        .def("holds", &Bookkeeping::holds)
+        .def("run", &Bookkeeping::run);
+}
 
-}  // namespace autocalc::python::eager
+void add_executor(py::module_& native) {
+    check(prepare_calls() == 0);
+    py::class_<Program>(native, "Executor", "A program bound to memory.",
+                        py::is_final(), collected<Program>())
+        .def(py::init<const py::sequence&, const py::dict&>(), py::arg("calls"),
+             py::arg("places"))
+        .def(
+            "move",
+            [](Program& program, Py_ssize_t slot, const py::object& root,
+               Py_ssize_t offset) {
+                const Program::Turn turn(program);
+                Slot& place = program.find(slot);
+                if (PyObject_TypeCheck(root.ptr(), bound.ndarray) == 0) {
+                    throw py::type_error(std::string("move: `root` is a ") +
+                                         Py_TYPE(root.ptr())->tp_name +
+                                         ", but an array is needed");
+                }
+                program.move(place, root.ptr(), offset);
+            },
+            "Let every call use the memory at `offset` bytes of `root` for a slot.",
+            py::arg("slot"), py::arg("root"), py::arg("offset"))
+        .def(
+            "run",
+            [](Program& program) {
+                const Program::Turn turn(program);
+                program.run();
+            },
+            "Run the program once.");
+}
+
+}  // namespace autocalc::python::program

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace autocalc::python::replay {
+namespace autocalc::python::program {
 
 std::unique_ptr<BoundCall> BoundCall::make(PyObject* native, PyObject* arguments) {
     if (!PyCapsule_IsValid(native, AC_PYTHON_CAPSULE)) {
@@ -88,4 +88,4 @@ bool BoundCall::takes(int operand, PyObject* array) const {
 
 int prepare_calls() { return ac_py_prepare(); }
 
-}  // namespace autocalc::python::replay
+}  // namespace autocalc::python::program

@@ -8,7 +8,7 @@
 
 #include "autocalc_kernel_arguments.h"
 
-namespace autocalc::python::replay {
+namespace autocalc::python::program {
 
 class BoundCall {
   public:
@@ -50,4 +50,4 @@ class BoundCall {
 // 0, or -1 with an exception: to be called once, before all else.
 int prepare_calls();
 
-}  // namespace autocalc::python::replay
+}  // namespace autocalc::python::program

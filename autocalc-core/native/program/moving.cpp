@@ -2,176 +2,115 @@
 //
 // Arrays whose places, sizes and strides grow with a number: `Operands` of core's
 // `_compile/_moving.py`. One takes 0.1 us, where Python takes 1.7.
-#include <cstdint>
-#include <vector>
+#include "program/objects.hpp"
 
-#include "eager/arrays.hpp"
-#include "program/holder.hpp"
-
-namespace autocalc::python::eager {
+namespace autocalc::python::program {
 namespace {
 
 // The integer slope * t + start.
 struct Term {
-    std::intptr_t slope, start;
-    [[nodiscard]] std::intptr_t at(std::intptr_t t) const { return slope * t + start; }
+    Py_ssize_t slope, start;
+    [[nodiscard]] Py_ssize_t at(Py_ssize_t t) const { return slope * t + start; }
 };
-
-bool read_term(PyObject* given, Term* to) {
-    return PyArg_ParseTuple(given, "nn", &to->slope, &to->start) != 0;
-}
 
 // One array, made again where it moves or its memory is another.
 class MovingArray {
   public:
-    // A `Layout`; false with an exception set.
-    bool read(PyObject* given) {
-        PyObject *type, *first, *shape, *strides;
-        if (PyArg_ParseTuple(given, "nOOO!O!", &place_, &type, &first, &PyTuple_Type,
-                             &shape, &PyTuple_Type, &strides) == 0 ||
-            !read_term(first, &offset_) || !read_terms(shape, &shape_) ||
-            !read_terms(strides, &strides_))
-            return false;
-        dtype_ = Ref::borrow(type);
-        moves_ |= offset_.slope != 0;
-        return true;
+    // Reads a `MovingView`.
+    explicit MovingArray(py::handle given) {
+        auto [place, dtype, offset, shape, strides] = given.cast<
+            std::tuple<Py_ssize_t, py::object, py::tuple, py::tuple, py::tuple>>();
+        place_ = place;
+        view_.dtype = ref(dtype);
+        offset_ = term(offset);
+        for (const py::handle one : shape) shape_.push_back(term(one));
+        for (const py::handle one : strides) strides_.push_back(term(one));
+        view_.shape.resize(shape_.size());
+        view_.strides.resize(shape_.size());
     }
 
-    // A new reference, or null with an exception set.
-    PyObject* in(PyObject* memory, std::intptr_t t) {
-        if (place_ >= PyTuple_GET_SIZE(memory)) {
-            PyErr_SetString(PyExc_IndexError, "moving: too few pieces of memory");
-            return nullptr;
+    py::object in(const py::tuple& memory, Py_ssize_t t) {
+        const py::object root = memory[static_cast<std::size_t>(place_)];
+        if (moves_ || root.ptr() != memory_.ptr()) {
+            memory_ = root;
+            view_.offset = offset_.at(t);
+            for (std::size_t i = 0; i < shape_.size(); ++i) {
+                view_.shape[i] = shape_[i].at(t);
+                view_.strides[i] = strides_[i].at(t);
+            }
+            array_ =
+                py::reinterpret_steal<py::object>(view_.in(root.ptr(), 0).release());
+            if (!array_) throw py::error_already_set();
         }
-        PyObject* root = PyTuple_GET_ITEM(memory, place_);
-        if (moves_ || root != memory_.get()) {
-            memory_ = Ref::borrow(root);
-            array_ = Ref(made(root, t));
-        }
-        Py_XINCREF(array_.get());
-        return array_.get();
-    }
-
-    int traverse(visitproc visit, void* arg) const {
-        Py_VISIT(memory_.get());
-        Py_VISIT(array_.get());
-        return 0;
+        return array_;
     }
 
   private:
-    bool read_terms(PyObject* given, std::vector<Term>* to) {
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given); ++i) {
-            to->emplace_back();
-            if (!read_term(PyTuple_GET_ITEM(given, i), &to->back())) return false;
-            moves_ |= to->back().slope != 0;
-        }
-        return true;
-    }
-
-    PyObject* made(PyObject* root, std::intptr_t t) {
-        constexpr std::size_t most = 64;  // of NumPy's arrays
-        std::intptr_t shape[most], strides[most];
-        for (std::size_t i = 0; i < shape_.size(); ++i) {
-            shape[i] = shape_[i].at(t);
-            strides[i] = strides_[i].at(t);
-        }
-        return new_array_at(root, dtype_.get(), static_cast<int>(shape_.size()), shape,
-                            strides, offset_.at(t));
+    Term term(py::handle given) {
+        auto [slope, start] = given.cast<std::tuple<Py_ssize_t, Py_ssize_t>>();
+        moves_ |= slope != 0;
+        return {slope, start};
     }
 
     Py_ssize_t place_ = 0;
-    Ref dtype_;
     Term offset_ = {};
     std::vector<Term> shape_, strides_;
+    View view_;  // for the last value of the number
     bool moves_ = false;
-    Ref memory_, array_;
+    py::object memory_, array_;
 };
 
-// A list of what each answers for a value of the number, or null with an exception set.
-template <class One>
-PyObject* list_in(std::vector<One>* all, PyObject* memory, std::intptr_t t) {
-    Ref list(PyList_New(static_cast<Py_ssize_t>(all->size())));
-    for (std::size_t i = 0; list && i < all->size(); ++i) {
-        PyObject* one = (*all)[i].in(memory, t);
-        if (one == nullptr) return nullptr;
-        PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), one);
-    }
-    return list.release();
-}
-
-// An array, a list of them, or none.
-struct MovingOperand {
-    std::vector<MovingArray> arrays;
-    bool is_list = false;
-
-    bool read(PyObject* given) {
-        if (given == Py_None) return true;
-        is_list = PyList_Check(given) != 0;
-        if (is_list) return read_all(given, &arrays);
-        arrays.emplace_back();
-        return arrays.back().read(given);
-    }
-
-    PyObject* in(PyObject* memory, std::intptr_t t) {
-        if (is_list) return list_in(&arrays, memory, t);
-        if (!arrays.empty()) return arrays[0].in(memory, t);
-        Py_RETURN_NONE;
-    }
-};
-
+// The arrays of operands: one, a list of them, or none.
 class Operands {
   public:
-    bool read(PyObject* args) {
-        PyObject* layouts;
-        return PyArg_ParseTuple(args, "O!", &PyList_Type, &layouts) != 0 &&
-               read_all(layouts, &operands_);
+    bool read(const py::tuple& args) {
+        for (const py::handle one : args[0]) {
+            Operand operand;
+            operand.is_list = py::isinstance<py::list>(one);
+            if (operand.is_list) {
+                for (const py::handle x : one) operand.arrays.emplace_back(x);
+            } else if (!one.is_none()) {
+                operand.arrays.emplace_back(one);
+            }
+            operands_.push_back(std::move(operand));
+        }
+        return true;
     }
 
-    PyObject* arrays(PyObject* memory, std::intptr_t t) {
-        return list_in(&operands_, memory, t);
-    }
-
-    int traverse(visitproc visit, void* arg) const {
-        for (const MovingOperand& operand : operands_) {
-            for (const MovingArray& array : operand.arrays) {
-                if (const int stop = array.traverse(visit, arg)) return stop;
+    py::list arrays(const py::tuple& memory, Py_ssize_t t) {
+        py::list found(operands_.size());
+        for (std::size_t i = 0; i < operands_.size(); ++i) {
+            Operand& operand = operands_[i];
+            py::list several(operand.is_list ? operand.arrays.size() : 0);
+            for (std::size_t j = 0; j < several.size(); ++j) {
+                several[j] = operand.arrays[j].in(memory, t);
+            }
+            if (operand.is_list) {
+                found[i] = several;
+            } else {
+                found[i] = operand.arrays.empty() ? py::object(py::none())
+                                                  : operand.arrays[0].in(memory, t);
             }
         }
-        return 0;
+        return found;
     }
+
+    // Arrays of numbers hold nothing that leads back here.
+    static int traverse(visitproc, void*) { return 0; }
+    void clear() { operands_.clear(); }
 
   private:
-    std::vector<MovingOperand> operands_;
+    struct Operand {
+        std::vector<MovingArray> arrays;
+        bool is_list = false;
+    };
+    std::vector<Operand> operands_;
 };
-
-// ---- the object
-
-using Held = Holder<Operands>;
-
-PyObject* arrays(PyObject* self, PyObject* args) {
-    PyObject* memory;
-    Py_ssize_t t;
-    if (PyArg_ParseTuple(args, "O!n", &PyTuple_Type, &memory, &t) == 0) return nullptr;
-    Operands* state = Held::state_of(self);
-    if (state == nullptr) {  // after `clear`, which finalizers may see
-        PyErr_SetString(PyExc_RuntimeError, "moving: the call is gone");
-        return nullptr;
-    }
-    return state->arrays(memory, t);
-}
-
-PyMethodDef methods[] = {{"arrays", arrays, METH_VARARGS, nullptr},
-                         {nullptr, nullptr, 0, nullptr}};
-
-PyMethodDef constructor = {"moving", Held::construct, METH_VARARGS, nullptr};
-
-PyObject* make_constructor(PyObject*, PyObject* args) {
-    return Held::constructor_for(args, &constructor, "autocalc.moving", methods);
-}
 
 }  // namespace
 
-PyMethodDef moving_calls[] = {{"moving", make_constructor, METH_VARARGS, nullptr},
-                              {nullptr, nullptr, 0, nullptr}};
+void add_moving(py::module_& calls) {
+    add_kind<Operands>(calls, "moving", "Operands").def("arrays", &Operands::arrays);
+}
 
-}  // namespace autocalc::python::eager
+}  // namespace autocalc::python::program

@@ -18,31 +18,73 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, cast
 
-from autocalc._absent import absence
+from autocalc._absent import missing
 
 #: For each path its names, as "module: names". "*" means all public names, and
 #: "a=b" for the name `a`, called `b` there. Names with an underscore are not public.
 TABLE: dict[str, str] = {
-    "autograd.function": "autograd: Function once_differentiable",
+    "amp.autocast_mode": "amp: autocast",
+    "amp.grad_scaler": "amp: GradScaler",
+    "autograd.function": """
+        autograd: Function FunctionContext=FunctionCtx once_differentiable
+    """,
+    "autograd.grad_mode": """
+        autograd: enable_grad inference_mode no_grad set_grad_enabled
+    """,
     "distributions.bernoulli": "distributions: Bernoulli",
     "distributions.beta": "distributions: Beta",
-    "distributions.categorical": "distributions: Categorical",
-    "distributions.cauchy": "distributions: Cauchy",
+    "distributions.categorical": "distributions: Categorical Distribution",
+    "distributions.cauchy": "distributions: Cauchy Distribution",
     "distributions.dirichlet": "distributions: Dirichlet",
     "distributions.distribution": "distributions: Distribution",
     "distributions.exponential": "distributions: Exponential",
     "distributions.gamma": "distributions: Gamma",
-    "distributions.geometric": "distributions: Geometric",
+    "distributions.geometric": "distributions: Distribution Geometric",
     "distributions.gumbel": "distributions: Gumbel",
     "distributions.half_normal": "distributions: HalfNormal",
-    "distributions.independent": "distributions: Independent",
-    "distributions.laplace": "distributions: Laplace",
+    "distributions.independent": "distributions: Distribution Independent",
+    "distributions.laplace": "distributions: Distribution Laplace",
     "distributions.log_normal": "distributions: LogNormal",
-    "distributions.multivariate_normal": "distributions: MultivariateNormal",
+    "distributions.multivariate_normal": """
+        distributions: Distribution MultivariateNormal
+    """,
     "distributions.normal": "distributions: Normal",
-    "distributions.one_hot_categorical": "distributions: OneHotCategorical",
-    "distributions.transformed_distribution": "distributions: TransformedDistribution",
-    "distributions.uniform": "distributions: Uniform",
+    "distributions.one_hot_categorical": """
+        distributions: Distribution OneHotCategorical
+    """,
+    "distributions.relaxed_bernoulli": "distributions: Distribution RelaxedBernoulli",
+    "distributions.transformed_distribution": """
+        distributions: Distribution TransformedDistribution
+    """,
+    "distributions.uniform": "distributions: Distribution Uniform",
+    "distributions.binomial": "distributions: Binomial Distribution",
+    "distributions.chi2": "distributions: Chi2",
+    "distributions.continuous_bernoulli": "distributions: ContinuousBernoulli",
+    "distributions.exp_family": "distributions: Distribution ExponentialFamily",
+    "distributions.fishersnedecor": "distributions: Distribution FisherSnedecor",
+    "distributions.half_cauchy": "distributions: HalfCauchy",
+    "distributions.inverse_gamma": "distributions: InverseGamma",
+    "distributions.kumaraswamy": "distributions: Kumaraswamy",
+    "distributions.lkj_cholesky": "distributions: Distribution LKJCholesky",
+    "distributions.logistic_normal": "distributions: LogisticNormal",
+    "distributions.lowrank_multivariate_normal": """
+        distributions: Distribution LowRankMultivariateNormal
+    """,
+    "distributions.mixture_same_family": """
+        distributions: Distribution MixtureSameFamily
+    """,
+    "distributions.multinomial": "distributions: Distribution Multinomial",
+    "distributions.negative_binomial": "distributions: Distribution NegativeBinomial",
+    "distributions.pareto": "distributions: Pareto",
+    "distributions.poisson": "distributions: Poisson",
+    "distributions.relaxed_categorical": """
+        distributions: Distribution RelaxedOneHotCategorical
+    """,
+    "distributions.studentT": "distributions: Distribution StudentT",
+    "distributions.von_mises": "distributions: Distribution VonMises",
+    "distributions.weibull": "distributions: Weibull",
+    "distributions.wishart": "distributions: Wishart",
+    "nn.utils.stateless": "func: functional_call",
     "nn.modules": "nn: *",
     "nn.modules.activation": """
         nn: CELU ELU GELU GLU SELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU
@@ -54,7 +96,7 @@ TABLE: dict[str, str] = {
     "nn.modules.batchnorm": """
         nn: BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d
             LazyBatchNorm3d SyncBatchNorm
-        nn._layers.norms.batch_norm: _BatchNorm
+        nn._layers.norms.batch_norm: _BatchNorm _ChannelNorm=_NormBase
     """,
     "nn.modules.channelshuffle": "nn: ChannelShuffle",
     "nn.modules.container": """
@@ -77,7 +119,9 @@ TABLE: dict[str, str] = {
             LazyInstanceNorm2d LazyInstanceNorm3d
         nn._layers.norms.batch_norm: _InstanceNorm
     """,
-    "nn.modules.linear": "nn: Bilinear Identity LazyLinear Linear",
+    "nn.modules.linear": """
+        nn: Bilinear Identity LazyLinear Linear Linear=NonDynamicallyQuantizableLinear
+    """,
     "nn.modules.loss": """
         nn: BCELoss BCEWithLogitsLoss CosineEmbeddingLoss CrossEntropyLoss CTCLoss
             GaussianNLLLoss HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss
@@ -86,7 +130,16 @@ TABLE: dict[str, str] = {
             SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss
         nn._layers.losses.loss: _Loss _WeightedLoss
     """,
-    "nn.modules.module": "nn: Module",
+    "nn.modules.module": """
+        nn: Module
+        nn._module.state: IncompatibleKeys=_IncompatibleKeys
+            EXTRA=_EXTRA_STATE_KEY_SUFFIX
+        nn._module.global_hooks: register_module_buffer_registration_hook
+            register_module_forward_hook register_module_forward_pre_hook
+            register_module_full_backward_hook register_module_full_backward_pre_hook
+            register_module_module_registration_hook
+            register_module_parameter_registration_hook
+    """,
     "nn.modules.normalization": "nn: GroupNorm LayerNorm LocalResponseNorm RMSNorm",
     "nn.modules.padding": """
         nn: CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d
@@ -106,16 +159,47 @@ TABLE: dict[str, str] = {
     "nn.modules.transformer": """
         nn: Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder
             TransformerEncoderLayer
+        nn._layers.attention.transformer_layers: activation_by_name=_get_activation_fn
     """,
     "nn.modules.upsampling": "nn: Upsample UpsamplingBilinear2d UpsamplingNearest2d",
     "nn.modules.utils": "nn._ntuple: _ntuple _pair _quadruple _single _triple",
-    "optim.optimizer": "optim: Optimizer",
+    "nn.utils.fusion": """
+        nn.utils: fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval
+            fuse_linear_bn_weights
+    """,
+    "optim.adadelta": "optim: Adadelta",
+    "optim.adagrad": "optim: Adagrad",
+    "optim.adam": "optim: Adam",
+    "optim.adamw": "optim: AdamW",
+    "optim.adamax": "optim: Adamax",
+    "optim.asgd": "optim: ASGD",
+    "optim.lbfgs": "optim: LBFGS",
+    "optim.nadam": "optim: NAdam",
+    "optim.radam": "optim: RAdam",
+    "optim.rmsprop": "optim: RMSprop",
+    "optim.rprop": "optim: Rprop",
+    "optim.sgd": "optim: SGD",
+    "optim.optimizer": """
+        optim: Optimizer
+        optim._optimizer: Params=ParamsT Params=_params_t
+        optim._for_own_optimizers: required
+            default_to_foreach=_default_to_fused_or_foreach
+            grad_for_step=_use_grad_for_differentiable
+            capturable_devices=_get_capturable_supported_devices
+        optim._hooks: register_optimizer_step_pre_hook register_optimizer_step_post_hook
+    """,
     "utils.data": "data: *",
-    "utils.data.dataloader": "data: DataLoader default_collate",
+    "utils.data.dataloader": """
+        data: DataLoader default_collate
+        data._own_loaders: _DatasetKind _SingleProcessDataLoaderIter
+    """,
     "utils.data.dataset": """
         data: ChainDataset ConcatDataset Dataset IterableDataset StackDataset Subset
             TensorDataset random_split
     """,
+    "nn.parallel.distributed": "nn.parallel: DistributedDataParallel",
+    "nn.parallel.data_parallel": "nn.parallel: DataParallel",
+    "utils.hooks": "_tensor.hooks: RemovableHandle",
     "utils.data.distributed": "data: DistributedSampler",
     "utils.data.sampler": """
         data: BatchSampler RandomSampler Sampler SequentialSampler SubsetRandomSampler
@@ -143,7 +227,7 @@ def lookup(place: str) -> Callable[[str], Any]:
         path = f"{place}.{name}"
         if _is_alias(path):
             return import_module(path)
-        raise absence(place, name)
+        return missing(place, name)
 
     return __getattr__
 

@@ -39,6 +39,7 @@ VARIABLES = {
     "AUTOCALC_GUARD": "off: trust kernel sets from elsewhere without a self-test",
     "AUTOCALC_DISTRIBUTED_DEBUG": "detail: ranks compare calls, shapes and dtypes",
     "AUTOCALC_DISTRIBUTED_TIMEOUT": "seconds that a rank waits for others: 1800",
+    "AUTOCALC_TORCH_REPORT": "where `autocalc.torch` lists absent names: -, or a file",
     "AUTOCALC_LOG": "logging level: debug, info, warning",
 }
 
@@ -95,6 +96,17 @@ def child_environment() -> dict[str, str]:
     }
 
 
+def share_folder(folder: str, report: str | None) -> None:
+    """Let processes started from here import from `folder` first, and report alike."""
+    given = os.environ.get("PYTHONPATH")
+    folders = given.split(os.pathsep) if given else []
+    if folder not in folders:
+        os.environ["PYTHONPATH"] = os.pathsep.join([folder, *folders])
+    if report is not None:
+        os.environ["AUTOCALC_TORCH_REPORT"] = report
+        reload()
+
+
 def of_library(name: str) -> str | None:
     """Return a variable that a library reads, ``OPENBLAS_CORETYPE`` for example."""
     return os.environ.get(name)
@@ -142,8 +154,7 @@ def _flag(name: str, value: str) -> bool:
         return True
     if word in _FALSE:
         return False
-    message = f"{name}={_shown(value)} is neither on nor off: use 1 or 0."
-    raise ConfigError(message)
+    raise ConfigError(f"{name}={_shown(value)} is neither on nor off: use 1 or 0.")
 
 
 def _strict(name: str, value: str) -> tuple[bool, bool]:
@@ -171,11 +182,10 @@ def _count_of_threads(value: str) -> int | None:
 def _threads(name: str, value: str) -> int:
     count = _count_of_threads(value)
     if count is None:
-        message = (
+        raise ConfigError(
             f"{name}={_shown(value)} is not a number of threads: use 1 or more, up to "
             f"{MOST_THREADS}."
         )
-        raise ConfigError(message)
     return count
 
 
@@ -201,11 +211,10 @@ def _hidden_features(name: str, value: str) -> frozenset[str]:
     words = _words(value)
     wrong = [word for word in words if not word.startswith("-") or word == "-"]
     if wrong:
-        message = (
+        raise ConfigError(
             f"{name}={_shown(value)}: {_shown(wrong[0])} does not start with '-'. "
             f"Features can only be hidden, as in {name}=-avx512f,-avx2."
         )
-        raise ConfigError(message)
     return frozenset(word[1:] for word in words)
 
 
@@ -218,11 +227,10 @@ def _shadow(name: str, value: str) -> tuple[str, float] | None:
     except ValueError:
         fraction = -1.0
     if not (set_name.strip() and 0.0 < fraction <= 1.0):
-        message = (
+        raise ConfigError(
             f"{name}={_shown(value)}: write set:share, as in reference:0.01; the share "
             f"of calls is above 0 and at most 1."
         )
-        raise ConfigError(message)
     return set_name.strip(), fraction
 
 
@@ -245,11 +253,10 @@ def _seconds(name: str, value: str) -> float | None:
     except ValueError:
         found = 0.0
     if not 0 < found <= _MOST_SECONDS:
-        message = (
+        raise ConfigError(
             f"{name}={_shown(value)} is no time: use seconds, above 0 and up to "
             f"{_MOST_SECONDS:.0f}."
         )
-        raise ConfigError(message)
     return found
 
 
@@ -259,10 +266,9 @@ _LEVELS = ("debug", "info", "warning", "error", "critical")
 def _log_level(name: str, value: str) -> str:
     level = value.strip().lower()
     if level and level not in _LEVELS:
-        message = (
+        raise ConfigError(
             f"{name}={_shown(value)} is no logging level: use {', '.join(_LEVELS)}."
         )
-        raise ConfigError(message)
     return level
 
 
@@ -308,6 +314,7 @@ class Settings:
     guard: bool
     distributed_debug: str
     distributed_timeout: float | None
+    torch_report: str
     log: str
 
 
@@ -327,14 +334,12 @@ def _parse(found: dict[str, str]) -> Settings:
 
     tune = text("TUNE") or "read"
     if tune not in {"read", "off"}:
-        message = f"AUTOCALC_TUNE={_shown(tune)} is unknown: use read or off."
-        raise ConfigError(message)
+        raise ConfigError(f"AUTOCALC_TUNE={_shown(tune)} is unknown: use read or off.")
     eager = text("EAGER") or "auto"
     if eager not in {"auto", "python"}:
-        message = (
+        raise ConfigError(
             f"AUTOCALC_EAGER={_shown(eager)} is unknown: use python, or leave it out."
         )
-        raise ConfigError(message)
     threads = text("NUM_THREADS")
     strict, lists_falls = _strict("AUTOCALC_STRICT", text("STRICT"))
     return Settings(
@@ -359,6 +364,7 @@ def _parse(found: dict[str, str]) -> Settings:
         distributed_timeout=_seconds(
             "AUTOCALC_DISTRIBUTED_TIMEOUT", text("DISTRIBUTED_TIMEOUT")
         ),
+        torch_report=text("TORCH_REPORT"),
         log=_log_level("AUTOCALC_LOG", text("LOG")),
     )
 

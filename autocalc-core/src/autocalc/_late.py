@@ -6,19 +6,51 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from autocalc._absent import absence
+from autocalc._absent import missing
 
 #: Imported when they are first used: they are a third of all modules.
 LATE = frozenset(
     {
         *("accelerator", "amp", "backends", "cuda", "data", "distributed"),
         *("diagnostics", "distributions", "models", "nn", "onnx", "optim", "profiler"),
-        *("random", "special", "testing", "utils"),
+        *("func", "random", "special", "testing", "utils"),
     }
 )
 
 #: Single names, and where they are.
-FROM = {"autocast": "autocalc.amp", "compile": "autocalc._compile"}
+FROM = {
+    "channels_last_3d": "autocalc._tensor.memory_format",
+    "TypedStorage": "autocalc._methods.typed_storage",
+    "UntypedStorage": "autocalc._tensor.storage",
+    **dict.fromkeys(
+        ("autocast", "get_autocast_dtype", "is_autocast_enabled"), "autocalc.amp"
+    ),
+    "compile": "autocalc._compile",
+    **dict.fromkeys(
+        (
+            *("angle", "conj", "conj_physical", "imag", "is_conj", "is_neg", "isreal"),
+            *("real", "resolve_conj", "resolve_neg", "view_as_real"),
+        ),
+        "autocalc._ops.elementwise.complex_names",
+    ),
+    **dict.fromkeys(
+        (
+            *("get_deterministic_debug_mode", "set_deterministic_debug_mode"),
+            "is_deterministic_algorithms_warn_only_enabled",
+        ),
+        "autocalc.kernels",
+    ),
+    **dict.fromkeys(("cholesky", "qr", "svd"), "autocalc._ops.matrices.older_factors"),
+    **dict.fromkeys(("pca_lowrank", "svd_lowrank"), "autocalc._ops.matrices.low_rank"),
+    "is_inference_mode_enabled": "autocalc._graph._grad_mode",
+    "memory_format": "autocalc._tensor.memory_format",
+    **dict.fromkeys(
+        ("get_autocast_cpu_dtype", "is_autocast_cpu_enabled"), "autocalc.amp._autocast"
+    ),
+    "typename": "autocalc._ops.creation.typed_tensors",
+    "layout": "autocalc._tensor.layouts",
+    "strided": "autocalc._tensor.layouts",
+}
 
 #: Functions of `nn.functional` that PyTorch has here as well.
 OF_NN = frozenset(
@@ -49,7 +81,7 @@ IN_PLACE = frozenset(
         *("rad2deg", "reciprocal", "relu", "round", "rsqrt", "sigmoid", "sin", "sinc"),
         *("sinh", "sqrt", "square", "tan", "tanh", "trunc", "xlogy", "zero"),
         *("arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "fix", "gcd"),
-        *("lcm", "ldexp", "negative"),
+        *("lcm", "ldexp", "negative", "conj_physical"),
     )
 )
 
@@ -70,4 +102,9 @@ def value_of(name: str) -> Any:
         from autocalc.nn import _numbered_losses, functional
 
         return getattr(_numbered_losses, name, None) or getattr(functional, name)
-    raise absence(__package__, name)
+    if name.startswith("_foreach_"):
+        from autocalc._ops.elementwise import foreach
+
+        if name in foreach.NAMES:
+            return foreach.function(name)
+    return missing(__package__, name)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, final
+from typing import Any, final, type_check_only
 
 import numpy as np
 
@@ -9,14 +9,17 @@ from autocalc._kernels.kernel_set import ExecutorCall
 kernel_engine: object
 eager: Any
 
+@type_check_only
+class _Pybind11Type(type): ...
+
 @final
-class Executor:
-    def __new__(
-        cls,
+class Executor(metaclass=_Pybind11Type):
+    def __init__(
+        self,
         calls: Sequence[ExecutorCall],
         places: Mapping[int, tuple[np.ndarray[Any, Any], int]],
-    ) -> Executor: ...
-    def move(self, slot: int, root: np.ndarray[Any, Any], offset: int, /) -> None: ...
+    ) -> None: ...
+    def move(self, slot: int, root: np.ndarray[Any, Any], offset: int) -> None: ...
     def run(self) -> None: ...
 
 def empty(

@@ -19,6 +19,9 @@ from autocalc._dispatch.device import device
 
 if _TYPE_CHECKING:
     from autocalc._tensor.device import Device
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autocalc._aliases import lookup as _lookup
 
 __all__ = ["current_accelerator", "device_count", "is_available", "synchronize"]
 
@@ -47,3 +50,7 @@ def synchronize() -> None:
     library = device.accelerator()
     if library is not None:
         library.synchronize()
+
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

@@ -7,46 +7,94 @@ from typing import Any
 
 
 class AutocalcError(Exception):
-    """The base of every error that AutoCalc raises on purpose."""
+    """The base of every error that AutoCalc raises on purpose.
+
+    The classes below it have the bases that PyTorch's errors of the same mistakes have,
+    so that an `except` that was written for PyTorch catches them.  IndexError and
+    KeyError are bases of those alone that PyTorch raises so: Python takes an IndexError
+    of `__getitem__` for the end of a sequence.
+    """
+
+    #: KeyError would show the `repr` of its text.
+    __str__ = Exception.__str__
 
 
-class ShapeError(AutocalcError, ValueError):
+class ShapeError(AutocalcError, ValueError, RuntimeError):
     """Shapes that do not fit the operation."""
 
 
-class DTypeError(AutocalcError, TypeError):
+class IndexShapeError(ShapeError, IndexError):
+    """An index whose shape does not fit the tensor, or an empty dimension."""
+
+
+class DTypeError(AutocalcError, ValueError, TypeError, NotImplementedError):
     """A dtype that the operation does not take."""
 
 
-class ArgumentError(AutocalcError, ValueError):
+class IndexDTypeError(DTypeError, IndexError):
+    """An index of a type or a dtype that selects nothing."""
+
+
+class ArgumentError(AutocalcError, ValueError, TypeError, RuntimeError):
     """An argument whose value makes no sense."""
 
 
-class DimensionError(AutocalcError, IndexError):
+class MissingKeyError(DTypeError, ArgumentError, KeyError):
+    """A dict without a key that is needed."""
+
+
+class NameInUseError(ArgumentError, KeyError):
+    """A name that a part of a module cannot have."""
+
+
+class NoFormulaError(ArgumentError, NotImplementedError):
+    """A mode or a pair of distributions that there is no formula for."""
+
+
+class DeviceError(ArgumentError, AssertionError):
+    """A device that is not available."""
+
+
+class DimensionError(AutocalcError, IndexError, ValueError, RuntimeError):
     """A dimension or an index outside its range."""
 
 
-class ModuleError(AutocalcError, AttributeError):
+class ModuleError(AutocalcError, AttributeError, ValueError, RuntimeError):
     """A part of a module that is not there, or a module that is not set up yet."""
+
+
+class MissingPartError(ModuleError, KeyError):
+    """A key that a dict of modules or parameters does not have."""
 
 
 class GradError(AutocalcError, RuntimeError):
     """A gradient that cannot be computed, or not computed rightly."""
 
 
+class NoDerivativeError(GradError, NotImplementedError):
+    """A gradient of a function that has none."""
+
+
+class HookError(GradError, TypeError):
+    """A hook that returns a wrong value."""
+
+
 class KernelError(AutocalcError, RuntimeError):
     """No kernel can run this call."""
 
 
-class KernelDataError(AutocalcError, ValueError):
+class KernelDataError(AutocalcError, ValueError, RuntimeError):
     """A value inside an operand that no kernel can use: a label out of range."""
 
 
 class KernelIndexError(KernelDataError, IndexError):
     """An index or a label in a tensor that is out of range."""
 
+    #: Kernel, operand, element and value, where a kernel found it.
+    found: tuple[str, str, int, int] = ("", "", 0, 0)
 
-class LinAlgError(KernelDataError, RuntimeError):
+
+class LinAlgError(KernelDataError):
     """A matrix without inverse or factors: singular, not positive, not finite.
 
     Examples
@@ -60,8 +108,12 @@ class LinAlgError(KernelDataError, RuntimeError):
     """
 
 
+class AbsentError(AutocalcError, NotImplementedError):
+    """A name of PyTorch that a program mentions, and now uses, is not in AutoCalc."""
+
+
 class PluginError(AutocalcError, RuntimeError):
-    """A kernel package that is at fault, or a library that it needs and lacks."""
+    """A faulty kernel package, or a missing library that it needs."""
 
 
 class ConfigError(AutocalcError, ValueError):
@@ -77,7 +129,11 @@ class DataError(AutocalcError, RuntimeError):
 
 
 class CheckpointError(AutocalcError, RuntimeError):
-    """A file that cannot be read back as what was asked for."""
+    """A file that cannot be read as requested."""
+
+
+class MissingFileError(CheckpointError, FileNotFoundError):
+    """A file that is to be read and is not there."""
 
 
 class DistributedError(AutocalcError, RuntimeError):
@@ -94,7 +150,7 @@ class NonFiniteError(AutocalcError, ArithmeticError):
 
 
 class OnnxError(AutocalcError, RuntimeError):
-    """A model that ONNX cannot say, or a graph that cannot be run."""
+    """A model that ONNX cannot express, or a graph that cannot run."""
 
 
 class AutocalcWarning(UserWarning):
@@ -102,7 +158,7 @@ class AutocalcWarning(UserWarning):
 
 
 class PluginWarning(AutocalcWarning):
-    """A kernel package was refused; everything else goes on without it."""
+    """A kernel package was refused; everything else continues without it."""
 
 
 class ConfigWarning(AutocalcWarning):
@@ -142,11 +198,13 @@ def kernel_data_error(
     """
     if kernel in _DIVISIONS:
         return KernelDataError(
-            f"{kernel}: an integer is divided by 0, which has no answer. Leave such "
+            f"{kernel}: an integer is divided by 0, a ZeroDivisionError. Leave such "
             f"elements out, or convert to float32, where it is infinite or NaN."
         )
-    return KernelIndexError(
+    error = KernelIndexError(
         f"{kernel}: `{operand}` holds {value} at element {index}, which is out of "
         f"range for this call. Check the labels or indices against the size of the "
         f"dimension that they select from."
     )
+    error.found = kernel, operand, index, value
+    return error

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Which kernels run: choose them, see them, and learn why.
 
-`use` chooses, `explain` tells why a call runs where it does, `show` lists what is
-installed, `count` counts what ran, `falls` what no package took.  `lock` keeps which
-kernels ran, and `use_lock` runs the same again.
+`use` chooses kernel sets, `explain` gives the reason for a choice, `show` lists
+installed sets, `count` counts calls, `falls` lists calls that no package took.  `lock`
+keeps which kernels ran, and `use_lock` runs the same again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from autocalc._dispatch.selection.choice import (
     are_deterministic_algorithms_enabled,
     available,
     count,
+    get_deterministic_debug_mode,
+    is_deterministic_algorithms_warn_only_enabled,
     reload,
+    set_deterministic_debug_mode,
     use,
     use_deterministic_algorithms,
 )
@@ -40,8 +43,11 @@ __all__ = [
     "count",
     "explain",
     "falls",
+    "get_deterministic_debug_mode",
+    "is_deterministic_algorithms_warn_only_enabled",
     "lock",
     "reload",
+    "set_deterministic_debug_mode",
     "show",
     "use",
     "use_deterministic_algorithms",
@@ -61,8 +67,7 @@ def __getattr__(name: str) -> Any:
     for module, names in _LATE.items():
         if name in names:
             return getattr(_import_module(module), name)
-    message = f"module 'autocalc.kernels' has no attribute {name!r}"
-    raise AttributeError(message)
+    raise AttributeError(f"module 'autocalc.kernels' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -22,6 +22,9 @@ from autocalc._ops.matrices.factorizations import (
 from autocalc._ops.matrices.linalg_vectors import cond, cross, vander, vecdot
 from autocalc._ops.matrices.linalg_vectors import diagonal_of as diagonal
 from autocalc._ops.matrices.linear_systems import inv, matrix_power, multi_dot, solve
+from autocalc._ops.matrices.lu_factors import linalg_lu_solve as lu_solve
+from autocalc._ops.matrices.lu_factors import lu_factor, lu_factor_ex
+from autocalc._ops.matrices.lu_factors import lu_of as lu
 from autocalc._ops.matrices.matmul import matmul
 from autocalc._ops.matrices.matrix_exponential import matrix_exp
 from autocalc._ops.matrices.matrix_systems import (
@@ -49,6 +52,10 @@ __all__ = [
     "inv",
     "inv_ex",
     "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
     "matmul",
     "matrix_exp",
     "matrix_norm",

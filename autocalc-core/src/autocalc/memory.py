@@ -19,10 +19,10 @@ __all__ = ["live_node_count", "snapshot", "stats", "trace", "trim"]
 def stats() -> dict[str, int]:
     """Return the allocator's counters; empty if NumPy allocates.
 
-    That of AutoCalc's engine counts bytes `in_use`, their `peak`, `cached` of freed
-    blocks that wait to be handed out again, and `workspace`: of those in use, what
-    threads keep for kernels to work in, as packed operands. `blocks` are alive, of
-    `allocations` so far, `reused` of them from the cache.
+    The engine counts the bytes `in_use`, their `peak`, and the `cached` bytes of freed
+    blocks. `workspace` is the part of `in_use` that threads keep for kernels, as packed
+    operands; `peak_results` is the peak of the rest. `blocks` are alive, of
+    `allocations` so far; `reused` of them came from the cache.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def stats() -> dict[str, int]:
 
 
 def trim() -> None:
-    """Give memory that is cached for reuse back to the system.
+    """Return cached memory to the system.
 
     Examples
     --------
@@ -54,14 +54,14 @@ def trim() -> None:
 def snapshot(limit: int = 10) -> Snapshot:
     """Return the tensors that are alive in this process, the largest first.
 
-    Each array counts once, whatever views there are.  What the graph keeps for backward
-    counts as well; what kernels, compiled programs and the allocator keep for
+    Each array counts once, regardless of its views.  Arrays that the graph keeps for
+    backward count as well; what kernels, compiled programs and the allocator keep for
     themselves does not (`stats`, and `program.memory` of a compiled function).
 
     Parameters
     ----------
     limit
-        How many rows to return.
+        The number of rows to return.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def snapshot(limit: int = 10) -> Snapshot:
 
 
 def trace() -> Trace:
-    """Note what makes which array, in a ``with`` block; what is noted stays.
+    """Record the origin of each array in a ``with`` block.
 
     `snapshot` then names for each tensor that was made in the block the operator, the
     layer and the line of the user's program.  Compiled functions run eagerly in the

@@ -43,6 +43,5 @@ def open_accelerate() -> Accelerate:
     """Open Accelerate."""
     system = platform.system()
     if system != "Darwin":
-        message = f"Accelerate is part of macOS; this system is {system}."
-        raise PluginError(message)
+        raise PluginError(f"Accelerate is part of macOS; this system is {system}.")
     return Accelerate(open_first("Accelerate", [FRAMEWORK], "It is part of macOS."))

@@ -63,11 +63,10 @@ def open_blis() -> Blis:
     """Find and open BLIS."""
     hidden = sorted(hidden_features())
     if hidden:
-        message = (
+        raise PluginError(
             f"BLIS cannot be set to do without {', '.join(hidden)}, which "
             f"AUTOCALC_CPU_FEATURES hides. Use another kernel set."
         )
-        raise PluginError(message)
     return Blis(open_first("BLIS", candidates(), ADVICE))
 
 

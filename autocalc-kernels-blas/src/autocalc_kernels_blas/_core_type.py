@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Which code path a BLAS library is to take on this CPU: rules on CPU features.
 
-OpenBLAS looks at the CPU's family and model numbers, and so misses what it does not
-know: from 0.3.31 to 0.3.34 it runs its Haswell kernels on AMD CPUs with AVX-512, at
-235 GFLOP/s where its SkylakeX kernels reach 468 (2 cores of Zen 5, n = 2048).  What a
-kernel needs are features, so features decide here; and a feature that the user hides
+OpenBLAS looks at the CPU's family and model numbers, and so misses CPUs that it does
+not know.  From 0.3.31 to 0.3.34 it runs its Haswell kernels on AMD CPUs with AVX-512:
+235 GFLOP/s instead of 468 with its SkylakeX kernels (2 cores of Zen 5, n = 2048).  What
+a kernel needs are features, so features decide here; and a feature that the user hides
 is not used, which a library that asks the CPU itself would never notice.
 """
 

@@ -99,7 +99,7 @@ def open_first(what: str, candidates: Iterable[str | Path], advice: str) -> Libr
     candidates
         Paths, or names that the system's loader knows.
     advice
-        What to do where there is none.
+        A sentence that says how to get the library.
 
     Raises
     ------
@@ -113,8 +113,7 @@ def open_first(what: str, candidates: Iterable[str | Path], advice: str) -> Libr
         except (OSError, PluginError) as error:  # noqa: PERF203  one or two files
             tried.append(f"{path} ({error})")
     found = f"none of these can be used: {'; '.join(tried)}" if tried else "found none"
-    message = f"{what} is not usable: {found}. {advice}"
-    raise PluginError(message)
+    raise PluginError(f"{what} is not usable: {found}. {advice}")
 
 
 def open_library(path: str) -> Library:
@@ -132,5 +131,4 @@ def open_library(path: str) -> Library:
         library = Library(path, handle, spelling)
         if library.pointer("cblas_sgemm") is not None:
             return library
-    message = "it has no `cblas_sgemm`; CBLAS functions are needed"
-    raise PluginError(message)
+    raise PluginError("it has no `cblas_sgemm`; CBLAS functions are needed")

@@ -107,19 +107,17 @@ def _obey_hidden_features(library: Library) -> CoreType | None:
     limit = mkl_level(usable_features())
     enable = library.function("MKL_Enable_Instructions", ctypes.c_int, ctypes.c_int)
     if limit is None or enable is None or not enable(limit[0]):
-        message = (
+        raise PluginError(
             "MKL cannot be limited to the CPU features that AUTOCALC_CPU_FEATURES "
             "leaves. Use another kernel set, or hide fewer features."
         )
-        raise PluginError(message)
     return CoreType(limit[1].name, f"limited to {limit[1].name}: {limit[1].reason}")
 
 
 def candidates() -> Iterator[str | Path]:
     """Yield the files to try, best first."""
-    patterns = {
-        "win32": ("mkl_rt*.dll",),
-        "darwin": ("libmkl_rt*.dylib",),
-    }.get(sys.platform, ("libmkl_rt.so", "libmkl_rt.so.*"))
+    patterns = {"win32": ("mkl_rt*.dll",), "darwin": ("libmkl_rt*.dylib",)}.get(
+        sys.platform, ("libmkl_rt.so", "libmkl_rt.so.*")
+    )
     yield from in_prefix(*patterns)
     yield from in_system("mkl_rt")

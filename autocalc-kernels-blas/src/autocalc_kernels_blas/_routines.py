@@ -99,11 +99,10 @@ class Routines:
     def to_integer(self, value: int) -> Any:
         """Return BLAS's integer; ctypes would wrap a longer one without a word."""
         if not 0 <= value <= MAX_INTEGER:
-            message = (
+            raise OverflowError(
                 f"gemm: {value} does not fit BLAS's 32-bit integers; `supports` should "
                 f"have refused this call. Report it with the shapes and strides."
             )
-            raise OverflowError(message)
         return self.integer(value)
 
     def _head(self, product: Product) -> tuple[Any, ...]:

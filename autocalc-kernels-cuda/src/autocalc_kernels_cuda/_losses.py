@@ -77,6 +77,4 @@ def _supports(key: DispatchKey) -> str | None:
 
 def losses() -> dict[str, KernelImpl]:
     """Return cross-entropy."""
-    return {
-        "cross_entropy": KernelImpl(_cross_entropy, supports=_supports),
-    }
+    return {"cross_entropy": KernelImpl(_cross_entropy, supports=_supports)}

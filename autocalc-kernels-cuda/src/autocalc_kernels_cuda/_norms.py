@@ -112,9 +112,7 @@ def _columns(
     given = [_plain(a) for a in (g, x, mean, rstd)]
     ctype = CTYPES[x.dtype]
     kernel("norms.cu", f"norm_columns<{ctype}>")(
-        (blocks(size, 32), parts),
-        (32, 8),
-        (partial, *map(pointer, given), rows, size),
+        (blocks(size, 32), parts), (32, 8), (partial, *map(pointer, given), rows, size)
     )
     adds = bool(accumulate & 1), bool(accumulate & 2)
     kernel("norms.cu", f"norm_columns_end<{ctype}>")(

@@ -29,11 +29,10 @@ def load() -> Mapping[str, Any]:
 
         found = kernels()
     except (ImportError, OSError, RuntimeError) as error:
-        message = (
+        raise PluginError(
             f"a library of CUDA's toolkit cannot be opened ({error}). Install the "
             f'toolkit, or its libraries with `pip install "cupy-cuda13x[ctk]"`.'
-        )
-        raise PluginError(message) from error
+        ) from error
     _loaded = True
     return found
 
@@ -43,25 +42,22 @@ def check_device() -> None:
     try:
         import cupy
     except ImportError as error:
-        message = (
+        raise PluginError(
             f"CuPy cannot be imported ({error}). Install the one for your CUDA: "
             f"`pip install autocalc-kernels-cuda[cuda13]`, or [cuda12]."
-        )
-        raise PluginError(message) from error
+        ) from error
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        message = (
+        raise PluginError(
             f"CUDA finds no GPU that it can use ({error}). Install NVIDIA's driver, "
             f"and look at what `nvidia-smi` prints."
-        )
-        raise PluginError(message) from error
+        ) from error
     if count == 0:
-        message = (
+        raise PluginError(
             "CUDA finds no GPU. Look at what `nvidia-smi` prints, and whether "
             "CUDA_VISIBLE_DEVICES hides it."
         )
-        raise PluginError(message)
 
 
 def device_library() -> Any:

@@ -4,7 +4,8 @@
 The kernels of ``winograd-*`` and of ``split-amx`` have another error budget than the
 spec's, so they are sets that can be left out: ``AUTOCALC_DISABLE_KERNELS=winograd``.
 Those of ``bf16x2-amx`` and ``bf16-amx`` are less exact than float32; they run where
-``ac.set_float32_matmul_precision`` allows it.
+``ac.set_float32_matmul_precision`` allows it.  ``bfloat16-avx512_bf16`` has products
+of bfloat16 operands alone, whose budget is its own because small numbers count as 0.
 
 Importing this module maps no native code; `load` does, and only where the CPU has what
 the set requires.
@@ -40,6 +41,7 @@ _SSE2 = frozenset({"sse2"})
 _AVX2 = _SSE2 | {"avx2", "fma", "f16c", "bmi2"}
 _AVX512 = _AVX2 | {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"}
 _AMX = _AVX512 | {"amx_tile", "amx_bf16"}
+_AVX512_BF16 = _AVX512 | {"avx512_bf16"}
 # archspec's name of NEON on AArch64.
 _NEON = frozenset({"asimd"})
 
@@ -89,7 +91,7 @@ def _transposed_weight(key: DispatchKey) -> bool:
         return False
     x = key.shapes[2]
     item = key.dtypes[0]
-    if x is None or item is None:
+    if x is None or item is None or item.itemsize == 2:  # 16 bits are packed, or read
         return False
     row = out[-1] * item.itemsize
     rows = prod(out[:-1])
@@ -118,6 +120,7 @@ def _load(isa: str, family: str) -> dict[str, KernelImpl]:
             native=kernel.native,
             supports=kernel.supports,
             describe=kernel.describe,
+            halves=kernel.halves,
             exception=None if family == "simd" else family,
             channels_last=_channels_last if name == "conv" else None,
             transposed_weight=_transposed_weight
@@ -172,6 +175,19 @@ _PRODUCTS = (
 )
 
 
+#: Products of bfloat16 matrices in half of float32's instructions.
+_BFLOAT16 = KernelSet(
+    name="bfloat16-avx512_bf16",
+    family="bfloat16",
+    api=KERNEL_API_VERSION,
+    requires=_AVX512_BF16,
+    rank=340,
+    load=partial(_load, "avx512_bf16", "bfloat16"),
+    decomposes=False,
+    determinism="threads",
+)
+
+
 def _simd(isa: _Isa) -> KernelSet:
     return KernelSet(
         name=f"simd-{isa.name}",
@@ -189,7 +205,7 @@ def _was_built(kernel_set: KernelSet) -> bool:
     """Return whether the library of the set's instruction set is here.
 
     A build has those that `AUTOCALC_SIMD_SETS` names and its compiler knows: AMX needs
-    GCC 11 or Clang 12.
+    GCC 11 or Clang 12, AVX512-BF16 GCC 10 or Clang 9.
     """
     isa = kernel_set.name.rpartition("-")[2]
     return (Path(__file__).parent / f"kernels_{isa}.so").exists()
@@ -201,5 +217,5 @@ def autocalc_kernel_sets() -> list[KernelSet]:
 
     Where there is none, all are described: to load one then says what is wrong.
     """
-    sets = [*_PRODUCTS, *map(_winograd, _ISAS), *map(_simd, _ISAS)]
+    sets = [*_PRODUCTS, _BFLOAT16, *map(_winograd, _ISAS), *map(_simd, _ISAS)]
     return list(filter(_was_built, sets)) or sets

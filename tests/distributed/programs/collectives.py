@@ -24,6 +24,13 @@ OPS = {
 }
 
 
+BITS = {
+    dist.ReduceOp.BAND: np.bitwise_and,
+    dist.ReduceOp.BOR: np.bitwise_or,
+    dist.ReduceOp.BXOR: np.bitwise_xor,
+}
+
+
 def values(rank, shape=(3, 5), kind=np.float64):
     """Return small whole numbers, which all dtypes hold exactly, sums included."""
     draw = np.random.default_rng(rank).integers(1, 4, shape)
@@ -59,6 +66,10 @@ def reduces(rank, n):
             own = ac.tensor(values(rank)).to(dtype)
             dist.reduce(own, n - 1, op)
             same(own, expected if rank == n - 1 else values(rank))
+        for op, combine in {} if dtype.is_floating_point else BITS.items():
+            x = ac.tensor(values(rank)).to(dtype)
+            dist.all_reduce(x, op)
+            same(x, functools.reduce(combine, everybody(kind=np.int64)))
         if dtype.is_floating_point:
             total = ac.tensor(values(rank)).to(dtype)
             dist.all_reduce(total, dist.ReduceOp.AVG)

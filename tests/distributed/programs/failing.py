@@ -21,8 +21,7 @@ RANK, STEP = 1, 3
 
 def fail(how, x):
     if how == "raise":
-        message = "rank one is wrong"
-        raise ValueError(message)
+        raise ValueError("rank one is wrong")
     if how == "thread":
         thread = threading.Thread(target=fail, args=("raise", x))
         thread.start()

@@ -25,17 +25,11 @@ GROUPS = (
         {
             "autocalc": """
                 ComplexDoubleStorage ComplexFloatStorage ComplexType
-                angle cdouble cfloat chalf complex complex128 complex32
-                complex64 conj conj_physical conj_physical_ eig fft imag
-                is_conj is_neg isreal istft polar real resolve_conj
-                resolve_neg stft view_as_complex view_as_complex_copy
-                view_as_real view_as_real_copy
+                cdouble cfloat chalf complex complex128 complex32
+                complex64 eig fft istft polar stft view_as_complex
+                view_as_complex_copy view_as_real_copy
             """,
-            "autocalc.Tensor": """
-                angle cdouble cfloat chalf conj conj_physical
-                conj_physical_ eig imag is_conj is_neg isreal istft real
-                resolve_conj resolve_neg stft
-            """,
+            "autocalc.Tensor": "cdouble cfloat chalf eig istft stft",
             "autocalc.linalg": "eig eigvals",
         },
     ),
@@ -46,20 +40,20 @@ GROUPS = (
         {
             "autocalc": """
                 ccol_indices_copy col_indices_copy crow_indices_copy
-                dsmm hsmm hspmm indices_copy jagged layout masked nested
+                dsmm hsmm hspmm indices_copy jagged masked nested
                 resize_as_sparse_ row_indices_copy saddmm smm sparse
                 sparse_bsc sparse_bsc_tensor sparse_bsr
                 sparse_bsr_tensor sparse_compressed_tensor sparse_coo
                 sparse_coo_tensor sparse_csc sparse_csc_tensor
-                sparse_csr sparse_csr_tensor spmm sspaddmm strided
+                sparse_csr sparse_csr_tensor spmm sspaddmm
                 values_copy
             """,
             "autocalc.Tensor": """
                 ccol_indices coalesce col_indices crow_indices dense_dim
-                indices is_coalesced is_mkldnn is_sparse_csr layout
+                indices is_coalesced
                 resize_as_sparse_ row_indices smm sparse_dim sparse_mask
                 sparse_resize_ sparse_resize_and_clear_ sspaddmm
-                to_dense to_mkldnn to_padded_tensor to_sparse
+                to_mkldnn to_padded_tensor to_sparse
                 to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc
                 to_sparse_csr values
             """,
@@ -122,7 +116,7 @@ GROUPS = (
                 float8_e5m2 float8_e5m2fnuz float8_e8m0fnu int1 int2
                 int3 int4 int5 int6 int7 uint1 uint16 uint2 uint3 uint32
                 uint4 uint5 uint6 uint64 uint7
-            """,
+            """
         },
     ),
     Group(
@@ -132,7 +126,11 @@ GROUPS = (
         "use Python's `if` and `while`, a dimension for the batch, and "
         "`ac.autograd.functional`",
         {
-            "autocalc": "cond func vmap while_loop",
+            "autocalc": "cond vmap while_loop",
+            "autocalc.func": """
+                debug_unwrap functionalize grad grad_and_value hessian jacfwd
+                jacrev jvp linearize stack_module_state vjp vmap
+            """,
         },
     ),
     Group(
@@ -169,19 +167,18 @@ GROUPS = (
         },
     ),
     Group(
-        "autocast",
-        "no operator changes the precision on its own",
-        "convert tensors and modules with `.to(dtype)`",
+        "switches of autocast",
+        "the context `autocast` alone sets the precision",
+        'use `with ac.autocast("cpu"):`',
         {
             "autocalc": """
                 autocast_decrement_nesting autocast_increment_nesting
-                clear_autocast_cache get_autocast_cpu_dtype
-                get_autocast_dtype is_autocast_cache_enabled
-                is_autocast_cpu_enabled is_autocast_enabled
+                clear_autocast_cache
+                is_autocast_cache_enabled
                 set_autocast_cache_enabled set_autocast_cpu_dtype
                 set_autocast_cpu_enabled set_autocast_dtype
                 set_autocast_enabled
-            """,
+            """
         },
     ),
     Group(
@@ -193,21 +190,21 @@ GROUPS = (
                 BFloat16Storage BoolStorage ByteStorage CharStorage
                 DoubleStorage FloatStorage HalfStorage IntStorage
                 LongStorage ShortStorage Storage StorageBase
-                TypedStorage UntypedStorage as_strided_ empty_permuted
+                as_strided_ empty_permuted
                 empty_strided from_file is_storage resize_as_
             """,
             "autocalc.Tensor": """
                 as_strided_ const_data_ptr dim_order is_set_to
-                new_empty_strided resize_ resize_as_ set_ storage
+                new_empty_strided resize_ resize_as_ set_
                 storage_type
-                untyped_storage
             """,
         },
     ),
     Group(
         "scripts, traces and compiled programs",
-        "nothing is scripted, traced or compiled: a program runs as it is written",
-        "call the function or the module itself",
+        "nothing is scripted or traced: a program runs as it is written",
+        "call the function or the module itself; ac.compile replays a step without "
+        "the interpreter, and ac.onnx.export writes a model for other programs",
         {
             "autocalc": """
                 AVG AggregationType AliasDb AnyType Argument
@@ -261,29 +258,27 @@ GROUPS = (
                 batch_norm_backward_reduce batch_norm_elemt
                 batch_norm_gather_stats
                 batch_norm_gather_stats_with_counts batch_norm_stats
-                batch_norm_update_stats channels_last_3d classproperty
+                batch_norm_update_stats classproperty
                 compiled_with_cxx11_abi constant_pad_nd conv_tbc
                 convolution dropout_ embedding_renorm_ feature_dropout
-                feature_dropout_ get_deterministic_debug_mode get_device
+                feature_dropout_ get_device
                 get_file_path grid_sampler grid_sampler_2d
                 grid_sampler_3d gru gru_cell has_lapack has_mkl
                 has_openmp has_spectral hash_tensor init_num_threads
-                is_deterministic_algorithms_warn_only_enabled
-                is_inference is_inference_mode_enabled
+                is_inference
                 is_warn_always_enabled
                 legacy_contiguous_format lstm lstm_cell
-                max_pool1d_with_indices memory_format native_batch_norm
+                max_pool1d_with_indices native_batch_norm
                 native_channel_shuffle native_dropout native_group_norm
                 native_layer_norm native_norm nonzero_static
                 norm_except_dim prepare_multiprocessing_environment
                 range rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
-                segment_reduce set_deterministic_debug_mode
-                set_flush_denormal set_warn_always slice_inverse
-                thread_safe_generator typename unsafe_chunk unsafe_split
+                segment_reduce set_flush_denormal set_warn_always slice_inverse
+                thread_safe_generator unsafe_chunk unsafe_split
                 unsafe_split_with_sizes
             """,
             "autocalc.Tensor": """
-                apply_ as_subclass grad_dtype hash_tensor index map2_ map_
+                apply_ grad_dtype hash_tensor index map2_ map_
                 module_load name nonzero_static output_nr reinforce
                 slice_inverse unsafe_chunk unsafe_split
                 unsafe_split_with_sizes
@@ -305,12 +300,21 @@ GROUPS = (
             """,
             "autocalc.nn.utils": """
                 convert_conv2d_weight_memory_format
-                convert_conv3d_weight_memory_format stateless
+                convert_conv3d_weight_memory_format
+            """,
+            "autocalc.utils.checkpoint": """
+                CheckpointPolicy create_selective_checkpoint_contexts
             """,
             "autocalc.optim": "swap_in_optimizer_params_and_state",
             "autocalc.linalg": "common_notes",
             "autocalc.data": "argument_validation",
-            "autocalc.autograd": "NestedIOFunction grad_mode variable",
+            "autocalc.utils.data.dataloader": """
+                _BaseDataLoaderIter _InfiniteConstantSampler
+                _MultiProcessingDataLoaderIter
+            """,
+            "autocalc.amp.autocast_mode": "_cast",
+            "autocalc.amp.grad_scaler": "OptState",
+            "autocalc.autograd": "NestedIOFunction variable",
         },
     ),
     Group(
@@ -331,29 +335,21 @@ GROUPS = (
         "",
         {
             "autocalc": """
-                cholesky frobenius_norm geqrf lobpcg lstsq lu lu_solve
-                lu_unpack matrix_rank nuclear_norm orgqr ormqr
-                pca_lowrank qr solve svd svd_lowrank symeig to_dlpack
-                triangular_solve
+                frobenius_norm geqrf lobpcg lstsq matrix_rank
+                nuclear_norm orgqr ormqr solve symeig to_dlpack
             """,
             "autocalc.Tensor": """
-                cholesky geqrf lstsq lu lu_solve orgqr ormqr qr
-                resize resize_as solve svd symeig triangular_solve
-                volatile
+                geqrf lstsq orgqr ormqr
+                resize resize_as solve symeig volatile
             """,
             "autocalc.nn": "Container CrossMapLRN2d NLLLoss2d",
         },
     ),
     Group(
-        "factors with pivots",
-        "factors with pivots stay inside the functions that are made of them",
-        "ac.linalg.solve, inv or det",
-        {
-            "autocalc.linalg": """
-                ldl_factor ldl_factor_ex ldl_solve lu lu_factor lu_factor_ex
-                lu_solve
-            """,
-        },
+        "factors of symmetric matrices with pivots",
+        "there are no factors L D L' of symmetric matrices",
+        "ac.linalg.lu_factor, cholesky or eigh",
+        {"autocalc.linalg": "ldl_factor ldl_factor_ex ldl_solve"},
     ),
     Group(
         "special functions without gradients",
@@ -373,7 +369,7 @@ GROUPS = (
                 shifted_chebyshev_polynomial_u
                 shifted_chebyshev_polynomial_v
                 shifted_chebyshev_polynomial_w spherical_bessel_j0
-            """,
+            """
         },
     ),
     Group(
@@ -386,7 +382,62 @@ GROUPS = (
                 functional_datapipe guaranteed_datapipes_determinism
                 non_deterministic runtime_validation
                 runtime_validation_disabled
+            """
+        },
+    ),
+    Group(
+        "what belongs to one GPU",
+        "streams, graphs and counters of a GPU belong to its kernel package",
+        "leave the call out where torch.cuda.is_available() is False",
+        {
+            "autocalc.cuda": """
+                CUDAGraph ExternalStream FloatTensor DoubleTensor HalfTensor
+                BFloat16Tensor LongTensor IntTensor ByteTensor BoolTensor
+                OutOfMemoryError Stream StreamContext current_stream default_stream
+                device device_of get_arch_list get_device_capability get_device_name
+                get_device_properties graph ipc_collect is_current_stream_capturing
+                nvtx random set_stream sparse stream utilization
             """,
+            "autocalc.accelerator": "current_device_index set_device_index",
+            "autocalc.backends.cuda": """
+                SDPAParams can_use_efficient_attention can_use_flash_attention
+                preferred_linalg_library
+            """,
+            "autocalc.backends.mps": "is_macos_or_newer",
+        },
+    ),
+    Group(
+        "PyTorch's profiler",
+        "another profiler is there, which measures kernels of a CPU",
+        "ac.profiler.profile",
+        {
+            "autocalc.profiler": """
+                ProfilerAction schedule tensorboard_trace_handler
+            """
+        },
+    ),
+    Group(
+        "PyTorch's ONNX exporter",
+        "models are written by what they do, with ONNX's current operators",
+        "ac.onnx.export",
+        {
+            "autocalc.onnx": """
+                ExportOptions ONNXProgram OperatorExportTypes TrainingMode
+                dynamo_export register_custom_op_symbolic symbolic_helper
+                symbolic_opset9 symbolic_opset12 unregister_custom_op_symbolic
+            """
+        },
+    ),
+    Group(
+        "parts of models in several processes",
+        "each process has the whole model and a share of the data",
+        "ac.nn.parallel.DistributedDataParallel",
+        {
+            "autocalc.distributed": """
+                DeviceMesh FileStore HashStore P2POp PrefixStore Store TCPStore
+                all_to_all all_to_all_single batch_isend_irecv init_device_mesh
+                monitored_barrier
+            """
         },
     ),
 )

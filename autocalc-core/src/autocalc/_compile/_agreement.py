@@ -7,12 +7,12 @@ state, and a value that changes from call to call shows as a difference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from autocalc._compile._guards import Inside
+from autocalc._compile._settings import fixed_attributes
 from autocalc._compile._trace import (
     Argument,
     Constant,
@@ -22,6 +22,7 @@ from autocalc._compile._trace import (
     Owned,
     Trace,
 )
+from autocalc._compile._tracked import Formula
 from autocalc._program._form import Instruction
 from autocalc._program._views import Operand, View
 
@@ -30,11 +31,7 @@ class Link(NamedTuple):
     """The source of a number, and how what is linked is computed of it."""
 
     source: Any
-    formula: Callable[[float], Any] | None = None
-
-    def of(self, number: Any) -> Any:
-        """Return the linked value for a value of the number."""
-        return number if self.formula is None else self.formula(number)
+    of: Formula
 
 
 #: By slot of the second recording: the number that it holds.
@@ -55,9 +52,11 @@ def compare(first: Trace, second: Trace) -> tuple[str, Links]:
             return _unequal(a, b), {}
     results = numbers[0].result(), numbers[1].result()
     links: Links = {}
+    if len(numbers[0].order) != len(numbers[1].order):
+        return "the function returns different things from call to call", {}
     for slot, other in zip(numbers[0].order, numbers[1].order, strict=True):
         what = numbers[0].role(slot), numbers[1].role(other)
-        if what[0] == what[1]:
+        if what[0] == what[1] and not is_followed(second, other):
             continue
         found = link(first, slot, second, other)
         if found is None:
@@ -68,42 +67,40 @@ def compare(first: Trace, second: Trace) -> tuple[str, Links]:
     return "", links
 
 
-def link(first: Trace, slot: int, second: Trace, other: int) -> Link | None:
-    """Return the number that is a constant in both recordings, or that makes it one.
+def is_followed(trace: Trace, slot: int) -> bool:
+    """Return whether a slot is computed of a number that varies."""
+    binding = trace.bindings.get(slot)
+    return isinstance(binding, Constant) and any(
+        span.formula_of(binding.array) is not None for span in trace.spans.values()
+    )
 
-    The second recording has followed it: what Python decides by it is known.
+
+def link(first: Trace, slot: int, second: Trace, other: int) -> Link | None:
+    """Return the number that a constant is computed of in the second recording.
+
+    That has followed it: what Python decides by it is known.  In the first recording
+    the same formula gives the constant.
     """
     held = first.bindings.get(slot), second.bindings.get(other)
     if not all(isinstance(b, Constant) and b.array.ndim == 0 for b in held):
         return None
+    now: Any = held[1]
     for source, span in second.spans.items():
-        value = second.numbers.get(source)
-        before = first.numbers.get(source)
-        if value is None or before is None or before == value:
+        formula, before = span.formula_of(now.array), first.numbers.get(source)
+        if formula is None and span.is_pinned and _holds(now, span.value):
+            formula = _same  # for this value alone, as of ``int(t)``
+        if formula is None or before is None:
             continue
-        links = [Link(source), *(Link(source, formula) for formula in span.formulas)]
-        found = [x for x in links if _agrees(x, held, (before, value))]
-        if found and _are_one(found, before, value):
-            return found[0]
+        try:
+            if _holds(held[0], formula(before)):
+                return Link(source, formula)
+        except (ArithmeticError, ValueError):  # it has no value there
+            return None
     return None
 
 
-def _agrees(link: Link, held: Sequence[Any], numbers: Sequence[Any]) -> bool:
-    """Return whether a link explains two constants by two numbers."""
-    pairs = zip(held, numbers, strict=True)
-    return all(_holds(binding, link.of(number)) for binding, number in pairs)
-
-
-def _are_one(links: Sequence[Link], before: float, value: float) -> bool:
-    """Return whether formulas that explain the same agree elsewhere, too."""
-    if links[0].formula is None or len(links) == 1:
-        return True
-    try:
-        probes = [before + (value - before) * t for t in (0.37, 1.73, -0.61)]
-        first, *others = [[link.of(probe) for probe in probes] for link in links]
-    except ArithmeticError:
-        return False
-    return all(np.allclose(first, other, equal_nan=True) for other in others)
+def _same(t: Any) -> Any:
+    return t
 
 
 def _holds(binding: Any, number: Any) -> bool:
@@ -193,7 +190,7 @@ class Numbers:
         """Return an instruction with its slots numbered."""
         outputs = tuple(map(self.operand, i.outputs))
         inputs = tuple(map(self.operand, i.inputs))
-        done = i.attributes if i.callback is None else i.callback.key()
+        done = fixed_attributes(i) if i.callback is None else i.callback.key()
         return i.name, i.chosen, outputs, inputs, done
 
     def calls(self) -> tuple[Any, ...]:
@@ -247,4 +244,5 @@ class Numbers:
         """Return the result in a form that can be compared."""
         leaves = [self._leaf(leaf) for leaf in self.trace.leaves]
         gradients = [(id(leaf), self.view(v)) for leaf, v in self.trace.gradients]
-        return self.trace.nesting, leaves, sorted(gradients, key=lambda g: g[0])
+        nesting = self.trace.nesting, self.trace.order
+        return nesting, leaves, sorted(gradients, key=lambda g: g[0])

@@ -7,8 +7,11 @@ its kernels uses.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+from weakref import ref
 
+from autocalc._compile._guards import Drawn
 from autocalc._compile._signature import Signature
 from autocalc._compile._together import Together
 from autocalc._graph._node import Leaf
@@ -33,15 +36,15 @@ class Asked:
     def __init__(self, tensor: Tensor, had_gradient: bool | None) -> None:
         self.what = f"a tensor of shape {tuple(tensor._array.shape)}"
         self.source = id(tensor), "asked"
-        self._tensor, self._edge = tensor, tensor._edge
-        self._layout = tensor._array.shape, tensor._array.dtype
+        self.tensor, self._edge = tensor, tensor._edge
+        self._layout = _layout(tensor._array)
         self._had_gradient = had_gradient
 
     def holds(self) -> bool:
         """Return whether it is as it was."""
-        tensor = self._tensor
-        array, edge = tensor._array, tensor._edge
-        if edge is not self._edge or (array.shape, array.dtype) != self._layout:
+        tensor = self.tensor
+        edge = tensor._edge
+        if edge is not self._edge or _layout(tensor._array) != self._layout:
             return False
         had = self._had_gradient
         return had is None or (getattr(edge, "grad", None) is not None) == had
@@ -52,8 +55,12 @@ class Asked:
         return False
 
 
+def _layout(array: Any) -> tuple[Any, ...]:
+    return array.shape, array.strides, array.dtype
+
+
 def asked_guards(
-    asked: dict[int, tuple[Tensor, bool]],
+    asked: dict[int, tuple[Tensor, bool, Any]],
     memory: Memory,
     call: Signature,
     before: set[Leaf],
@@ -65,7 +72,7 @@ def asked_guards(
     """
     arguments = {id(x) for x in call.tensors if x._edge is None}
     guards = []
-    for tensor, grad in asked.values():
+    for tensor, grad, _ in asked.values():
         edge: Any = tensor._edge
         is_old = edge is None or edge.__class__ is Leaf
         if is_old and id(tensor) not in arguments and not memory.is_made(tensor._array):
@@ -73,3 +80,24 @@ def asked_guards(
             guards.append(Asked(tensor, edge in before if is_asked else None))
     asked.clear()
     return guards
+
+
+def switched(
+    asked: dict[int, tuple[Tensor, bool, Any]], memory: Memory, call: Signature
+) -> Iterator[Drawn]:
+    """Yield tensors that the function has let require a gradient, or no longer.
+
+    A tensor that nothing else holds was made by the function, and is forgotten.
+    """
+    arguments = {id(x) for x in call.tensors}
+    for key in list(asked):
+        tensor, grad, edge = asked.pop(key)
+        alive = ref(tensor)
+        del tensor
+        if (still := alive()) is None:
+            continue
+        asked[key] = still, grad, edge
+        leaves = {edge.__class__, still._edge.__class__} == {type(None), Leaf}
+        if leaves and key not in arguments and not memory.is_made(still._array):
+            shape = tuple(still._array.shape)
+            yield Drawn(f"requires_grad of a tensor of shape {shape}", None)

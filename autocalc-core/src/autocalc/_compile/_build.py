@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._compile._motion import Motion, most_bytes
 from autocalc._compile._moving import Number, moving_instruction
 from autocalc._compile._prologue import is_exported
+from autocalc._compile._settings import reading
 from autocalc._compile._trace import Constant, Gradient, NewLeaf, Owned, Trace
 from autocalc._program._form import Program
 
@@ -35,6 +36,8 @@ def build(
     results |= {slot for slot in returned if slots[slot].made}
     made = {index for index in used if slots[index].made}
     instructions = list(trace.instructions)
+    for i in trace.again:
+        instructions[i] = reading(instructions[i])
     sizes = {index: slots[index].nbytes for index in used}
     if motion is not None and number is not None:
         for i, moves in motion.calls.items():

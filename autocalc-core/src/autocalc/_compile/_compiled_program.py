@@ -13,7 +13,7 @@ from autocalc._compile._affine import at
 from autocalc._compile._agreement import Links
 from autocalc._compile._build import build
 from autocalc._compile._check import State
-from autocalc._compile._guards import Elements, equal
+from autocalc._compile._guards import Elements, equal, leave_out
 from autocalc._compile._motion import Motion
 from autocalc._compile._moving import Number
 from autocalc._compile._passes import optimize
@@ -60,6 +60,8 @@ class CompiledProgram:
         self._motion = None if motion is None else _Mover(motion, trace)
         given = linked if motion is None else linked | {motion.source}
         guards = [g for g in trace.guards if g.source not in linked]
+        for settings in trace.again.values():
+            leave_out(guards, settings.keys)
         self._together = Together()
         captured = frozenset(source for source in linked if isinstance(source, tuple))
         alone = []
@@ -83,6 +85,11 @@ class CompiledProgram:
             for source, span in trace.spans.items()
             if source in linked
         ]
+        self._deciding = [
+            (source, span)
+            for source, span in trace.spans.items()
+            if source in given and span.decisions
+        ]
         self._classes = {source: value.__class__ for source, value in numbers}
         if motion is not None:
             self._ranges.append((motion.source, motion.low, motion.high))
@@ -93,6 +100,7 @@ class CompiledProgram:
         self._hooks = [
             (edge, _hooks(edge)) for _, edge in self._edges if edge.__class__ is Leaf
         ]
+        self._aliases = [(tensor, tensor._array) for tensor in trace.aliases]
         self._watch_edges()
         self._together.close()
         self._generators = recording.generators
@@ -147,6 +155,7 @@ class CompiledProgram:
         """Let the group compare edges, and hooks."""
         group = self._together
         group.slots += [(tensor, "_edge", edge) for tensor, edge in self._edges]
+        group.slots += [(tensor, "_array", array) for tensor, array in self._aliases]
         for leaf, _ in self._hooks:
             for name in ("hooks", "accumulated"):
                 called = getattr(leaf, name)
@@ -164,6 +173,9 @@ class CompiledProgram:
             low <= (now := self._number(source, numbers)) <= high
             and (low < high or _sign(now) == _sign(low))
             for source, low, high in self._ranges
+        ) and all(
+            span.answers_alike(self._number(source, numbers))
+            for source, span in self._deciding
         )
 
     def _number(self, source: Any, numbers: dict[Any, Any]) -> Any:
@@ -177,6 +189,7 @@ class CompiledProgram:
         return (
             all(holds() for holds in self._watched)
             and all(tensor._edge is edge for tensor, edge in self._edges)
+            and all(tensor._array is array for tensor, array in self._aliases)
             and all(_hooks(leaf) == hooks for leaf, hooks in self._hooks)
         )
 
@@ -214,8 +227,7 @@ class CompiledProgram:
         expected = function(*call.args, **call.kwargs)
         worst = state.difference(replayed, expected)
         if worst:
-            message = f"compile: a replay differs from eager code: {worst}"
-            raise CompileError(message)
+            raise CompileError(f"compile: a replay differs from eager code: {worst}")
         return expected
 
 

@@ -78,11 +78,10 @@ def explain(kernel: Any, *args: Any, **options: Any) -> Explanation | CallsExpla
     if isinstance(kernel, Compiled):
         return _explain_compiled(kernel, args, options)
     if not callable(kernel):
-        message = (
+        raise ConfigError(
             f"explain: got a {type(kernel).__name__}; give the name of a kernel, a "
             f"function, a module, or what ac.compile returned."
         )
-        raise ConfigError(message)
     with _as_before(kernel):
         return explain_calls(_name(kernel), lambda: kernel(*args, **options))
 
@@ -112,18 +111,16 @@ def _as_before(what: Any) -> Iterator[None]:
 def _explain_compiled(compiled: Compiled, args: Any, options: Any) -> CallsExplanation:
     name = _name(compiled)
     if args or options:
-        message = (
+        raise ConfigError(
             f"explain: {name} is compiled; its programs are explained without "
             f"arguments: ac.kernels.explain({name})."
         )
-        raise ConfigError(message)
     programs = compiled.programs
     if not programs:
-        message = (
+        raise ConfigError(
             f"explain: {name} has no program yet; call it a few times with the shapes "
             f"in question."
         )
-        raise ConfigError(message)
     found: dict[tuple[str, str, str], KernelUse] = {}
     for program in programs:
         for instruction in program.instructions:

@@ -8,8 +8,10 @@ one, by a number that notes what Python decides by it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import is_
 from typing import Any
 
+import autocalc._compile._computed  # noqa: F401  gives numbers their operators
 from autocalc._compile._guards import Guard
 from autocalc._compile._places import Element, Held, Place
 from autocalc._compile._tracked import Span, Tracked
@@ -44,7 +46,8 @@ class Followed:
             place = next(places)
             return self._changed(place, value, before)
         if value.__class__ is tuple:
-            return tuple([self.argument(one, before, places) for one in value])
+            found = tuple([self.argument(one, before, places) for one in value])
+            return value if all(map(is_, found, value)) else found
         if value.__class__ in (list, dict):
             pairs = value.items() if value.__class__ is dict else enumerate(value)
             for key, one in list(pairs):
@@ -71,6 +74,11 @@ class Followed:
     def _replace(self, place: Place, value: Any, number: Any) -> None:
         place.put(number)
         self._put.append((place, value, number))
+
+    def names(self) -> set[Any]:
+        """Return the names of the attributes and keys that hold followed numbers."""
+        places = [place for place, _, _ in self._put]
+        return {getattr(p, "key", getattr(p, "name", None)) for p in places}
 
     def __enter__(self) -> Followed:
         return self

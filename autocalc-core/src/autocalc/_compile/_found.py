@@ -9,10 +9,10 @@ of containers, and those attributes that the code names anywhere.
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
-from sys import getrefcount
 from threading import local
 from types import (
     CodeType,
@@ -23,26 +23,24 @@ from types import (
     ModuleType,
 )
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
-from autocalc._compile._classes import of_relatives
-from autocalc._compile._functions import Functions, contents
-from autocalc._compile._guards import (
-    PLAIN,
-    AnyGuard,
-    Drawn,
-    Elements,
-    Guard,
-    Inside,
+from autocalc._compile._classes import (
+    absent,
+    methods_of,
+    of_relatives,
+    registered,
+    special_methods,
 )
+from autocalc._compile._functions import Functions, contents
+from autocalc._compile._guards import PLAIN, AnyGuard, Drawn, Elements, Guard, Inside
 from autocalc._compile._objects import (
     CACHED,
     CONTAINERS,
     DRAWS,
-    FIELD,
-    HEAP,
-    PICTURES,
+    LAYOUT,
     dict_of,
     holds_values,
     is_iterator,
@@ -50,7 +48,11 @@ from autocalc._compile._objects import (
     kept_in_class,
     names_in,
     parts_of,
+    picture_for,
+    picture_of_elements,
     picture_of_generator,
+    picture_of_layout,
+    picture_of_names,
     slots_of,
     values_in,
 )
@@ -59,26 +61,33 @@ from autocalc._compile._places import (
     Attribute,
     Element,
     Held,
+    HeldWeakly,
     OfClass,
     Place,
     Variable,
 )
 from autocalc._compile._reads import Path, Reads, reads_of
-from autocalc._compile._whose import is_standard, is_users
+from autocalc._compile._surroundings import settings_of
+from autocalc._compile._weak import keep_weakly, target_of
+from autocalc._compile._whose import is_own, is_standard, is_users
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._tensor import Tensor
 
-_OPAQUE = (*PLAIN, Tensor, Node, Leaf, Output, CodeType, np.dtype, np.generic)
+#: Scalars of NumPy, except those that are views: `np.void`.
+_SCALARS = (np.number, np.bool_, np.datetime64, np.character)
+
+_OPAQUE = (*PLAIN, *_SCALARS, Tensor, Node, Leaf, Output, CodeType, np.dtype)
 
 #: In containers of more elements a number is guarded with the others, and no input.
 MAX_NUMBERS = 256
 
-#: References to an object that only its `Held` has: that one, and the argument of
-#: `getrefcount`.
-_ALONE = 2
-
 _ESCAPES = Path()
 _ESCAPES.escapes = True
+
+#: Attributes that Python keeps of a class, and not in the class's dict.
+_OF_TYPES = frozenset(
+    name for name, kept in vars(type).items() if isinstance(kept, GetSetDescriptorType)
+) | {"__base__", "__basicsize__", "__flags__"}
 
 
 class Found:
@@ -92,12 +101,15 @@ class Found:
         Those that were found on the way.
     is_old
         Whether what is found now was there before the recorded function ran.
+    catches
+        Whether code that runs may go on where an attribute is not there.
     """
 
     def __init__(self) -> None:
         self.guards: list[AnyGuard] = []
         self.functions = Functions()
         self.is_old = True
+        self.catches = False
         self._seen: set[Any] = set()
         self._things: list[Any] = []  # that ids in `_seen` belong to
         self._held: dict[int, Held] = {}
@@ -110,6 +122,10 @@ class Found:
             found = self._held[id(thing)] = Held(thing, self.is_old)
         found.is_old |= self.is_old
         return found
+
+    def hold_weakly(self, thing: Any) -> None:
+        """Let guards hold an object only as long as others do."""
+        self._held.setdefault(id(thing), HeldWeakly(thing, self.is_old))
 
     def first(self, thing: Any, key: Any) -> bool:
         """Return whether this is seen for the first time."""
@@ -128,7 +144,7 @@ class Found:
         self.functions.forget()
         while True:
             held = self._held.items()
-            dead = [key for key, one in held if getrefcount(one.thing) <= _ALONE]
+            dead = [key for key, one in held if one.is_dead()]
             gone = {id(self._held.pop(key)) for key in dead}
             if not gone:
                 return
@@ -140,15 +156,38 @@ class Found:
         self, what: str, value: Any, path: Path, reads: Reads, code: CodeType
     ) -> None:
         """Guard what code finds when it follows a path from a value."""
-        if isinstance(value, _OPAQUE):
+        value = target_of(self, what, value, code)
+        if isinstance(value, Tensor):
+            self.tensor(what, value, path, reads, code)
+        self.surroundings(value, code)
+        if is_opaque(value):
             return
         self.functions.know(value)
         if path.escapes or (path.called and holds_values(value)) or is_open(value):
             self.inside(what, value, reads, code)
+        elif isinstance(value, np.ndarray) and path:
+            self._array(what, value, path, reads, code)
         if isinstance(value, Enum):
             self._key(f"{what}.value", vars(value), "_value_", _ESCAPES, reads, code)
         for name, further in path.items():
             self.attribute(what, value, name, further, reads, code, named=True)
+
+    def surroundings(self, value: Any, code: CodeType) -> None:
+        """Guard the settings of a library which a value obeys."""
+        settings = settings_of(value)
+        if settings is not None and self.first(settings[1], "settings"):
+            library, take = settings
+            what = f"the settings of {library}"
+            self.guards.append(Inside(what, self.held(take), take, code))
+
+    def _array(
+        self, what: str, value: Any, path: Path, reads: Reads, code: CodeType
+    ) -> None:
+        """Guard what code takes of an array by its attributes."""
+        if not path.keys() <= LAYOUT:
+            self.inside(what, value, reads, code)
+        elif self.first(value, "layout"):
+            self.guards.append(Inside(what, self.held(value), picture_of_layout, code))
 
     def inside(
         self,
@@ -163,23 +202,48 @@ class Found:
 
         A container that may be `temporary` is only looked through.
         """
-        if isinstance(value, _OPAQUE) or not self.first(value, (id(reads), temporary)):
+        value = target_of(self, what, value, code)
+        if isinstance(value, Tensor):
+            self.tensor(what, value, _ESCAPES, reads, code)
+        seen = id(reads), temporary, self.catches
+        if is_opaque(value) or not self.first(value, seen):
             return
         self.functions.know(value)
         if isinstance(value, (*CONTAINERS, tuple)):
             self._container(what, value, reads, code, temporary)
         elif isinstance(value, (ModuleType, type)):
-            for name in reads.names | (values_in(value) if reads.dynamic else set()):
-                self.attribute(what, value, name, _ESCAPES, reads, code)
+            self._names_of(what, value, reads, code)
             return
         else:
             if not temporary:
                 self._without_elements(what, value, code)
-            for part in parts_of(value):
-                self.inside(what, part, reads, code)
-            reads.names.update(names_in(value))
+            self._parts(what, value, reads, code)
         if not isinstance(value, (MethodType, functools.partial)):
             self._attributes(what, value, reads, code)
+
+    def _names_of(
+        self, what: str, value: type | ModuleType, reads: Reads, code: CodeType
+    ) -> None:
+        """Guard what code may read of a class or a module."""
+        if isinstance(value, type):
+            registered(self, what, value, code)
+        names = reads.names
+        if reads.dynamic:
+            names = names | values_in(value)
+            self._names(what, value, code)
+        for name in names:
+            self.attribute(what, value, name, _ESCAPES, reads, code)
+
+    def _parts(self, what: str, value: Any, reads: Reads, code: CodeType) -> None:
+        """Guard what an object without elements leads to."""
+        if isinstance(value, functools.partial):
+            for name in ("func", "args", "keywords"):
+                self._kept_in_c(what, value, name, _ESCAPES, reads, code)
+        for part in parts_of(value):
+            if isinstance(value, ref):
+                keep_weakly(self, what, part, code)
+            self.inside(what, part, reads, code)
+        reads.names.update(names_in(value))
 
     def _container(
         self, what: str, value: Any, reads: Reads, code: CodeType, temporary: bool
@@ -187,22 +251,35 @@ class Found:
         of = None
         if not (temporary or isinstance(value, tuple)):
             of = self.elements(what, value, code)
+        if isinstance(value, defaultdict):
+            self._kept_in_c(what, value, "default_factory", _ESCAPES, reads, code)
         inner = {"temporary": temporary}
         if isinstance(value, dict):
             pairs = list(dict.items(value))
             for key, _ in pairs:
-                if not isinstance(key, _OPAQUE):
+                if not is_opaque(key):
                     self.inside(f"a key of {what}", key, reads, code, **inner)
         else:
             pairs = list(enumerate(value))
         may_be_inputs = len(pairs) <= MAX_NUMBERS and isinstance(value, (dict, list))
         for key, one in pairs:
-            if not isinstance(one, PLAIN):
-                if not isinstance(one, _OPAQUE):
+            if not isinstance(one, PLAIN) or is_users(type(one)):
+                if isinstance(one, Tensor) or not is_opaque(one):
                     self.inside(f"{what}[{_name(key)}]", one, reads, code, **inner)
             elif of is not None and isinstance(one, (int, float)) and may_be_inputs:
                 place = Element(self.held(value), key)
                 self.place(f"{what}[{_name(key)}]", place, one, code, of)
+
+    def unchanged(self, what: str, value: Any, code: CodeType) -> None:
+        """Guard that the function leaves containers among its arguments as they are."""
+        if not isinstance(value, (*CONTAINERS, tuple)):
+            return
+        if not isinstance(value, tuple):
+            given = what, self.held(value), picture_of_elements, code
+            self.guards.append(Inside(*given, only_effects=True))
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, one in pairs:
+            self.unchanged(f"{what}[{_name(key)}]", one, code)
 
     def elements(self, what: str, value: Any, code: CodeType | None) -> Elements:
         """Guard the elements of a container."""
@@ -215,7 +292,7 @@ class Found:
 
     def _without_elements(self, what: str, value: Any, code: CodeType) -> None:
         """Guard what an object has inside that is kept in no attribute."""
-        take = next((take for kind, take in PICTURES if isinstance(value, kind)), None)
+        take = picture_for(value)
         if isinstance(value, CACHED):
             self._not_run(value.__wrapped__)
         if take is not None:
@@ -251,20 +328,53 @@ class Found:
         kind = type(value)
         own = dict_of(value)
         self._class(what, value, code)
+        if is_users(kind) and not is_own(kind):
+            special_methods(self, kind, code)
+            for name in reads.names & {"__name__", "__qualname__"}:
+                place = Attribute(self.held(kind), name)
+                self.place(f"{what}.{name}", place, getattr(kind, name), code)
         names = set(reads.names)
         if isinstance(own, dict):
             library = is_standard(value) and isinstance(
                 value, (Mapping, Sequence, AbstractSet)
             )
-            if library or (reads.dynamic and is_users(kind)):
+            if library or (reads.dynamic and not is_own(kind)):
                 self.elements(f"the attributes of {what}", own, code)
                 names |= {name for name in own if isinstance(name, str)}
+                for name, one in list(own.items()):  # a property may hide it
+                    self.inside(f"{what}.{name}", one, reads, code)
         if reads.dynamic:
             names |= {name for base in kind.__mro__ for name in slots_of(base)}
+            if not isinstance(value, (ModuleType, FunctionType)):
+                names |= values_in(kind)
+                self._names(f"the class of {what}", kind, code)
         for name in names:
             self.attribute(what, value, name, _ESCAPES, reads, code)
 
+    def _names(self, what: str, value: type | ModuleType, code: CodeType) -> None:
+        """Guard which names a class or module has."""
+        if self.first(value, "names"):
+            self.guards.append(Inside(what, self.held(value), picture_of_names, code))
+
     # ---- attributes ----------------------------------------------------------------
+
+    def tensor(
+        self, what: str, value: Tensor, path: Path, reads: Reads, code: CodeType
+    ) -> None:
+        """Guard the attributes of a tensor that are the user's own."""
+        own = vars(value)
+        named = {name for name in path if not hasattr(type(value), name)}
+        further = {name for name in own if reads.dynamic or name in reads.names}
+        if reads.tests:
+            further |= {x for x in reads.constants if not hasattr(type(value), x)}
+        for name in named | (further if path.escapes else set()):
+            on = path.get(name, _ESCAPES)
+            self.key(f"{what}.{name}", own, name, on, reads, code)
+        for name in path.keys() - named:  # a method that the user has put there
+            base, method = kept_in_class(type(value), name)
+            if isinstance(method, FunctionType) and is_users(method):
+                place = OfClass(self.held(base), name)
+                self.place(f"{what}.{name}", place, method, code)
 
     def _class(self, what: str, value: Any, code: CodeType) -> None:
         """Guard the class of an object, if it may be another one."""
@@ -272,6 +382,12 @@ class Found:
         if is_users(kind) and not isinstance(value, type):
             place = Attribute(self.held(value), "__class__")
             self.place(f"the class of {what}", place, kind, code)
+            own = dict_of(value)
+            if own is not None:
+                place = Attribute(self.held(value), "__dict__")
+                self.place(f"the attributes of {what}", place, own, code)
+            bases = Attribute(self.held(kind), "__mro__")
+            self.place(f"the bases of {kind.__name__}", bases, kind.__mro__, code)
             self.functions.know_methods(kind)
 
     def attribute(
@@ -291,7 +407,8 @@ class Found:
         """
         label = f"{what}.{name}"
         if isinstance(value, ModuleType):
-            self._key(label, vars(value), name, path, reads, code)
+            may_lack = named or path.tested or reads.tests or self.catches
+            self._of_module(what, value, name, path, reads, code, may_lack)
             return
         kind = value if isinstance(value, type) else type(value)
         own = None if kind is value else dict_of(value)
@@ -301,39 +418,49 @@ class Found:
             self.look(label, kind.__members__[name], path, reads, code)
             return
         base, of_class = kept_in_class(kind, name)
-        if isinstance(value, local) and (base is None or name in value.__dict__):
-            now = getattr(value, name, MISSING)  # of this thread
-            self.place(label, Attribute(self.held(value), name), now, code)
-            self.look(label, now, path, reads, code)
+        if _is_kept_in_c(value, base, name):
+            self._kept_in_c(label, value, name, path, reads, code)
             return
+        if base is None and kind is value and is_users(type(value)):
+            absent(self, label, value, None, name, code)
+            kind = type(value)  # an attribute of the metaclass
+            base, of_class = kept_in_class(kind, name)
         is_data = of_class is not MISSING and hasattr(type(of_class), "__set__")
         if isinstance(own, dict) and name in own and not is_data:
             self._key(label, own, name, path, reads, code)
             return
         if not path.is_read:
             return
-        asked = path.tested or (named and hasattr(kind, "__getattr__"))
-        if of_class is MISSING and not (asked or (reads.tests and is_users(kind))):
+        asked = reads.tests or self.catches
+        asked = asked and (is_users(kind) or isinstance(own, dict))
+        if of_class is MISSING and not (named or path.tested or asked):
             return
         if base is not None and not (named or is_users(base)):
+            self._of_python(label, value, name, of_class, path, reads, code)
             return
         if isinstance(own, dict) and not is_data:
             self.place(label, Element(self.held(own), name), MISSING, code)
-        self._absent(label, kind, base, name, code)
+        absent(self, label, kind, base, name, code)
         if base is not None:
             if is_users(base):  # AutoCalc's and Python's own are taken not to change
                 self.place(label, OfClass(self.held(base), name), of_class, code)
             self.from_class(label, value, name, of_class, path, reads, code)
 
-    def _absent(
-        self, label: str, kind: type, base: type | None, name: str, code: CodeType
+    def _of_module(
+        self,
+        what: str,
+        value: ModuleType,
+        name: str,
+        path: Path,
+        reads: Reads,
+        code: CodeType,
+        may_lack: bool,
     ) -> None:
-        """Guard that no class has an attribute that comes before that of `base`."""
-        for one in kind.__mro__:
-            if one is base:
-                return
-            if one.__flags__ & HEAP and is_users(one):
-                self.place(label, OfClass(self.held(one), name), MISSING, code)
+        """Guard an attribute of a Python module; or that it is absent, if it may be."""
+        if name == "__dict__":
+            self.inside(what, value, reads, code)
+        take = self.key if may_lack and is_users(value) else self._key
+        take(f"{what}.{name}", vars(value), name, path, reads, code)
 
     def from_class(
         self,
@@ -347,16 +474,51 @@ class Found:
     ) -> None:
         """Go on from an attribute that a class has, or that one of its slots holds."""
         self.functions.know(of_class)
-        if isinstance(of_class, (property, FunctionType, staticmethod, classmethod)):
+        if isinstance(of_class, (property, staticmethod, classmethod)):
+            function: Any = getattr(of_class, "__func__", None)
+            if isinstance(value, type) and function and not is_users(function):
+                methods_of(self, value, code)
             return
-        if isinstance(value, type) or not hasattr(type(of_class), "__get__"):
-            self.look(label, of_class, path, reads, code)
-        elif isinstance(of_class, MemberDescriptorType):
+        if isinstance(of_class, FunctionType) and not is_users(of_class):
+            return
+        if isinstance(of_class, MemberDescriptorType) and not isinstance(value, type):
             now = getattr(value, name, MISSING)
             self.place(label, Attribute(self.held(value), name), now, code)
             self.look(label, now, path, reads, code)
-        elif isinstance(of_class, (GetSetDescriptorType, FIELD)):
-            self.look(label, getattr(value, name, None), path, reads, code)
+        elif hasattr(type(of_class), "__set__") and not is_users(type(of_class)):
+            self._kept_in_c(label, value, name, path, reads, code)
+        else:
+            self.look(label, of_class, path, reads, code)
+
+    def _of_python(
+        self,
+        label: str,
+        value: Any,
+        name: str,
+        of_class: Any,
+        path: Path,
+        reads: Reads,
+        code: CodeType,
+    ) -> None:
+        """Go on from an attribute of one of Python's objects: an error, a function."""
+        is_one = is_standard(value) and not isinstance(value, (type, MethodType))
+        if is_one and isinstance(of_class, GetSetDescriptorType):
+            self._kept_in_c(label, value, name, path, reads, code)
+
+    def _kept_in_c(
+        self,
+        label: str,
+        value: Any,
+        name: str,
+        path: Path,
+        reads: Reads,
+        code: CodeType,
+    ) -> None:
+        """Go on from an attribute that a class in C keeps, if it is no new object."""
+        now = getattr(value, name, MISSING)
+        if isinstance(now, PLAIN) or getattr(value, name, MISSING) is now:
+            self.place(label, Attribute(self.held(value), name), now, code)
+        self.look(label, now, path, reads, code)
 
     def key(
         self, what: str, where: Any, name: str, path: Path, reads: Reads, code: CodeType
@@ -386,6 +548,20 @@ class Found:
         """Guard the value at a place."""
         if self.first(place.held.thing, (place.source, "")):
             self.guards.append(Guard(what, place, value, code, of))
+
+
+def is_opaque(value: Any) -> bool:
+    """Return whether there is nothing to find in a value: numbers, texts, tensors."""
+    if isinstance(value, PLAIN):
+        return not is_users(type(value))
+    return isinstance(value, _OPAQUE)
+
+
+def _is_kept_in_c(value: Any, base: type | None, name: str) -> bool:
+    """Return whether an attribute is one that Python keeps of a class or a thread."""
+    if isinstance(value, local):
+        return base is None or name in value.__dict__
+    return base is None and isinstance(value, type) and name in _OF_TYPES
 
 
 def _held(guard: AnyGuard) -> Held | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import threading
 import warnings
@@ -16,12 +17,14 @@ from autocalc._compile._guards import Guard, assigned_at
 from autocalc._compile._motion import motion_of
 from autocalc._compile._passes._remaking import is_product
 from autocalc._compile._recorder import StepRecorder
+from autocalc._compile._settings import read_again
 from autocalc._compile._signature import Signature
 from autocalc._compile._trace import Trace, finish, leaves_with_gradients
 from autocalc._compile._tracked import untracked
 from autocalc._compile._watch import FunctionWatch
 from autocalc._dispatch.selection.state import current, recorder
-from autocalc._graph import _lines
+from autocalc._graph import _noticed
+from autocalc._graph._grad_mode import is_grad_enabled, set_grad_enabled
 from autocalc._program._work import work_of
 from autocalc.errors import CompileError, CompileWarning
 
@@ -110,6 +113,21 @@ class Compiled:
             raise AttributeError(name)
         return getattr(self._function, name)
 
+    def _options(self) -> dict[str, Any]:
+        """Return what it was made with, besides the function."""
+        names = ("fallback", "check", "limit", "off")
+        return {name: getattr(self, f"_{name}") for name in names}
+
+    def __reduce__(self) -> Any:
+        """Copy the function and the options; the copy records for itself."""
+        return functools.partial(Compiled, **self._options()), (self._function,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
+        """Copy the function, too: a module that it is may have this among its parts."""
+        new = memo[id(self)] = Compiled.__new__(Compiled)
+        Compiled.__init__(new, copy.deepcopy(self._function, memo), **self._options())
+        return new
+
     def __repr__(self) -> str:
         return f"<compiled {self._name}: {len(self.programs)} programs>"
 
@@ -128,7 +146,7 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Replay the program of this signature, or record it."""
-        if recorder() is not None or _lines.is_tracing():
+        if recorder() is not None or _noticed.listened():
             return self._function(*args, **kwargs)
         call = Signature(args, kwargs)
         with self._lock:
@@ -175,11 +193,9 @@ class Compiled:
     def _record(self, entry: Entry, call: Signature) -> Any:
         """Run the function, recorded; make a program if it did as the last time."""
         empty = current().selection.empty
-        before = set(leaves_with_gradients())
+        had_gradients = set(leaves_with_gradients())
         earlier = [thing for trace in entry.recent for thing in trace.things()]
         recording = StepRecorder(call.tensors, lenient=self._fallback)
-        entry.recordings += 1
-        entry.in_vain += 1
         # 1. Run the function with everything that is recorded and watched around it.
         #    Numbers that have varied are followed, so that comparisons with them are
         #    seen.
@@ -187,19 +203,24 @@ class Compiled:
             args, kwargs = call.followed(entry.numbers, following)
             following.captured(entry.captured)
             spans = following.spans
-            watch = FunctionWatch(recording, self._function, spans)
+            watch = FunctionWatch(recording, self._function, following)
             with recording, watch:
                 result = self._function(*args, **kwargs)
             del args, kwargs
+        entry.recordings += 1  # an error is none
+        entry.in_vain += 1
+        if watch.records is not is_grad_enabled():  # the recording took it back
+            set_grad_enabled(watch.records)
         result = untracked(result)
         entry.numbers, entry.captured = call.numbers, watch.numbers
         # 2. Describe what ran: calls over slots, and what each slot is.
-        trace = finish(recording, call, result, before, watch, spans, earlier)
+        about = had_gradients, watch, spans, earlier
+        trace = finish(recording, call, result, *about)
         if watch.prints and not self._warned:
             self._warned = True
             message = (
-                f"compile: {self._name} prints, which only recordings do; replays are "
-                f"silent. Print outside of it. It prints at {watch.prints[0]}"
+                f"compile: {self._name} prints or writes, which only recordings do; "
+                f"replays are silent. Do so outside of it. It is at {watch.prints[0]}"
             )
             warnings.warn(message, CompileWarning, stacklevel=4)
         # 3. Compare with earlier recordings: why there is no program yet, or numbers
@@ -216,6 +237,8 @@ class Compiled:
         why = recording.failure or why
         too_large = ""
         if not why:
+            before = [other.instructions for other in entry.recent]
+            trace.again = read_again(trace.instructions, before, recording.rewritten)
             made = trace, links, recording, empty, self._off, motion, self._limit
             program = CompiledProgram(*made)
             why = too_large = self._over(program)
@@ -230,7 +253,7 @@ class Compiled:
         trace.memory.let_go()
         entry.recent = [trace, *entry.recent[: MAX_RECENT - 1]]
         given_up = entry.in_vain >= MAX_IN_VAIN or entry.recordings >= MAX_RECORDINGS
-        if recording.failure or too_large or given_up or _lasting(entry, trace):
+        if recording.failure or too_large or given_up or _lasting(entry):
             self._give_up(entry, why)
         return result
 
@@ -294,18 +317,26 @@ def _grew(before: list[Any], now: list[Any]) -> bool:
 #: Appended to the differences between recordings whose numbers differ.
 _ABOUT_NUMBERS = (
     " An integer among the arguments varied. One program holds for many of its values "
-    "where offsets and sizes of operands grow evenly with one such number, and no "
-    "result's shape, nor one that the function asks a tensor for, depends on it."
+    "where offsets and sizes of operands grow evenly with one such number. No result's "
+    "shape may depend on it, nor one that the function asks a tensor for."
 )
 
 
-def _lasting(entry: Entry, trace: Trace) -> bool:
+def _lasting(entry: Entry) -> bool:
     """Return whether what is wrong was wrong in two recordings in a row."""
-    return entry.in_vain >= 3 and bool(trace.effects or trace.stray)
+    if any(getattr(guard, "at_once", False) for guard in entry.recent[0].effects):
+        return True
+    last = entry.recent[:2]
+    return entry.in_vain >= 3 and all(trace.effects or trace.stray for trace in last)
 
 
 def _effect(trace: Trace) -> str:
     guard = trace.effects[0]
+    if getattr(guard, "reads", False):
+        return (
+            f"it reads {guard.what}, which a replay would not. Read it outside, and "
+            f"give what follows from it as an argument.{assigned_at(guard)}"
+        )
     advice = "Keep what changes in tensors, written in place, or change it outside."
     if any(i.callback for i in trace.instructions):
         advice += " What a callback changes, let callbacks alone look at."

@@ -9,6 +9,7 @@ from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any
 
 from autocalc._compile._places import MISSING
+from autocalc._compile._whose import is_users
 from autocalc._graph._frozen import frozen_objects
 
 
@@ -67,7 +68,7 @@ class Functions:
             cells = self._made[id(code)]
         else:
             if not found:
-                self._look_for(code)
+                self._look_for(frame)
                 found = self._alike(frame) or self._known.get(id(code), [])
             cells = {}
             for function in found:
@@ -93,8 +94,16 @@ class Functions:
             )
         ]
 
-    def _look_for(self, code: CodeType) -> None:
-        """Look for the functions of some code among all objects."""
+    def _look_for(self, frame: FrameType) -> None:
+        """Look for the functions of a frame by its names, or else among all objects."""
+        code = frame.f_code
+        self.know(frame.f_globals.get(code.co_name))
+        first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+        kind = first if isinstance(first, type) else type(first)
+        if is_users(kind):
+            self.know_methods(kind)
+        if id(code) in self._known:
+            return
         referrers = [x for x in gc.get_referrers(code) if type(x) is FunctionType]
         if not referrers:
             referrers = [x for x in frozen_objects() if type(x) is FunctionType]

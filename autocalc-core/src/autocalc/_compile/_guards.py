@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Guards: Python values that a recorded function looked at, and what they were.
 
-`_watch.py` finds the values.  A guard holds one of them: the value at a place
-(`Guard`), the elements of a container (`Elements`), what an object without elements and
-attributes has inside (`Inside`), all attributes of one of AutoCalc's own objects
-(`Attributes`).  Most of them can be compared in a group, many at once (`Together`):
-they say so by `join`.
+`_watch.py` finds the values.  There are four kinds of guards:
+
+- `Guard`: the value at a place;
+- `Elements`: the elements of a container;
+- `Inside`: the contents of an object without elements and attributes;
+- `Attributes`: all attributes of an AutoCalc object.
+
+Most of them can be compared in a group, many at once (`Together`): they say so by
+`join`.
 
 Of ``def step(x): return x * beta + cfg.rate * len(cfg.steps)`` the guards are::
 
@@ -94,6 +98,7 @@ class Guard:
 
 def equal(a: Any, b: Any) -> bool:
     """Return whether two plain values are as good as one: 0.0 and -0.0 are not."""
+    a = given(a)
     kind = a.__class__
     if kind not in PLAIN or kind is not b.__class__:
         return False
@@ -118,6 +123,10 @@ class Elements:
         self.linked: frozenset[Any] = frozenset()
         keys, values = _parts(held.thing)
         self._keys, self._copy = keys, list(map(given, values))
+
+    def values(self) -> list[Any]:
+        """Return the elements as they were."""
+        return self._copy
 
     def holds(self) -> bool:
         """Return whether there are the same elements, or equal plain ones."""
@@ -218,7 +227,11 @@ class Inside:
 
 
 class Drawn:
-    """A draw from Python, which no replay would repeat: an effect."""
+    """A draw from Python, which no replay would repeat: an effect.
+
+    `reads`: it changes nothing, and reads what is outside of the program.  `at_once`:
+    even the recording must not be kept.
+    """
 
     is_number = False
     only_effects = True
@@ -229,8 +242,12 @@ class Drawn:
         line: UserLine | None,
         held: Held | None = None,
         code: CodeType | None = None,
+        *,
+        reads: bool = False,
+        at_once: bool = False,
     ) -> None:
-        self.what, self.line, self.code = what, line, code
+        self.what, self.line, self.code, self.reads = what, line, code, reads
+        self.at_once = at_once
         self.held = held
         self.source = "drawn", what
 
@@ -246,25 +263,36 @@ class Attributes:
     same objects; of tensors, the same elements are not enough.
     """
 
-    __slots__ = ("_but", "_copy", "_now", "_tensors", "code", "source", "what")
+    __slots__ = ("_but", "_copy", "_now", "_tensors", "code", "held", "source", "what")
 
     is_number = False
 
-    def __init__(self, thing: Any, but: Iterable[str] = ()) -> None:
+    def __init__(self, held: Held, but: Iterable[str] = ()) -> None:
+        thing = held.thing
         self.source = id(thing)
         self.what = f"an attribute of {type(thing).__name__}"
-        self.code = None
+        self.code, self.held = None, held
         self._now = thing if isinstance(thing, dict) else vars(thing)
         self._but = tuple(but)
         self._copy = {key: given(value) for key, value in self._now.items()}
         values = self._copy.items()
         self._tensors = [(k, v) for k, v in values if isinstance(v, Tensor)]
 
+    def values(self) -> list[Any]:
+        """Return the attributes as they were."""
+        return list(self._copy.values())
+
+    def leave_out(self, keys: Iterable[Any]) -> None:
+        """Compare these keys no longer."""
+        self._but = tuple({*self._but, *keys})
+
     def join(self, group: Together) -> bool:
-        """Let a group compare the attributes, if the values of all matter."""
-        if self._but:
-            return False
-        group.dicts.append((self._now, self._copy))
+        """Let a group compare the attributes that matter."""
+        if not self._but:
+            group.dicts.append((self._now, self._copy))
+            return True
+        for key in self._copy.keys() - set(self._but):
+            group.entries.append((self._now, key, self._copy[key]))
         return True
 
     def holds(self) -> bool:
@@ -283,6 +311,16 @@ class Attributes:
 
 #: What a recording is guarded by.
 AnyGuard = Guard | Elements | Inside | Attributes | Drawn
+
+
+def leave_out(guards: Iterable[Any], settings: Iterable[tuple[int, Any]]) -> None:
+    """Guard settings no longer that the host reads at each replay: (dict's id, key)."""
+    keys: dict[int, list[Any]] = {}
+    for where, key in settings:
+        keys.setdefault(where, []).append(key)
+    for guard in guards:
+        if isinstance(guard, Attributes) and guard.source in keys:
+            guard.leave_out(keys[guard.source])
 
 
 def changed(guards: Iterable[AnyGuard]) -> Iterator[AnyGuard]:

@@ -3,10 +3,11 @@
 
 A step that is given its position t reads ``keys[:, : t + 1]`` and writes
 ``keys[:, t]``: offsets, sizes and strides of its operands are t times something, plus
-something.  Two recordings say what these are, and a third must say the same.  The
-program then holds for those values of t for which Python decides as it did
-(`_tracked.py`), no operand leaves its memory, and no size that moves becomes 0 or 1,
-with which strides mean other things.
+something.  Two recordings say what these are, and a third must say the same.
+
+The program then holds for those values of t for which Python decides as it did
+(`_tracked.py`).  No operand may leave its memory, and no moving size may become 0 or 1,
+for which strides mean other things.
 
 With ``keys`` of shape (4, 64, 8) in float32 and recordings for t = 5, 6 and 7::
 
@@ -14,9 +15,9 @@ With ``keys`` of shape (4, 64, 8) in float32 and recordings for t = 5, 6 and 7::
     keys[:, : t + 1].sum(1)    shape of the operand      (4, t + 1, 8)
     the program holds for      low = 1 (t + 1 >= 2), high = 63 (the memory ends)
 
-The steps: pair the last recording with two earlier ones (`motion_of`); fit each integer
+The steps: pair the last recording with two earlier ones (`motion_of`). Fit each integer
 by a line through two values of t, and require the same line from the other pair
-(`_motion`, `_picture`); then search the bounds of t (`_bound`).
+(`_motion`, `_picture`). Then search the bounds of t (`_bound`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from autocalc._compile._affine import Affine, DifferError, affines, at, fitted, moves
-from autocalc._compile._agreement import Links, Numbers, link
+from autocalc._compile._agreement import Links, Numbers, is_followed, link
 from autocalc._compile._trace import Argument, Constant, Owned, Trace
 from autocalc._dispatch.device.addresses import span
 from autocalc._program._form import Instruction, views_of
@@ -141,6 +142,8 @@ def _picture(source: Any, other: Trace, mine: Numbers) -> tuple[Any, list[_Slot]
     calls = fitted(theirs.calls(), mine.calls(), s, t)
     if theirs.result() != mine.result():
         raise DifferError
+    if len(theirs.order) != len(mine.order):
+        raise DifferError
     pairs = zip(theirs.order, mine.order, strict=True)
     return calls, [_slot(theirs, a, mine, b, (s, t)) for a, b in pairs]
 
@@ -149,7 +152,7 @@ def _slot(
     theirs: Numbers, slot: int, mine: Numbers, own: int, values: tuple[int, int]
 ) -> _Slot:
     before, now = theirs.role(slot), mine.role(own)
-    if before == now:
+    if before == now and not is_followed(mine.trace, own):
         return _Slot()
     # Three ways in which a slot may differ: a temporary grows, a number that the
     # program reads from memory is a formula of t, or a small constant array counts on
@@ -213,6 +216,8 @@ def _bound(motion: Motion, traces: Sequence[Trace], tensors: Sequence[Any]) -> N
     spans = [trace.spans[source] for trace in traces if source in trace.spans]
     seen = [trace.numbers[source] for trace in traces]
     first, most = min(seen), max(seen)
+    if not all(map(last.spans[source].answers_alike, seen)):
+        raise DifferError
     # 1. What Python decided: each recording's span of t within which all its
     #    comparisons have the same outcome. A first recording, before t was known to
     #    vary, has none.

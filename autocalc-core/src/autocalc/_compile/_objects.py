@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import array
 import contextvars
 import functools
 import gc
@@ -12,7 +11,7 @@ import random
 import re
 import threading
 import weakref
-from collections import deque, namedtuple
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from operator import attrgetter, methodcaller
@@ -28,9 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._compile._guards import PLAIN, Same
+from autocalc._compile._guards import Same
 from autocalc._compile._places import MISSING
-from autocalc._compile._whose import is_users
+from autocalc._compile._tracked import given
+from autocalc._compile._whose import is_own, is_users
 
 #: Containers whose elements are compared one by one.
 CONTAINERS = (dict, list, set, deque)
@@ -46,9 +46,6 @@ _VIEWS = (type(_EMPTY.keys()), type(_EMPTY.values()), type(_EMPTY.items()))
 
 #: Of classes whose attributes can be set.
 HEAP = 1 << 9
-
-#: The type of the attributes of named tuples.
-FIELD: Any = type(vars(namedtuple("_Pair", "a b"))["a"])  # noqa: PYI024  for its type
 
 
 def dict_of(value: Any) -> Any:
@@ -66,10 +63,20 @@ def is_open(value: Any) -> bool:
     return isinstance(value, (*CONTAINERS, tuple, Mapping, Sequence, AbstractSet))
 
 
+def may_be_read(value: Any) -> bool:
+    """Return whether Python's library may read something of what it is given."""
+    kind = type(value)
+    if is_users(kind) or issubclass(kind, (*CONTAINERS, tuple)):
+        return True
+    return not is_own(kind) and (dict_of(value) is not None or bool(slots_of(kind)))
+
+
 def holds_values(value: Any) -> bool:
     """Return whether a call of an object, or of its method, uses what it holds."""
     kind = type(value)
-    if is_users(kind) or isinstance(value, (FunctionType, type, ModuleType)):
+    if isinstance(value, FunctionType):
+        return hasattr(value, "registry")  # functools.singledispatch
+    if is_users(kind) or isinstance(value, (type, ModuleType)):
         return False
     return not str(kind.__module__).startswith("autocalc")
 
@@ -89,14 +96,36 @@ def slots_of(kind: type) -> list[str]:
 
 
 def values_in(thing: type | ModuleType) -> set[str]:
-    """Return the names of plain values and containers in a user's class or module."""
-    bases = getattr(thing, "__mro__", (thing,))
+    """Return the names of what a user's class or module keeps, except modules."""
     return {
         name
-        for base in filter(is_users, bases)
-        for name, value in list(vars(base).items())
-        if isinstance(value, (*PLAIN, *CONTAINERS, tuple)) and name[:2] != "__"
+        for kept in _kept_in(thing)
+        for name, value in list(kept.items())
+        if not isinstance(value, ModuleType)
+        and (name[:2] != "__" or name == "__annotations__")
     }
+
+
+def _kept_in(thing: type | ModuleType) -> list[Any]:
+    bases: list[Any] = [thing]
+    if isinstance(thing, type):
+        bases = [*thing.__mro__, *type.mro(type(thing))]
+    return [vars(base) for base in bases if is_users(base)]
+
+
+def picture_of_elements(value: Any) -> Any:
+    """Return the elements of a container, and of tuples in it, to be compared."""
+    parts = (value, value.values()) if isinstance(value, dict) else (value,)
+    return [[_element(one) for one in part] for part in parts]
+
+
+def _element(value: Any) -> Any:
+    return picture_of_elements(value) if type(value) is tuple else Same(given(value))
+
+
+def picture_of_names(thing: type | ModuleType) -> Any:
+    """Return the names that a user's class or module has, to be compared."""
+    return [set(kept) for kept in _kept_in(thing)]
 
 
 def is_iterator(value: Any) -> bool:
@@ -111,21 +140,47 @@ def _users(kind: type) -> set[str]:
     return {name for base in kind.__mro__ if is_users(base) for name in vars(base)}
 
 
+def held_by(value: Any) -> list[Any]:
+    """Return the elements of a container, or the attributes of an object."""
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, (*CONTAINERS, tuple)):
+        return list(value)
+    if isinstance(value, (ModuleType, FunctionType, type)) or is_own(type(value)):
+        return []
+    slots = (name for base in type(value).__mro__ for name in slots_of(base))
+    kept = [getattr(value, name, None) for name in slots]
+    return [*(dict_of(value) or {}).values(), *kept]
+
+
 def parts_of(value: Any) -> list[Any]:
     """Return the parts of a method, a partial function, a view or an iterator."""
     if isinstance(value, (MethodType, BuiltinMethodType)):
         return [value.__self__]
-    if isinstance(value, functools.partial):
-        return [value.func, value.args, value.keywords]
     if isinstance(value, FunctionType):
-        return [value.__defaults__, value.__kwdefaults__]
+        kept = getattr(value, "registry", None)  # functools.singledispatch
+        return [value.__defaults__, value.__kwdefaults__, kept]
+    if isinstance(value, functools.singledispatchmethod):
+        return [value.dispatcher, value.func]
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        return list(value.ravel().tolist())
+    if isinstance(value, contextvars.Context):
+        return list(value.values())
     if isinstance(value, contextvars.ContextVar):
         return [value.get(None)]
+    if isinstance(value, CACHED):
+        return _kept_results(value)
     if isinstance(value, weakref.ref):
         return [value()]
     if isinstance(value, (MappingProxyType, *_VIEWS)) or is_iterator(value):
         return gc.get_referents(value)
     return []
+
+
+def _kept_results(value: Any) -> list[Any]:
+    """Return the results that a function keeps, or the dict in which they are."""
+    own = vars(value)
+    return [x for x in gc.get_referents(value) if x is not own]
 
 
 def names_in(value: Any) -> list[str]:
@@ -141,12 +196,41 @@ def _picture_of_array(value: Any) -> Any:
     return value.shape, value.dtype, value.tobytes()
 
 
+def picture_of_layout(value: Any) -> Any:
+    """Return what is known of an array besides its elements."""
+    return value.shape, value.dtype, value.strides, value.flags.num
+
+
+def _bytes_of(value: Any) -> Any:
+    return memoryview(value).tobytes()
+
+
+def _is_locked(value: Any) -> Any:
+    return value.locked()
+
+
+def _picture_of_context(value: Any) -> Any:
+    return {variable: Same(one) for variable, one in value.items()}
+
+
+def picture_for(value: Any) -> Callable[[Any], Any] | None:
+    """Return the function that takes a snapshot of what an object has inside."""
+    for kind, take in _PICTURES:
+        if isinstance(value, kind):
+            return take
+    try:
+        memoryview(value)
+    except (TypeError, ValueError, BufferError):
+        return None
+    return _bytes_of  # as of bytearrays, of NumPy's records, of what `ctypes` makes
+
+
 def _picture_of_variable(value: Any) -> Any:
     return Same(value.get(MISSING))
 
 
 def _picture_of_reference(value: Any) -> Any:
-    return id(value())
+    return id(weakref.ref.__call__(value))  # of a `WeakMethod`, too
 
 
 def _picture_of_cache(value: Any) -> Any:
@@ -169,11 +253,16 @@ def numpy_state(value: Any = np.random) -> Any:
     return state[1].tobytes(), state[2:]
 
 
-#: Functions that take a snapshot of an object's contents, by its type.
-PICTURES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+_PICTURES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (np.ndarray, _picture_of_array),
-    ((array.array, bytearray, memoryview), bytes),
     (contextvars.ContextVar, _picture_of_variable),
+    (contextvars.Context, _picture_of_context),
     (weakref.ref, _picture_of_reference),
+    (type(threading.Lock()), _is_locked),
     (CACHED, _picture_of_cache),
+)
+
+#: Attributes of an array that do not depend on its elements.
+LAYOUT = frozenset(
+    {"shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides", "flags"}
 )

@@ -3,12 +3,21 @@
 
 from __future__ import annotations
 
+import gc
+from collections import defaultdict
+from sys import getrefcount
 from typing import Any, Protocol
+from weakref import ref
 
 from autocalc._compile._together import Together
 
 #: In a place where there is no value.
 MISSING: Any = type("Missing", (), {"__repr__": lambda _: "nothing"})()
+
+
+#: References to an object that only its `Held` has: that one, and the argument of
+#: `getrefcount`.
+_ALONE = 2
 
 
 class Held:
@@ -21,6 +30,31 @@ class Held:
 
     def __init__(self, thing: Any, is_old: bool) -> None:
         self.thing, self.is_old = thing, is_old
+
+    def is_dead(self) -> bool:
+        """Return whether nothing else refers to the object."""
+        return getrefcount(self.thing) <= _ALONE
+
+
+class HeldWeakly(Held):
+    """The reference to an object that the step finds by a weak reference.
+
+    It is `MISSING` when the object is dead.
+    """
+
+    __slots__ = ("_reference",)
+
+    def __init__(self, thing: Any, is_old: bool) -> None:
+        self._reference, self.is_old = ref(thing), is_old
+
+    @property
+    def thing(self) -> Any:
+        found = self._reference()
+        return MISSING if found is None else found
+
+    def is_dead(self) -> bool:
+        """Return whether the object is gone."""
+        return self._reference() is None
 
 
 class Place(Protocol):
@@ -67,7 +101,7 @@ class Element:
 
     def join(self, group: Together, value: Any) -> bool:
         where = self.held.thing
-        if type(where) is not dict:
+        if type(where) not in {dict, defaultdict}:  # `get` makes no element
             return False
         if value is MISSING:
             group.absent.append((where, self.key))
@@ -123,25 +157,28 @@ class Attribute:
         setattr(self.held.thing, self.name, value)
 
     def join(self, group: Together, value: Any) -> bool:
-        if value is MISSING:
+        if value is MISSING or isinstance(self.held, HeldWeakly):
             return False
         group.attributes.append((self.held.thing, self.name, value))
         return True
 
 
 class Result:
-    """The result of a function without arguments: a setting that is asked for."""
+    """The result of a call without arguments: a setting that is asked for.
 
-    __slots__ = ("held", "source")
+    It is that of a method if there is a name.
+    """
+
+    __slots__ = ("held", "name", "source")
 
     is_writable = False
 
-    def __init__(self, held: Held) -> None:
-        self.held = held
-        self.source = id(held.thing), "()"
+    def __init__(self, held: Held, name: str = "__call__") -> None:
+        self.held, self.name = held, name
+        self.source = id(held.thing), f"{name}()"
 
     def get(self) -> Any:
-        return self.held.thing()
+        return getattr(self.held.thing, self.name)()
 
     def put(self, value: Any) -> None:
         raise NotImplementedError
@@ -169,9 +206,11 @@ class OfClass:
         type.__setattr__(self.held.thing, self.key, value)
 
     def join(self, group: Together, value: Any) -> bool:
-        where = vars(self.held.thing)
+        if isinstance(self.held, HeldWeakly):
+            return False
+        [where] = gc.get_referents(vars(self.held.thing))  # the dict of the class
         if value is MISSING:
             group.absent.append((where, self.key))
-            return True
-        group.keys.append((where, self.key, value))
+        else:
+            group.entries.append((where, self.key, value))
         return True

@@ -27,7 +27,7 @@ def compile(
     mode: str | None = None,
     options: Any = None,
 ) -> Any:
-    """Return a function that records what `model` does, and then only repeats it.
+    """Return a function that records the kernel calls of `model` and replays them.
 
     The first calls run `model` and record its kernel calls.  As soon as two recordings
     agree there is a *program*: a flat list of kernel calls, whose temporaries share one
@@ -108,15 +108,13 @@ def compile(
         raise ArgumentError(message)
     most = None if limit is None else as_int("compile", "limit", limit)
     if most is not None and most < 0:
-        message = f"compile: `limit` is {most}; it must be 0 or more bytes."
-        raise ArgumentError(message)
+        raise ArgumentError(f"compile: `limit` is {most}; it must be 0 or more bytes.")
     names = (off,) if isinstance(off, str) else tuple(off)
     for name in names:
         if name not in PASSES:
-            message = (
+            raise ArgumentError(
                 f"compile: there is no pass {name!r}; there are {_listed(PASSES)}."
             )
-            raise ArgumentError(message)
     if exact:
         names = (*names, *REORDERING)
     del backend, mode, options
@@ -124,10 +122,9 @@ def compile(
     def compiled(function: Any) -> Any:
         if not callable(function):
             kind = type(function).__name__
-            message = (
+            raise DTypeError(
                 f"compile: `model` is a {kind}; it must be a function or a module."
             )
-            raise DTypeError(message)
         if disable or isinstance(function, Compiled):
             return function
         words: dict[str, Any] = {"check": count, "limit": most, "off": names}

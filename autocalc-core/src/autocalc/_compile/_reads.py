@@ -20,8 +20,10 @@ The paths of this function are (e escapes, c is called, t is tested)::
 from __future__ import annotations
 
 import dis
+import re
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from types import CodeType
 from typing import Any
 
@@ -40,11 +42,28 @@ _LOADS = {
     "DELETE_DEREF": "locals",
 }
 
+#: Instructions of operators, and the names of those that have a symbol.
+_OPERATIONS = ("BINARY_", "INPLACE_", "UNARY_")
+_BY_SYMBOL = {
+    "+": "add", "-": "sub", "*": "mul", "@": "matmul", "/": "truediv", "//": "floordiv",
+    "%": "mod", "**": "pow", "&": "and", "|": "or", "^": "xor", "<<": "lshift",
+    ">>": "rshift", "SUBSCR": "getitem", "NEGATIVE": "neg", "NOT": "bool",
+    "TRUE_DIVIDE": "truediv", "FLOOR_DIVIDE": "floordiv", "SUBTRACT": "sub",
+    "MULTIPLY": "mul", "MATRIX_MULTIPLY": "matmul", "MODULO": "mod", "POWER": "pow",
+}  # fmt: skip
+
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR")
 _NAMES = (*_ATTRIBUTES, "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD", "IMPORT_FROM")
 
 #: Functions whose second argument names an attribute.
 _BY_NAME = frozenset({"getattr", "hasattr", "setattr", "delattr"})
+
+#: Instructions that put a value into an object, and what else does so.
+_STORES = frozenset({"STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE"})
+_PUTTING = frozenset(
+    {"add", "append", "appendleft", "extend", "insert", "setattr", "setdefault",
+     "update", "__setattr__", "__setitem__"}
+)  # fmt: skip
 
 #: Names with which code reads attributes that it does not name.
 _DYNAMIC = frozenset(
@@ -89,14 +108,21 @@ class Reads:
     ----------
     globals, locals
         The paths of its roots: `locals` are arguments and enclosing functions'.
-    imports
-        Modules that the code imports itself: names, and levels of relative ones.
+    imports, imports_any
+        Modules that the code imports itself: names, and levels of relative ones; and
+        whether it may import others.
+    operators
+        Special methods of the operators that it uses.
     names
         All attributes that it names, and those of functions inside it.
     tests
         Whether it may ask for an attribute that is not there.
+    catches
+        Whether it goes on after an error, as that an attribute is not there.
     dynamic
         Whether it may read attributes that it does not name.
+    stores
+        Whether it may put values into objects.
     constants
         Its texts.
     """
@@ -105,26 +131,35 @@ class Reads:
         self.globals: dict[str, Path] = {}
         self.locals: dict[str, Path] = {}
         self.imports: list[tuple[str, int]] = []
+        self.imports_any = False
+        self.operators: set[str] = set()
         self.names: set[str] = set()
         self.constants = {x for x in _texts(code.co_consts) if x.isidentifier()}
         self.dynamic = False
         #: Enclosing functions' variables: an inner function that they are handed to
         #: reads them itself, if it runs within the step.
         self._free = frozenset(code.co_freevars)
-        self._scan(_steps(code))
+        steps = _steps(code)
+        self._scan(steps)
         if "super" in self.globals and code.co_argcount:  # it takes it by itself
             self.locals.setdefault(code.co_varnames[0], Path()).escapes = True
         known = self.globals.keys() | self.names
         self.tests = "AttributeError" in known or bool(_BY_NAME & known)
+        self.catches = "suppress" in known or _catches(steps)
         self.dynamic = self.dynamic or bool(_DYNAMIC & known)
+        self.stores = bool(_PUTTING & known) or any(x.opname in _STORES for x in steps)
         for inner in code.co_consts:
             if isinstance(inner, CodeType):
                 reads = reads_of(inner)
                 self.names |= reads.names
                 self.tests |= reads.tests
+                self.catches |= reads.catches
                 self.dynamic |= reads.dynamic
         if self.tests:
             self.names |= self.constants
+        if self.names & {"format", "format_map"}:  # "{0.rate}".format(cfg)
+            texts = "".join(x for x in _texts(code.co_consts) if "{" in x)
+            self.names |= set(re.findall(r"\.([^\W\d]\w*)", texts))
 
     def _scan(self, steps: list[Any]) -> None:
         for i, step in enumerate(steps):
@@ -132,6 +167,8 @@ class Reads:
                 self.names.add(step.argval)
             elif step.opname == "MATCH_CLASS":
                 self.dynamic = True
+            elif step.opname.startswith(_OPERATIONS):
+                self.operators |= _methods_of(step)
             elif step.opname == "IMPORT_NAME":
                 level = steps[i - 2].argval if i > 1 else 0
                 self.imports.append((step.argval, level or 0))
@@ -145,6 +182,8 @@ class Reads:
                 self._follow(root, steps, i)
                 if table == "globals" and names[-1] in _BY_NAME:
                     self._by_name(steps, i + 1)
+                if table == "globals" and names[-1] == "__import__":
+                    self._imported(steps, i + 1)
 
     def _follow(self, path: Path, steps: list[Any], i: int) -> None:
         """Note what is done with the value that a step has loaded."""
@@ -162,6 +201,16 @@ class Reads:
             i += 1
         path.called |= called
         path.escapes |= not called
+
+    def _imported(self, steps: list[Any], i: int) -> None:
+        """Note the module that `__import__` is asked for."""
+        while i < len(steps) and steps[i].opname == "PUSH_NULL":
+            i += 1
+        named = steps[i].argval if steps[i].opname == "LOAD_CONST" else None
+        if isinstance(named, str):
+            self.imports.append((named, 0))
+        else:
+            self.imports_any = True
 
     def _by_name(self, steps: list[Any], i: int) -> None:
         """Note the attribute that `getattr` or one of its like is asked for."""
@@ -183,10 +232,25 @@ class Reads:
         self.dynamic = True
 
 
+def _methods_of(step: Any) -> set[str]:
+    """Return the special methods that an operation may call."""
+    by = step.argrepr if step.opname == "BINARY_OP" else step.opname.split("_", 1)[1]
+    name = _BY_SYMBOL.get(by.rstrip("="), by.lower())
+    return {f"__{name}__", f"__r{name}__", f"__i{name}__"}
+
+
 def _steps(code: CodeType) -> list[Any]:
     """Return the instructions of code; their long arguments are part of them."""
     steps = dis.get_instructions(code)
     return [step for step in steps if step.opname != "EXTENDED_ARG"]
+
+
+def _catches(steps: list[Any]) -> bool:
+    """Return whether code has an ``except``; what ends a ``with`` is none."""
+    names = [step.opname for step in steps]
+    if "CHECK_EXC_MATCH" in names or "JUMP_IF_NOT_EXC_MATCH" in names:
+        return True
+    return ("PUSH_EXC_INFO", "POP_TOP") in pairwise(names)  # of any error
 
 
 def _ends_call(steps: list[Any], i: int) -> bool:
@@ -277,3 +341,7 @@ def reads_of(code: CodeType) -> Reads:
             _known.clear()
         found = _known[code] = Reads(code)
     return found
+
+
+#: Of code that may read any attribute.
+EVERYTHING = reads_of((lambda: vars).__code__)

@@ -3,21 +3,46 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from autocalc._compile._origins import Origins
+from autocalc._compile._host_numbers import numbers_in
+from autocalc._compile._origins import Origin, Origins
+from autocalc._compile._settings import is_setting
 from autocalc._dispatch._callers import UserLine, users_line
 from autocalc._dispatch.engine.eager import pause
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current, enter, leave, recordings
 from autocalc._ops.callback import Callback
-from autocalc._program._form import Instruction
+from autocalc._program._form import Instruction, Settings
 from autocalc._program._recorder import Recorder
 from autocalc._tensor import Tensor
 from autocalc.errors import CompileError
+
+
+class Decision:
+    """A question to AutoCalc's own state, and the answer that a program is for."""
+
+    is_number = False
+    code = None
+
+    def __init__(self, question: Callable[[], bool]) -> None:
+        self.what = "the answer to a question"
+        self.source = id(self), "decided"
+        self._question = question
+        self.answer = question()
+
+    def holds(self) -> bool:
+        """Return whether the answer is the same."""
+        return self._question() == self.answer
+
+    def join(self, group: Any) -> bool:
+        """No group compares it."""
+        del group
+        return False
 
 
 class StepRecorder(Recorder):
@@ -27,8 +52,12 @@ class StepRecorder(Recorder):
     ----------
     refreshed
         Settings that the host reads again at each replay, as (dict's id, key).
+    rewritten
+        Settings that the host changes at each replay.
     generators
         What the function draws from.
+    decisions
+        Answers that AutoCalc's own code has decided by.
     failure
         Why there will be no program, where that is no error (`lenient`).
 
@@ -44,27 +73,31 @@ class StepRecorder(Recorder):
         super().__init__(current().selection)
         self._arguments = {id(x) for x in arguments if x._edge is None}
         self.refreshed: set[tuple[int, Any]] = set()
+        self.rewritten: set[tuple[int, Any]] = set()
         self.generators: list[Any] = []
+        self.decisions: list[Decision] = []
         self.failure = ""
         self._lenient = lenient
         self._origins = Origins()
         self.selection.recorder = self
 
-    @property
-    def is_inside(self) -> bool:
-        """Whether a kernel runs, or the host: what they call is a part of them."""
-        return self._inside
-
     def __enter__(self) -> StepRecorder:
         recordings.append(self)
-        pause(True)
-        self._token = enter(selection=self.selection)
+        self._collects = gc.isenabled()
+        gc.disable()  # so that what it leaves in cycles is young: `strays` collects it
+        pause(recordings, True)
+        autocast = current().autocast
+        if autocast is not None:  # a replay would not make the casts of before
+            autocast = autocast.emptied()
+        self._token = enter(selection=self.selection, autocast=autocast)
         return self
 
     def __exit__(self, *error: object) -> None:
         leave(self._token)
         recordings.remove(self)
-        pause(bool(recordings))
+        pause(recordings, bool(recordings))
+        if self._collects:
+            gc.enable()
 
     def _line(self) -> UserLine | None:
         return self._origins.here()
@@ -72,23 +105,71 @@ class StepRecorder(Recorder):
     def on_host(
         self,
         write: Callable[[], None],
-        arrays: Sequence[Any],
+        arrays: Sequence[Any] = (),
         *,
+        looks: Sequence[Any] = (),
         reads: Sequence[tuple[Any, Any]] = (),
+        writes: Sequence[tuple[Any, Any]] = (),
         draws: Any = None,
     ) -> None:
         """Run Python that fills `arrays` now, and again at this place of each replay.
 
-        `reads` names settings, as (dict, key), that it looks up each time; `draws` is
-        the generator that it draws from.
+        `looks` are arrays whose values it takes.
+        `reads` names settings, as (dict, key), that it looks up each time, `writes`
+        those that it changes; `draws` is the generator that it draws from.
         """
+        if self.inside:
+            write()
+            return
         with self._within():
             write()
         if draws is not None and draws not in self.generators:
             self.generators.append(draws)
-        outputs = tuple(map(self.memory.view, arrays))
+        outputs, inputs = (tuple(map(self.memory.view, x)) for x in (arrays, looks))
         self.refreshed.update((id(where), key) for where, key in reads)
-        self._add(Instruction(None, "", write, None, outputs, (), (), self._line()))
+        self.rewritten.update((id(where), key) for where, key in writes)
+        around = outputs, inputs, (), self._line()
+        self._add(Instruction(None, "", write, None, *around))
+
+    def check(self, check: Callable[..., None], arrays: Sequence[Any]) -> None:
+        """Let a function look at the values of arrays, now and in each replay."""
+        if self.inside:
+            check(*arrays)
+            return
+        with self._within():
+            check(*arrays)
+        around = (), tuple(map(self.memory.view, arrays)), (), self._line()
+        self._add(Instruction(None, "", check, None, *around, fused=("check",)))
+
+    def host_numbers(
+        self,
+        compute: Callable[[], tuple[float, ...]],
+        arrays: Sequence[Any],
+        reads: Sequence[tuple[Any, Any]],
+    ) -> tuple[float, ...]:
+        """Return numbers that the host computes now, and at this place of replays."""
+        if self.inside:
+            return compute()
+        now: list[Any] = []
+
+        def refresh() -> None:
+            now[:] = compute()
+
+        self.on_host(refresh, looks=arrays, reads=reads)
+        return numbers_in(now, self.on_host)
+
+    def rereads(self, settings: Callable[[], tuple[Any, ...]], where: Any) -> None:
+        """Note that the last kernel's attributes are settings, which may change."""
+        if not self.inside:
+            keys = ((id(where), k) for k, x in where.items() if is_setting(x))
+            self.instructions[-1].settings = Settings(settings, frozenset(keys))
+
+    def decided(self, question: Callable[[], bool]) -> bool:
+        """Return an answer that a program is for."""
+        if self.inside:
+            return question()
+        self.decisions.append(Decision(question))
+        return self.decisions[-1].answer
 
     def callback(
         self,
@@ -159,17 +240,27 @@ class StepRecorder(Recorder):
                 slots[view.slot].keep()
         super()._add(instruction)
 
-    def refuse(self, what: str) -> None:
+    def refuse(self, what: str, instead: str = "") -> None:
         """Raise because a value is read, which no replay would do."""
-        if self._inside:  # the host reads it again at each replay
+        if self.inside:  # the host reads it again at each replay
             return
+        instead = instead or (
+            "Return the tensor and read it outside of the compiled function, or in an "
+            "ac.callback, or compile a smaller part"
+        )
         message = (
             f"{what}: a value is read while ac.compile records, and a replay would "
-            f"not read it again. Return the tensor and read it outside of the compiled "
-            f"function, or in an ac.callback, or compile a smaller part. It is read at "
-            f"{users_line()}"
+            f"not read it again. {instead}. It is read{self._by()} at {users_line()}"
         )
         self._fail(message)
+
+    def _by(self) -> str:
+        """Return in words which operator and which module run."""
+        origin = self._line()
+        if not isinstance(origin, Origin):
+            return ""
+        operator = origin.site.operator and f" by {origin.site.operator}"
+        return operator + (origin.module and f" in {origin.module}")
 
     def _fail(self, message: str) -> None:
         if not self._lenient:

@@ -17,6 +17,7 @@ from autocalc._compile._bookkeeping import (
     bookkeeping,
     find,
 )
+from autocalc._compile._index_errors import explained
 from autocalc._compile._layout import layout
 from autocalc._compile._structure import rebuild
 from autocalc._compile._trace import (
@@ -41,7 +42,7 @@ from autocalc._program._form import Program
 from autocalc._program._plan import Plan
 from autocalc._program._views import View
 from autocalc._tensor import Tensor
-from autocalc.errors import CompileError
+from autocalc.errors import CompileError, KernelIndexError
 
 _BYTE = np.dtype(np.uint8)
 _TENSORS = (Argument, Owned, Gradient)
@@ -98,7 +99,7 @@ class Replay:
                 instruction.callback.leaves = [leaf for leaf, _ in trace.gradients]
         make_one = native_executor or PythonExecutor
         executor = make_one(calls_of(program.instructions, places), places)
-        self._nesting = trace.nesting
+        self._nesting, self._order = trace.nesting, trace.order
         followers = list(_followers(program, trace))
         written = list(_written(program, trace))
         leaves = list(map(_leaf, trace.leaves))
@@ -123,6 +124,19 @@ class Replay:
         """
         bound = self._bound
         program = bound.program
+        places, followers = self._placed(tensors)
+        calls = calls_of(program.instructions, places)
+        executor = make_timed(program.instructions, calls, places)
+        results = list(_results(program, bound.gradients, places))
+        around = executor, self._empty, places, followers, results
+        return Bookkeeping(*around, bound.written, bound.leaves)
+
+    def _placed(
+        self, tensors: list[Tensor]
+    ) -> tuple[dict[int, Placement], list[Follower]]:
+        """Return where the program's memory is in a call with these arguments."""
+        bound = self._bound
+        program = bound.program
         places = {s: Placement(bound.arena, o) for s, o in bound.offsets.items()}
         places |= {s: Placement(root, 0) for s, root in bound.fixed.items()}
         followers: list[Follower] = []
@@ -133,15 +147,20 @@ class Replay:
             followers.append(Follower(slot, owner, offset, given))
         for slot in program.results:
             places[slot] = Placement(self._empty((program.sizes[slot],), _BYTE), 0)
-        calls = calls_of(program.instructions, places)
-        executor = make_timed(program.instructions, calls, places)
-        results = list(_results(program, bound.gradients, places))
-        around = executor, self._empty, places, followers, results
-        return Bookkeeping(*around, bound.written, bound.leaves)
+        return places, followers
 
     def holds(self) -> bool:
         """Return whether every tensor still has its recorded place and layout."""
         return self._around.holds()
+
+    def _explained(
+        self, error: KernelIndexError, tensors: list[Tensor]
+    ) -> KernelIndexError:
+        """Return the error of a kernel with the range of its indices."""
+        program, kernel = self._bound.program, error.found[0]
+        found = [one for one in program.instructions if one.name == kernel]
+        places, _ = self._placed(tensors)
+        return explained(error, calls_of(found, places))
 
     def run(self, tensors: list[Tensor]) -> Any:
         """Run the program with these arguments; return what the function returns."""
@@ -149,12 +168,16 @@ class Replay:
             leaves = self._around.run(tensors)
         except CompileError:  # it did not run
             raise
-        except BaseException:
+        except BaseException as error:
             for leaf in self._shared:  # temporaries have overwritten the last ones
                 leaf.grad = None
+            if isinstance(error, KernelIndexError):
+                raise self._explained(error, tensors) from None
             raise
         if self._nesting is None:
             return leaves[0]
+        if self._order is not None:
+            leaves = [leaves[i] for i in self._order]
         return rebuild(self._nesting, iter(leaves).__next__)
 
 

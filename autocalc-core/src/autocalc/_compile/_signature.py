@@ -29,7 +29,7 @@ class Signature:
     key
         Nesting, plain values but numbers, other objects by identity; shapes, dtypes,
         strides and whether a gradient is wanted of tensors; grad mode, the choice of
-        kernels and the default dtype.
+        kernels, the default dtype and autocast.
     numbers
         The numbers among the arguments, by their place.
     held
@@ -48,15 +48,18 @@ class Signature:
         self.numbers: dict[Any, Any] = {}
         self.held: list[Any] = [selection.tables]
         default = id(get_default_dtype())
-        parts: list[Hashable] = [nesting, state.grad, id(selection.tables), default]
+        cast = state.autocast
+        autocast = None if cast is None else (cast.dtype, cast.kept is None)
+        context = state.grad, id(selection.tables), default, autocast
+        parts: list[Hashable] = [nesting, context]
         arrays = []
         for leaf in leaves:
             if isinstance(leaf, Tensor):
                 self.tensors.append(leaf)
                 arrays.append(leaf._array)
-                if leaf._edge is None:
+                if leaf._edge is None and not leaf.__dict__:
                     parts.append(id(leaf.__class__))
-                else:  # a parameter, or something with a history, is one object
+                else:  # with parameters, histories or attributes it is one object
                     parts.append(id(leaf))
                     self.held.append(leaf)
             elif leaf.__class__ is float or leaf.__class__ is int:

@@ -26,6 +26,15 @@ def flatten(value: Any, leaves: list[Any]) -> Any:
     return None
 
 
+def distinct(leaves: list[Any]) -> tuple[list[Any], list[int] | None]:
+    """Return each leaf once, and the number of each; None if none occurs twice."""
+    once = {id(leaf): leaf for leaf in leaves}
+    if len(once) == len(leaves):
+        return leaves, None
+    numbers = {key: number for number, key in enumerate(once)}
+    return list(once.values()), [numbers[id(leaf)] for leaf in leaves]
+
+
 def rebuild(nesting: Any, next_leaf: Callable[[], Any]) -> Any:
     """Return a value nested as `flatten` described, of the leaves in their order."""
     if nesting is None:

@@ -214,10 +214,9 @@ class MemoryReport:
         try:
             from matplotlib.figure import Figure
         except ImportError:
-            message = (
+            raise CompileError(
                 "memory.plot: matplotlib is not installed; install autocalc-core[plot]."
-            )
-            raise CompileError(message) from None
+            ) from None
         figure = Figure(figsize=(9, 5), layout="constrained")
         axes = figure.subplots()
         for slot, (first, last) in self._plan.lives.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain, starmap
-from operator import contains, getitem, is_
+from operator import contains, is_
 from typing import Any
 
 from autocalc._compile._unchanged import Attribute, Copied, Entry, unchanged
@@ -26,8 +26,6 @@ class Together:
         Lists and copies of them.
     attributes
         Objects, names of their attributes, and the values.
-    keys
-        Mappings, keys in them, and the values.
     absent
         Mappings and keys that they do not have.
     """
@@ -38,7 +36,6 @@ class Together:
         self.entries: list[Entry] = []
         self.lists: list[tuple[list[Any], list[Any]]] = []
         self.attributes: list[tuple[Any, str, Any]] = []
-        self.keys: list[tuple[Mapping[str, Any], str, Any]] = []
         self.absent: list[tuple[Mapping[Any, Any], Any]] = []
 
     def close(self) -> None:
@@ -47,9 +44,6 @@ class Together:
         self._things = [thing for thing, _, _ in self.attributes]
         self._names = [name for _, name, _ in self.attributes]
         self._values = [value for _, _, value in self.attributes]
-        self._mappings = [where for where, _, _ in self.keys]
-        self._keys = [key for _, key, _ in self.keys]
-        self._under = [value for _, _, value in self.keys]
         self._lists = [now for now, _ in self.lists]
         self._sizes = list(map(len, self._lists))
         self._elements = [x for _, copy in self.lists for x in copy]
@@ -61,10 +55,9 @@ class Together:
         try:
             return (
                 all(map(is_, map(getattr, self._things, self._names), self._values))
-                and all(map(is_, map(getitem, self._mappings, self._keys), self._under))
                 and not any(starmap(contains, self.absent))
                 and list(map(len, self._lists)) == self._sizes
                 and all(map(is_, chain.from_iterable(self._lists), self._elements))
             )
-        except (AttributeError, KeyError, ValueError):
+        except (AttributeError, ValueError):
             return False

@@ -3,27 +3,31 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
-from sys import getrefcount
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from autocalc._compile._asked import asked_guards
-from autocalc._compile._guards import Inside, changed, is_effect, thing_of
+from autocalc._compile._asked import asked_guards, switched
+from autocalc._compile._guards import (
+    Drawn,
+    Inside,
+    changed,
+    is_effect,
+    leave_out,
+    thing_of,
+)
+from autocalc._compile._owners import find_owners, gradients_in, reached, strays
 from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._signature import Signature
-from autocalc._compile._structure import flatten
+from autocalc._compile._structure import distinct, flatten
 from autocalc._compile._tracked import Span
 from autocalc._compile._watch import FunctionWatch
 from autocalc._dispatch._callers import UserLine
 from autocalc._dispatch.device.addresses import address
-from autocalc._graph._frozen import frozen_objects
 from autocalc._graph._node import Leaf, leaves
-from autocalc._ops._operator.view_tracker import base_of
-from autocalc._program._form import Instruction
+from autocalc._program._form import Instruction, Settings
 from autocalc._program._memory import Memory, Slot
 from autocalc._program._views import View, owner_of
 from autocalc._tensor import Tensor
@@ -120,12 +124,17 @@ class Trace:
         Sources of guards of arrays whose memory the kernels use.
     changed
         Objects that the function changed, and that it may have made.
+    again
+        The settings that each replay reads, by the places of the calls that take them.
+    aliases
+        Tensors that share memory which a kernel uses: it must stay that of all.
     """
 
     instructions: list[Instruction]
     memory: Memory
     bindings: dict[int, Binding]
     nesting: Any
+    order: list[int] | None
     leaves: list[Result]
     gradients: list[tuple[Leaf, View]]
     fresh: list[Leaf]
@@ -139,6 +148,8 @@ class Trace:
     sizes: list[Any]
     shared: set[Any]
     changed: list[Any]
+    again: dict[int, Settings]
+    aliases: list[Tensor]
 
     def things(self) -> list[Any]:
         """Return the objects that it has found, and that live."""
@@ -183,45 +194,65 @@ def finish(
     """
     found: list[Any] = []
     nesting = flatten(result, found)
+    found, order = distinct(found)
     memory = recorder.memory
+    switches = list(switched(watch.asked, memory, call))
     asked = asked_guards(watch.asked, memory, call, before)
     described = [_result(leaf, call, recorder) for leaf in found]
     # Slots in use, and those among them that the function made and that something still
     # holds: state, which outlives the call as results do.
     used = {v.slot for i in recorder.instructions for v in i.views()}
-    used |= {leaf.view.slot for leaf in described if isinstance(leaf, NewLeaf)}
-    alive = _alive(memory, used, described)
-    owners, gradients = _owners(memory, used)
+    returned = {leaf.view.slot for leaf in described if isinstance(leaf, NewLeaf)}
+    used |= returned
+    reach = reached(watch, call, asked)
+    owners = find_owners(recorder, used, reach)
+    gradients = gradients_in(memory, reach)
+    owners.tensors.update((view.slot, leaf) for leaf, view in gradients)
     kept = [(leaf, view) for leaf, view in gradients if memory.slots[view.slot].made]
     explained = {view.slot for _, view in kept}
+    stray = strays(memory, used - returned - explained, owners.tensors)
     # What has changed while the function ran: an effect if it was there before, since
     # no replay would repeat it; else an object that the function made itself.
+    leave_out(watch.guards, recorder.refreshed | recorder.rewritten)
     gone = list(changed(watch.guards))
     effects = [guard for guard in gone if is_effect(guard, earlier)]
+    effects += [*switches, *_attributes(found, described)]
     made = set(map(id, gone)) - set(map(id, effects))
     guards: list[Any] = [g for g in watch.guards if _is_kept(g, made)]
     guards += asked
+    guards += recorder.decisions
     numbers = {guard.source: guard.value for guard in watch.numbers}
-    bindings = _bindings(memory, used, call, owners)
+    bindings = _bindings(memory, used, call, owners.tensors)
     return Trace(
         recorder.instructions,
         memory,
         bindings,
         nesting,
+        order,
         described,
         kept,
         [leaf for leaf, _ in kept if leaf not in before],
         [leaf for leaf in before if leaf.grad is None],
-        [slot for slot in alive if slot.index not in explained],
+        stray,
         guards,
-        watch.registered,
+        watch.own.registered,
         effects,
         {**call.numbers, **numbers},
         spans,
         watch.sizes,
         set(_shared(guards, bindings)),
         [thing_of(guard) for guard in gone],
+        {},
+        owners.shared,
     )
+
+
+def _attributes(results: list[Any], described: list[Any]) -> Iterator[Drawn]:
+    """Yield attributes of results, which tensors of a replay do not have."""
+    for leaf, kind in zip(results, described, strict=True):
+        if isinstance(kind, (NewLeaf, Copied)) and leaf.__dict__:
+            names = ", ".join(map(repr, leaf.__dict__))
+            yield Drawn(f"the attributes {names} of a result", None)
 
 
 def _is_kept(guard: Any, made: set[int]) -> bool:
@@ -250,83 +281,6 @@ def _result(leaf: Any, call: Signature, recorder: StepRecorder) -> Result:
     if slot.kept or (slot.made and slot.index not in recorder.written):
         return Copied(leaf._array.copy())
     return NewLeaf(view)
-
-
-def _alive(memory: Memory, used: set[int], results: list[Any]) -> list[Slot]:
-    """Return slots that the function made and that are held, but not as results."""
-    returned = {leaf.view.slot for leaf in results if isinstance(leaf, NewLeaf)}
-
-    def found() -> list[Slot]:
-        made = (memory.slots[i] for i in used - returned if memory.slots[i].made)
-        return [slot for slot in made if slot.is_held()]
-
-    held = found()
-    for generation in range(3):
-        if not held:
-            return []
-        # Cycles hold memory that is unreachable.  They are young: all generations
-        # take 0.3 s in a process of a million objects.
-        gc.collect(generation)
-        held = found()
-    return held
-
-
-def _owners(
-    memory: Memory, used: set[int]
-) -> tuple[dict[int, Tensor | Leaf], list[tuple[Leaf, View]]]:
-    """Return by slot the tensor or leaf that owns it, and all gradients' views."""
-    slots = {
-        id(slot.array): slot.index for slot in memory.slots if slot.array is not None
-    }
-    # Memory does not know its tensor: all tensors of the process are looked at, frozen
-    # ones (`gc.freeze`) only where memory is left without an owner.
-    owners = _nearest(_tensors_among(gc.get_objects()), slots)
-    found = (memory.slots[index] for index in used - owners.keys())
-    # Read-only ones are AutoCalc's own numbers.
-    unowned = {
-        id(slot.array): slot.index
-        for slot in found
-        if not (slot.made or slot.kept) and slot.array.flags.writeable
-    }
-    if unowned:
-        owners |= _nearest(_tensors_among(frozen_objects()), unowned)
-    gradients = [
-        (leaf, memory.view(leaf.grad._array))
-        for leaf in leaves_with_gradients()
-        if id(owner_of(leaf.grad._array)) in slots
-    ]
-    for leaf, view in gradients:
-        owners[view.slot] = leaf
-    return owners, gradients
-
-
-def _nearest(tensors: list[Tensor], slots: dict[int, int]) -> dict[int, Tensor | Leaf]:
-    """Return by slot the tensor that is nearest to being its owner."""
-    owners: dict[int, Tensor | Leaf] = {}
-    nearest: dict[int, tuple[int, ...]] = {}
-    for x in tensors:
-        index = slots.get(id(owner_of(x._array)))
-        if index is not None and (near := _nearness(x)) > nearest.get(index, ()):
-            owners[index], nearest[index] = x, near
-    return owners
-
-
-def _tensors_among(objects: list[Any]) -> list[Tensor]:
-    # By its type: a dead weak reference's proxy raises when it is asked for a class.
-    return [x for x in objects if issubclass(type(x), Tensor)]
-
-
-def _nearness(x: Tensor) -> tuple[int, ...]:
-    """Return how much a tensor owns its memory: of several the largest one does.
-
-    Views come and go, and the collector's order of them changes: a parameter, or else
-    what is no view, is the same one in each recording.  Views without a history do not
-    know their base, but their arrays are not the one that holds the memory; and what
-    `detach` gives has fewer names than the tensor that it is made of.
-    """
-    array = x._array
-    is_root = owner_of(array) is array
-    return x._edge.__class__ is Leaf, base_of(x) is x, is_root, getrefcount(x)
 
 
 def _bindings(

@@ -5,37 +5,86 @@ A recorded function may slice by a number, ``keys[:, : t + 1]``, and decide by i
 ``if t == 0``.  While it is recorded a number that varies is a `Tracked`: an int whose
 sums with and products by integers are tracked too, and whose comparisons are noted.
 All that is noted is one stretch of values, a `Span`, within which every comparison has
-the same outcome.  Not seen are lists and ranges that the number is an index of.
+the same outcome.  `_picked.py` sees where the number is used as an index.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+#: How a number is computed of the one that varies.
+Formula = Callable[[Any], Any]
+
+
+#: Decisions by what is computed of one number; with more, the number is pinned.
+MAX_DECISIONS = 64
+
 
 class Span:
-    """The values for which Python decides as it did with `value`: `low` to `high`."""
+    """The values for which Python decides as it did with `value`.
 
-    __slots__ = ("closed", "formulas", "high", "low", "value")
+    They are those from `low` to `high` for which all `decisions`, questions to a value,
+    have the same answer.
+    """
+
+    __slots__ = ("_made", "closed", "decisions", "high", "low", "value")
+
+    #: Whether the number is none of a call, but one that the host computes in it.
+    hosted = False
 
     def __init__(self, value: float) -> None:
         self.value = value
         self.low, self.high = -math.inf, math.inf
         self.closed = False
-        self.formulas: list[Callable[[float], Any]] = []
+        self.decisions: list[tuple[Formula, bool]] = []
+        self._made: dict[int, tuple[Any, Formula]] = {}
 
     def keep(self, low: float, high: float) -> None:
         """Leave out the values below `low` and above `high`."""
         if not self.closed:
             self.low, self.high = max(self.low, low), min(self.high, high)
 
+    def decide(self, question: Formula, answer: Any) -> Any:
+        """Leave out the values for which a question has another answer."""
+        if len(self.decisions) >= MAX_DECISIONS:
+            self.pin()
+        elif not self.closed:
+            self.decisions.append((question, answer))
+        return answer
+
+    def answers_alike(self, number: Any) -> bool:
+        """Return whether all questions have the same answers for another value."""
+        try:
+            return all(ask(number) == answer for ask, answer in self.decisions)
+        except (ArithmeticError, ValueError):
+            return False
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether no other value is known to lead to the same."""
+        return bool(self.low == self.high)
+
     def pin(self) -> None:
         """Leave out all others: it is not known what they lead to."""
         self.keep(self.value, self.value)
+
+    def cell(self, formula: Formula, dtype: Any, make: Callable[..., Any]) -> Any:
+        """Return an array of the number that a formula gives, and keep the formula."""
+        array = make(formula(self.value), dtype)
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+        self._made[id(array)] = array, formula
+        return array
+
+    def formula_of(self, array: Any) -> Formula | None:
+        """Return how an array's number is computed, None where it is another's."""
+        _, formula = self._made.get(id(array), (None, None))
+        return formula
 
 
 class Tracked(int):
@@ -49,6 +98,11 @@ class Tracked(int):
         self = super().__new__(cls, slope * span.value + start)
         self._span, self._slope, self._start = span, slope, start
         return self
+
+    def cell(self, dtype: Any, make: Callable[..., Any]) -> Any:
+        """Return it as an array that a replay can fill."""
+        slope, start = self._slope, self._start
+        return self._span.cell(lambda t: slope * t + start, dtype, make)
 
     def _given(self) -> int:
         """Return the number that this one was put in the place of."""
@@ -68,9 +122,9 @@ class Tracked(int):
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Tracked) and other._span is self._span:
             return self._with(self._slope + other._slope, self._start + other._start)
-        if other.__class__ is int:
+        if type(other) is int:
             return self._with(self._slope, self._start + other)
-        return self._pinned() + _pinned(other) if _known(other) else NotImplemented
+        return NotImplemented
 
     __radd__ = __add__
 
@@ -81,27 +135,23 @@ class Tracked(int):
         return self
 
     def __sub__(self, other: Any) -> Any:
-        if isinstance(other, int) and not isinstance(other, bool):
-            return self + -other
-        return self._pinned() - other if _known(other) else NotImplemented
+        return self + -other if type(other) in (int, Tracked) else NotImplemented
 
     def __rsub__(self, other: Any) -> Any:
-        if other.__class__ is int:
-            return -self + other
-        return other - self._pinned() if _known(other) else NotImplemented
+        return -self + other if type(other) is int else NotImplemented
 
     def __mul__(self, other: Any) -> Any:
-        if other.__class__ is int:
+        if type(other) is int:
             return self._with(self._slope * other, self._start * other)
-        return self._pinned() * _pinned(other) if _known(other) else NotImplemented
+        if isinstance(other, (list, tuple, bytes, bytearray)):  # Python repeats it
+            self._span.pin()
+        return NotImplemented
 
     __rmul__ = __mul__
 
     def __divmod__(self, other: Any) -> Any:
-        if not _known(other):
+        if type(other) is not int or other < 1:
             return NotImplemented
-        if other.__class__ is not int or other < 1:
-            return divmod(self._pinned(), _pinned(other))
         quotient = plain(self) // other
         self._keep(quotient * other, quotient * other + other - 1)
         return quotient, self - quotient * other
@@ -133,9 +183,7 @@ class Tracked(int):
         if isinstance(other, np.integer):
             other = int(other)
         if not isinstance(other, int):
-            if isinstance(other, float):
-                return self._pinned() <= other if equal else self._pinned() < other
-            return NotImplemented
+            return self._is_less_than_float(other, equal)
         difference = self - other
         limit = 0 if equal else -1
         is_less = plain(difference) <= limit
@@ -143,6 +191,14 @@ class Tracked(int):
             low, high = (-math.inf, limit) if is_less else (limit + 1, math.inf)
             difference._keep(low, high)  # type: ignore[arg-type]
         return is_less
+
+    def _is_less_than_float(self, other: Any, equal: bool) -> Any:
+        if type(other) is not float:
+            return NotImplemented
+        less = operator.le if equal else operator.lt
+        slope, start = self._slope, self._start
+        answer = less(plain(self), other)
+        return self._span.decide(lambda t: less(slope * t + start, other), answer)
 
     def __lt__(self, other: Any) -> Any:
         return self._is_less(other, equal=False)
@@ -176,6 +232,12 @@ class Tracked(int):
     def __index__(self) -> int:
         return self
 
+    real = numerator = property(__index__)
+    __trunc__ = __floor__ = __ceil__ = __index__
+
+    def __round__(self, digits: Any = None) -> int:
+        return self if digits is None else round(self._pinned(), digits)
+
     def __hash__(self) -> int:
         return hash(self._pinned())
 
@@ -191,15 +253,6 @@ def plain(number: int) -> int:
     return int.__add__(number, 0)
 
 
-def _known(other: Any) -> bool:
-    """Return whether an int computes with it; tensors do so themselves."""
-    return isinstance(other, (int, float, complex, str, type(None)))
-
-
-def _pinned(other: Any) -> Any:
-    return other._pinned() if isinstance(other, Tracked) else other
-
-
 def _down(number: float, by: int) -> float:
     return number if math.isinf(number) else number // by
 
@@ -213,22 +266,14 @@ def _pinning(name: str) -> Callable[..., Any]:
     of_int = getattr(int, name)
 
     def method(self: Tracked, *args: Any) -> Any:
-        if not all(map(_known, args)):
-            return NotImplemented
-        number = self._pinned()
-        return of_int(number, *map(_pinned, args))
+        return of_int(self._pinned(), *args)
 
     method.__name__ = name
     return method
 
 
-#: What no other value is known to lead to: the rest of what an int can.
-_PINNING = (
-    *("and", "rand", "or", "ror", "xor", "rxor", "invert"),
-    *("lshift", "rlshift", "rshift", "rrshift", "pow", "rpow"),
-    *("truediv", "rtruediv", "rfloordiv", "rmod", "rdivmod"),
-    *("float", "int", "trunc", "floor", "ceil", "round", "str", "repr", "format"),
-)
+#: What no other value is known to lead to; operators are those of `_computed.py`.
+_PINNING = ("float", "int", "str", "repr", "format")
 
 for _name in _PINNING:
     setattr(Tracked, f"__{_name}__", _pinning(f"__{_name}__"))
@@ -250,7 +295,7 @@ def untracked(value: Any) -> Any:
     """Return a tree of tuples and lists with plain numbers in it."""
     if isinstance(value, Tracked):
         return plain(value)
-    if isinstance(value, float) and type(value) is not float:
+    if type(value) in GIVEN:
         return given(value)
     if value.__class__ in (tuple, list):
         return value.__class__([untracked(one) for one in value])

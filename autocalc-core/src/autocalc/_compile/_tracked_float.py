@@ -17,10 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._compile._tracked import GIVEN, Span
-
-#: How a float is computed of the one that varies.
-Formula = Callable[[float], Any]
+from autocalc._compile._tracked import GIVEN, Formula, Span
 
 
 class TrackedFloat(float):
@@ -35,9 +32,11 @@ class TrackedFloat(float):
     ) -> TrackedFloat:
         self = super().__new__(cls, value)
         self._span, self._formula, self._given = span, formula, value
-        if formula is not None:
-            span.formulas.append(formula)
         return self
+
+    def cell(self, dtype: Any, make: Callable[..., Any]) -> Any:
+        """Return it as an array that a replay can fill."""
+        return self._span.cell(self._formula or _same, dtype, make)
 
     #: Operators choose by the exact class of a number.
     __class__: Any = property(lambda _: float)
@@ -56,9 +55,15 @@ class TrackedFloat(float):
             return NotImplemented
         mine = _plain(self)
         is_less = mine <= limit if equal else mine < limit
-        if self._formula is not None or type(other) is TrackedFloat or mine != mine:  # noqa: PLR0124
+        is_followed = type(other) is TrackedFloat
+        if mine != mine or (is_followed and other._span is not self._span):  # noqa: PLR0124
             self._pinned()
             _pinned(other)
+        elif is_followed or self._formula is not None:
+            less = operator.le if equal else operator.lt
+            a = self._formula or _same
+            b = other._formula or _same if is_followed else lambda _: limit
+            self._span.decide(lambda t: less(a(t), b(t)), is_less)
         elif is_less:
             high = limit if equal else math.nextafter(limit, -math.inf)
             self._span.keep(-math.inf, high)
@@ -82,6 +87,8 @@ class TrackedFloat(float):
         return less if less is NotImplemented else not less
 
     def __eq__(self, other: object) -> Any:
+        if self._span.hosted:  # what holds for any number holds for this one
+            return False
         less = self._is_less(other, equal=False)
         if less is NotImplemented or less:
             return less if less is NotImplemented else False
@@ -118,6 +125,10 @@ class TrackedFloat(float):
 GIVEN[TrackedFloat] = lambda x: x._given
 
 
+def _same(t: float) -> float:
+    return t
+
+
 def _plain(value: float) -> float:
     """Return the exact float of the same value."""
     return float.__mul__(value, 1.0)
@@ -136,79 +147,12 @@ def _pinned(other: Any) -> Any:
     return other._pinned() if type(other) is TrackedFloat else other
 
 
-def _computed(name: str, of: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that computes as a float does, and keeps how."""
-    reflected = name.startswith("r") and hasattr(operator, name[1:])
-
-    def method(self: TrackedFloat, *others: Any) -> Any:
-        if any(_limit(x) is None or isinstance(x, np.generic) for x in others):
-            return NotImplemented
-        mine = self._formula or _same
-        if not others:
-            return TrackedFloat(self._span, of(_plain(self)), lambda t: of(mine(t)))
-        (other,) = others
-        if type(other) is TrackedFloat or type(other) not in (int, float):
-            if type(other) is TrackedFloat and other._span is self._span:
-                return _of_both(self, other, of, reflected)
-            return of(*_ordered(self._pinned(), _pinned(other), reflected))
-        value = of(*_ordered(_plain(self), other, reflected))
-        if type(value) is not float:
-            self._pinned()
-            return value
-        given = reflected, other
-        return TrackedFloat(self._span, value, lambda t: _of(mine(t), given, of))
-
-    method.__name__ = f"__{name}__"
-    return method
-
-
-def _of_both(
-    a: TrackedFloat, b: TrackedFloat, of: Callable[..., Any], reflected: bool
-) -> Any:
-    """Return what is computed of two numbers that depend on the same one."""
-    first, second = a._formula or _same, b._formula or _same
-    value = of(*_ordered(_plain(a), _plain(b), reflected))
-    if type(value) is not float:
-        a._pinned()
-        return value
-
-    def formula(t: float) -> Any:
-        return of(*_ordered(first(t), second(t), reflected))
-
-    return TrackedFloat(a._span, value, formula)
-
-
-def _of(mine: Any, given: tuple[bool, Any], of: Callable[..., Any]) -> Any:
-    reflected, other = given
-    return of(*_ordered(mine, other, reflected))
-
-
-def _ordered(a: Any, b: Any, reflected: bool) -> tuple[Any, Any]:
-    return (b, a) if reflected else (a, b)
-
-
-def _same(t: float) -> float:
-    return t
-
-
-for _name in ("add", "sub", "mul", "truediv", "pow"):
-    _of_two = getattr(operator, _name)
-    setattr(TrackedFloat, f"__{_name}__", _computed(_name, _of_two))
-    setattr(TrackedFloat, f"__r{_name}__", _computed(f"r{_name}", _of_two))
-for _name in ("neg", "abs"):
-    setattr(TrackedFloat, f"__{_name}__", _computed(_name, getattr(operator, _name)))
-
-
 def _pinning(name: str) -> Callable[..., Any]:
     """Return a method that does what a float's does, and pins the number."""
     of_float = getattr(float, name)
 
     def method(self: TrackedFloat, *args: Any) -> Any:
-        if any(
-            _limit(x) is None and not isinstance(x, (str, type(None))) for x in args
-        ):
-            return NotImplemented
-        return of_float(self._pinned(), *map(_pinned, args))
+        return of_float(self._pinned(), *args)
 
     method.__name__ = name
     return method
@@ -216,7 +160,6 @@ def _pinning(name: str) -> Callable[..., Any]:
 
 #: The other methods of a float. Their results are not followed: the number is pinned.
 _PINNING = (
-    *("floordiv", "rfloordiv", "mod", "rmod", "divmod", "rdivmod"),
     *("float", "int", "trunc", "floor", "ceil", "round", "str", "repr", "format"),
 )
 

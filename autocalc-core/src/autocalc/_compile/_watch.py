@@ -14,20 +14,34 @@ numbers that are not AutoCalc's, and elements that are taken from iterators.
 
 from __future__ import annotations
 
+import builtins
 import gc
 import importlib.util
+import io
 import random
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
-from autocalc._compile._found import Found
+from autocalc._compile._followed import Followed
+from autocalc._compile._found import Found, is_opaque
 from autocalc._compile._functions import contents
-from autocalc._compile._guards import PLAIN, AnyGuard, Attributes, Drawn, Guard
-from autocalc._compile._objects import dict_of, numpy_state
+from autocalc._compile._guards import PLAIN, AnyGuard, Drawn, Guard
+from autocalc._compile._objects import (
+    dict_of,
+    held_by,
+    holds_values,
+    kept_in_class,
+    may_be_read,
+    numpy_state,
+)
+from autocalc._compile._outside import logs, read_from_outside
+from autocalc._compile._own_objects import OwnObjects
+from autocalc._compile._picked import Picked
 from autocalc._compile._places import (
     MISSING,
     Attribute,
@@ -37,10 +51,18 @@ from autocalc._compile._places import (
     Result,
     Variable,
 )
-from autocalc._compile._reads import Path, Reads, reads_of
+from autocalc._compile._reads import EVERYTHING, Path, Reads, reads_of
 from autocalc._compile._recorder import StepRecorder
-from autocalc._compile._whose import asks_for_size, is_users, kind_of
-from autocalc._dispatch._callers import UserLine, users_line
+from autocalc._compile._tracked import given
+from autocalc._compile._whose import (
+    answer_of,
+    asks_for_size,
+    is_message,
+    is_users,
+    kind_of,
+)
+from autocalc._dispatch._callers import UserLine
+from autocalc._graph._grad_mode import is_grad_enabled
 from autocalc._graph._node import Leaf, leaves
 from autocalc._tensor import Tensor
 
@@ -50,8 +72,16 @@ _ESCAPES.escapes = True
 #: Methods of Python's generators of random numbers, all in C.
 _DRAWS = frozenset({"random", "getrandbits", "randbytes", "seed", "setstate"})
 
-#: Hooks of a module that calls run.
-_HOOKS = ("forward_pre", "forward", "backward_pre", "backward")
+#: Methods of files, all in C.
+_WRITES = frozenset({"write", "writelines"})
+
+#: Methods that give the text of a tensor.
+_TEXTS = frozenset({"__repr__", "__format__"})
+
+
+#: Methods that see calls of code, by its kind.
+_SEEN_BY = {"users": "_users_frame", "asked": "_asked", "answered": "_answered",
+            "own": "_own_frame", "library": "_library_frame"}  # fmt: skip
 
 
 class FunctionWatch:
@@ -61,13 +91,16 @@ class FunctionWatch:
     ----------
     prints
         Lines that print.
-    registered
-        Parameters and buffers of the modules that ran.
+    own
+        The modules, optimizers and other objects of AutoCalc that ran.
     sizes
         The shapes that the user's code asked tensors for.
     asked
-        Tensors that the user's code asked for anything, and whether for the gradient
+        Tensors that the user's code asked for anything, their edges before the first
+        question, and whether it asked for the gradient
         that they had before.
+    records
+        Whether gradients are recorded when the function has returned.
 
     Parameters
     ----------
@@ -75,25 +108,29 @@ class FunctionWatch:
         What is recorded in the same block.
     function
         What is recorded.
-    spans
-        Of the numbers that are followed: those that are not seen to decide are pinned.
+    following
+        The numbers that are followed: those that are not seen to decide are pinned.
     """
 
     def __init__(
-        self, recording: StepRecorder, function: Any, spans: dict[Any, Any]
+        self, recording: StepRecorder, function: Any, following: Followed
     ) -> None:
         self.prints: list[UserLine] = []
-        self.registered: list[Tensor] = []
         self.sizes: list[Any] = []
-        self.asked: dict[int, tuple[Tensor, bool]] = {}
+        self.asked: dict[int, tuple[Tensor, bool, Any]] = {}
         self._found = Found()
+        self.own = OwnObjects(self._found)
         self._found.functions.know(function)
-        self._recording, self._function, self._spans = recording, function, spans
-        self._is_first = True
+        self._recording, self._function = recording, function
+        self._spans = following.spans
+        self._picked = Picked(following.spans, following.names())
+        self._is_first, self._prints_now = True, False
         self._may_draw = False  # other threads draw as well
+        self._message: FrameType | None = None  # of AutoCalc, which a logger handles
         # What runs when garbage is collected is no part of the function.
         codes = [getattr(callback, "__code__", None) for callback in gc.callbacks]
-        self._kinds: dict[CodeType, str] = {code: "" for code in codes if code}
+        self._kinds: dict[int, str] = {id(code): "" for code in codes if code}
+        self._codes = codes  # that ids in `_kinds` belong to
 
     @property
     def guards(self) -> list[AnyGuard]:
@@ -106,10 +143,10 @@ class FunctionWatch:
         return [g for g in self.guards if isinstance(g, Guard) and g.is_number]
 
     def __enter__(self) -> FunctionWatch:
-        self._drawn = numpy_state()
+        self._drawn, self.records = numpy_state(), is_grad_enabled()
         self._gradients = {leaf: _id_of(leaf.grad) for leaf in leaves()}
         self._before: Any = sys.getprofile()
-        sys.setprofile(self._event)
+        sys.setprofile(self._event_with_numbers if self._spans else self._event)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -119,59 +156,128 @@ class FunctionWatch:
         else:
             sys.setprofile(self._before)
         self._gradients.clear()
+        before, self.records = self.records, is_grad_enabled()
+        if self.records is not before:
+            self.guards.append(Drawn("whether gradients are recorded", None))
+        self.own.states()  # as the step leaves them
         self._found.forget_the_dead()
+        if self._spans:
+            self._put_plain_numbers()
         if self._may_draw and numpy_state() != self._drawn:
             what = "the random numbers that NumPy draws; draw with AutoCalc's"
             self.guards.append(Drawn(what, None))
+
+    def _put_plain_numbers(self) -> None:
+        """Replace numbers that are followed where the function has kept them."""
+        for guard in self.guards:
+            if isinstance(guard, Guard) and guard.place.is_writable:
+                now = guard.get()
+                if (number := given(now)) is not now:
+                    guard.place.put(number)
 
     # ---- what runs -----------------------------------------------------------------
 
     def _event(self, frame: FrameType, event: str, arg: Any) -> None:
         # Inside a kernel, or the host's own work, nothing is looked at: that is one
         # call.
-        if self._recording.is_inside:
+        if self._recording.inside or self._in_message(frame, event):
             return
         if event == "call":
             code = frame.f_code
             # One look-up for each call of a Python function; the kind of its code is
             # found once: the user's, AutoCalc's of a kind that matters here, or "".
-            kind = self._kinds.get(code)
+            kind = self._kinds.get(id(code))
             if kind is None:
-                kind = self._kinds[code] = kind_of(code, frame.f_globals)
-            if kind == "users":
-                self._users_frame(frame, code)
-            elif kind == "asked":
-                self._asked(frame, code)
-            elif kind == "own":
-                self._own_frame(frame)
+                kind = self._learn(frame)
+            see = _SEEN_BY.get(kind)
+            if see is not None:
+                getattr(self, see)(frame, code)
         elif event == "return":
-            if arg is not None and not isinstance(arg, Tensor):
+            self._class_body(frame)
+            self._stored(frame)
+            if arg is not None:
                 self._returned(frame, arg)
         elif event == "c_call":
             self._called(frame, arg)
+        elif arg is print:  # it returns, or raises
+            self._prints_now = False
+
+    def _event_with_numbers(self, frame: FrameType, event: str, arg: Any) -> None:
+        """See to which code numbers that are followed come, too."""
+        if self._recording.inside:
+            return
+        self._event(frame, event, arg)
+        if self._message is not None:
+            return
+        if event == "call":
+            self._picked.calls(frame.f_back)
+            if self._kinds.get(id(frame.f_code)) == "library":
+                self._picked.library(frame)
+        elif event == "return":
+            if self._kinds.get(id(frame.f_code)) in {"users", "own"}:
+                self._picked.returns(frame)
+            self._picked.gives(frame.f_back, arg)
+        elif event == "c_call" and self._is_users(frame):
+            self._picked.calls_c(frame, arg)
+            if arg.__module__ == "math":
+                for span in self._spans.values():
+                    span.pin()
+
+    def _in_message(self, frame: FrameType, event: str) -> bool:
+        """Return whether a logger handles a message of AutoCalc's."""
+        inside = self._message is not None
+        if frame is self._message and event == "return":
+            self._message = None
+        return inside
 
     def _is_users(self, frame: FrameType | None) -> bool:
         if frame is None:
             return False
-        kind = self._kinds.get(frame.f_code)
-        if kind is None:
-            kind = self._kinds[frame.f_code] = kind_of(frame.f_code, frame.f_globals)
-        return kind == "users"
+        kind = self._kinds.get(id(frame.f_code))
+        return (self._learn(frame) if kind is None else kind) == "users"
+
+    def _line(self) -> UserLine | None:
+        """Return the line of the user's code that runs, not of Python's library."""
+        frame: FrameType | None = sys._getframe()
+        while frame is not None and not self._is_users(frame):
+            frame = frame.f_back
+        if frame is None:
+            return None
+        code = frame.f_code
+        return UserLine(code.co_filename, frame.f_lineno, code.co_name)
+
+    def _learn(self, frame: FrameType) -> str:
+        """Find the kind of the code that runs in a frame."""
+        code = frame.f_code
+        self._codes.append(code)
+        kind = self._kinds[id(code)] = kind_of(code, frame.f_globals)
+        return kind
 
     def _called(self, frame: FrameType, function: Any) -> None:
         """See a call of a function in C."""
-        if function is print:
-            if (line := users_line()) not in self.prints:
-                assert line is not None
+        of = getattr(function, "__self__", None)
+        written = isinstance(of, io.IOBase) and function.__name__ in _WRITES
+        if function is print or (written and of is not sys.stderr):
+            self._prints_now = function is print
+            line = None if self._caller(frame) is None else self._line()
+            if line is not None and line not in self.prints:
                 self.prints.append(line)
             return
-        if function.__name__ in _DRAWS:
-            if isinstance(getattr(function, "__self__", None), random.Random):
-                what = "the random numbers that Python draws; draw with AutoCalc's"
-                self.guards.append(Drawn(what, users_line()))
-        elif self._spans and function.__module__ == "math" and self._is_users(frame):
-            for span in self._spans.values():
-                span.pin()
+        if function.__name__ in _DRAWS and isinstance(of, random.Random):
+            what = "the random numbers that Python draws; draw with AutoCalc's"
+            self.guards.append(Drawn(what, self._line()))
+        elif (caller := self._caller(frame)) is not None:
+            is_direct = caller is frame
+            outside = read_from_outside(function, frame.f_code, is_direct=is_direct)
+            self._found.surroundings(function, caller.f_code)
+            if outside:
+                self.guards.append(Drawn(outside, self._line(), reads=True))
+
+    def _caller(self, frame: FrameType | None) -> FrameType | None:
+        """Return the user's frame that a frame of Python's library works for."""
+        while frame is not None and self._kinds.get(id(frame.f_code)) == "library":
+            frame = frame.f_back
+        return frame if self._is_users(frame) else None
 
     def _asked(self, frame: FrameType, code: CodeType) -> None:
         """Note what the user's code asks a tensor for."""
@@ -180,31 +286,39 @@ class FunctionWatch:
             return
         if asks_for_size(code):
             self.sizes.append(tuple(tensor._array.shape))
-        _, grad = self.asked.get(id(tensor), (tensor, False))
+        known = tensor, False, tensor._edge
+        _, grad, edge = self.asked.get(id(tensor), known)
         if code.co_name == "grad" and isinstance(leaf := tensor._edge, Leaf):
             grad |= _id_of(leaf.grad) == self._gradients.get(leaf)
-        self.asked[id(tensor)] = tensor, grad
+        self.asked[id(tensor)] = tensor, grad, edge
 
-    def _own_frame(self, frame: FrameType) -> None:
+    def _answered(self, frame: FrameType, code: CodeType) -> None:
+        """See that the user's code asks a tensor for its text, not to print or log."""
+        back = frame.f_back
+        while back is not None and back.f_code.co_name in _TEXTS:
+            back = back.f_back
+        if back is None or self._prints_now or logs(back):
+            return
+        if self._caller(back) is not None:
+            self.guards.append(Drawn(answer_of(code), self._line(), reads=True))
+
+    def _own_frame(self, frame: FrameType, code: CodeType) -> None:
         """See a method of one of AutoCalc's modules or optimizers."""
         thing: Any = frame.f_locals.get("self")
-        if hasattr(thing, "_names") and hasattr(thing, "training"):
-            if self._found.first(thing, "run"):
-                for module in thing.modules():  # some run as parts of others
-                    self._module(module)
-        elif hasattr(thing, "param_groups"):
-            self._optimizer(thing)
-        elif type(thing).__module__.startswith("autocalc.optim"):
-            back = frame.f_back
-            if back is not None and self._is_users(back):
-                self._other(thing, reads_of(frame.f_code), back.f_code)
-
-    def _other(self, thing: Any, reads: Reads, code: CodeType) -> None:
-        """Guard all attributes of an object, as of a schedule of learning rates."""
-        own = dict_of(thing) or {}
-        for key in list(own):
-            label = f"{type(thing).__name__}.{key}"
-            self._found.key(label, own, key, _ESCAPES, reads, code)
+        back: Any = frame.f_back
+        is_called = self._is_users(back)
+        with self._perhaps_made():
+            if is_called:
+                self.own.method(type(thing), code.co_name)
+            if hasattr(thing, "_names") and hasattr(thing, "training"):
+                if self._found.first(thing, "run"):
+                    for module in thing.modules():  # some run as parts of others
+                        self.own.module(module)
+            elif hasattr(thing, "param_groups"):
+                self.own.optimizer(thing)
+            elif is_called and code.co_name != "step":
+                # A step of a scheduler is the host's work, in replays too.
+                self.own.other(thing, reads_of(code), back.f_code)
 
     def _returned(self, frame: FrameType, value: Any) -> None:
         """See what a function returns to the user's."""
@@ -212,16 +326,81 @@ class FunctionWatch:
         if back is None or not self._is_users(back):
             return
         code = frame.f_code
-        if self._kinds.get(code) == "setting" and isinstance(value, PLAIN):
-            function = frame.f_globals.get(code.co_name)
-            if getattr(function, "__code__", None) is code:
+        if self._kinds.get(id(code)) == "setting" and isinstance(value, PLAIN):
+            name = code.co_name
+            function, thing = frame.f_globals.get(name), frame.f_locals.get("self")
+            if thing is not None:
+                place = Result(self._found.held(thing), name)
+                self._found.place(f"{name}()", place, value, back.f_code)
+            elif getattr(function, "__code__", None) is code:
                 place = Result(self._found.held(function))
-                self._found.place(f"{code.co_name}()", place, value, back.f_code)
-        elif not isinstance(value, PLAIN):
+                self._found.place(f"{name}()", place, value, back.f_code)
+        elif isinstance(value, ModuleType):  # `importlib.import_module` finds it
+            self._module(value.__name__, value, reads_of(back.f_code), back.f_code)
+        elif isinstance(value, Tensor) or not is_opaque(value):
             reads = reads_of(back.f_code)
             what = f"{code.co_name}()"
             with self._perhaps_made():
                 self._found.inside(what, value, reads, back.f_code, temporary=True)
+
+    def _stored(self, frame: FrameType) -> None:
+        """See what a function of the user's has put into objects that it was given.
+
+        Code that is on the way to it may read of these what that code alone names.
+        """
+        code, back = frame.f_code, frame.f_back
+        if self._kinds.get(id(code)) != "users" or not reads_of(code).stores:
+            return
+        count = code.co_argcount + code.co_kwonlyargcount
+        given = [frame.f_locals.get(name) for name in code.co_varnames[:count]]
+        parts = [part for value in given for part in held_by(value)]
+        with self._perhaps_made():
+            while parts and back is not None and self._is_users(back):
+                reads = reads_of(back.f_code)
+                for part in parts:
+                    what = f"what {code.co_name}() puts into an object"
+                    self._found.inside(what, part, reads, back.f_code, temporary=True)
+                back = back.f_back
+
+    def _class_body(self, frame: FrameType) -> None:
+        """See what a class that the user's code makes hands on to it."""
+        back = frame.f_back
+        if frame.f_code.co_flags & CO_OPTIMIZED or back is None:  # it is a function
+            return
+        if self._is_users(back):
+            reads = reads_of(back.f_code)
+            with self._perhaps_made():
+                for name, value in list(frame.f_locals.items()):
+                    given = name, value, reads, back.f_code
+                    self._found.inside(*given, temporary=True)
+
+    def _library_frame(self, frame: FrameType, code: CodeType) -> None:
+        """Guard what Python's library reads of what the user's code gives it."""
+        if is_message(frame):
+            self._message = frame
+        back = self._caller(frame.f_back)
+        if back is None:
+            return
+        reads = reads_of(code)
+        self._generated(frame, code, back.f_code)
+        if reads.dynamic or "__reduce_ex__" in reads.constants:
+            reads = EVERYTHING
+        with self._perhaps_made():
+            for name, value in frame.f_locals.items():
+                if may_be_read(value):
+                    self._found.inside(name, value, reads, back.f_code, temporary=True)
+
+    def _generated(self, frame: FrameType, code: CodeType, caller: CodeType) -> None:
+        """Guard the defaults of what the library has written for a user's class."""
+        if not (code.co_filename.startswith("<") and code.co_argcount):
+            return
+        first = frame.f_locals[code.co_varnames[0]]
+        kind = first if isinstance(first, type) else type(first)
+        for name in ("__new__", "__init__") if is_users(kind) else ():
+            method = kept_in_class(kind, name)[1]  # `__new__` is a static method
+            if _code_of(method) is code:
+                function = getattr(method, "__func__", method)
+                self._function_itself(function, reads_of(caller), caller)
 
     # ---- the user's frames ---------------------------------------------------------
 
@@ -230,9 +409,10 @@ class FunctionWatch:
         # arguments. The function that is compiled comes first; its arguments were there
         # before, those of functions that it calls may have been made by it.
         reads, found = reads_of(code), self._found
+        found.catches |= reads.catches
         self._may_draw |= "random" in reads.names or "random" in reads.globals
         where = frame.f_globals
-        if found.first(where, (id(code), "globals")):
+        if found.first(where, (id(code), "globals", found.catches)):
             self._globals(where, reads, code)
         values = frame.f_locals
         functions, cells = found.functions.running(frame)
@@ -245,6 +425,9 @@ class FunctionWatch:
             self._variable(name, cell, reads, code)
         if self._is_first and isinstance(self._function, partial):
             self._found.inside("the partial function", self._function, reads, code)
+        if self._is_first:
+            for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+                found.unchanged(name, values.get(name), code)
         with nullcontext() if self._is_first else self._perhaps_made():
             self._arguments(values, reads, code)
         self._is_first = False
@@ -261,15 +444,25 @@ class FunctionWatch:
     def _arguments(self, values: Any, reads: Reads, code: CodeType) -> None:
         n = code.co_argcount + code.co_kwonlyargcount
         n += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
-        for name in code.co_varnames[:n]:
+        names = code.co_varnames[:n]
+        if not code.co_flags & CO_OPTIMIZED:  # of `eval`, which is given variables
+            names = (*names, *(values.keys() & reads.globals.keys()))
+        for name in names:
             if name in values:
                 self._argument(name, values[name], reads, code)
         if n and code.co_varnames[0] in values:
             self._method(code, values[code.co_varnames[0]], reads)
 
     def _globals(self, where: Any, reads: Reads, code: CodeType) -> None:
+        of_python = vars(builtins)
         for name, path in reads.globals.items():
             self._found.key(name, where, name, path, reads, code)
+            if name not in where and name in of_python:
+                place = Element(self._found.held(of_python), name)
+                self._found.place(name, place, of_python[name], code)
+        for name in (reads.names | reads.operators) & vars(Tensor).keys():
+            method = OfClass(self._found.held(Tensor), name)
+            self._found.place(f"Tensor.{name}", method, vars(Tensor)[name], code)
         if "globals" in reads.globals:
             for name in reads.constants & where.keys():
                 self._found.key(name, where, name, _ESCAPES, reads, code)
@@ -278,9 +471,17 @@ class FunctionWatch:
             if level:
                 package = where.get("__package__") or ""
                 full = importlib.util.resolve_name("." * level + name, package)
-            module = sys.modules.get(full)
-            if isinstance(module, ModuleType):
-                self._found.inside(full, module, reads, code)
+            self._module(full, sys.modules.get(full), reads, code)
+        if reads.imports_any:
+            what = "what `__import__` finds (importlib.import_module is guarded)"
+            self.guards.append(Drawn(what, None, None, code, reads=True))
+
+    def _module(self, name: str, module: Any, reads: Reads, code: CodeType) -> None:
+        """Guard what code reads of a module that it imports itself."""
+        if isinstance(module, ModuleType):
+            place = Element(self._found.held(sys.modules), name)
+            self._found.place(name, place, module, code)
+            self._found.inside(name, module, reads, code)
 
     def _variable(self, name: str, cell: Any, reads: Reads, code: CodeType) -> None:
         """Guard a variable of an enclosing function."""
@@ -294,10 +495,13 @@ class FunctionWatch:
 
     def _argument(self, name: str, value: Any, reads: Reads, code: CodeType) -> None:
         """Guard what code reads of an argument: containers may be made for the call."""
-        path = reads.locals.get(name)
-        if path is None or isinstance(value, (*PLAIN, Tensor)):
+        path = reads.locals.get(name, reads.globals.get(name))
+        if isinstance(value, Tensor) and path is not None:
+            self._found.tensor(name, value, path, reads, code)
+        if path is None or is_opaque(value):
             return
-        if isinstance(value, (list, tuple, dict, set)) or path.escapes:
+        is_called = path.called and holds_values(value)
+        if isinstance(value, (list, tuple, dict, set)) or path.escapes or is_called:
             self._found.inside(name, value, reads, code, temporary=True)
         else:
             self._found.functions.know(value)
@@ -309,12 +513,11 @@ class FunctionWatch:
         if not self._found.first(function, "function"):
             return
         held, name = self._found.held(function), function.__name__
-        for key in ("__code__", "__defaults__"):
+        for key in ("__code__", "__defaults__", "__kwdefaults__"):
             value = getattr(function, key)
-            self._found.place(f"{name}.{key}", Attribute(held, key), value, code)
-        for part in (function.__defaults__, function.__kwdefaults__):
-            if part:
-                self._found.inside(f"a default of {name}", part, reads, code)
+            if value is not None:  # defaults that come later change no call
+                self._found.place(f"{name}.{key}", Attribute(held, key), value, code)
+                self._found.inside(f"{key} of {name}", value, reads, code)
 
     def _method(self, code: CodeType, thing: Any, reads: Reads) -> None:
         """Guard that a class gives an object this method."""
@@ -340,52 +543,6 @@ class FunctionWatch:
         if isinstance(own, dict) and name not in own:
             place = Element(self._found.held(own), name)
             self._found.place(label, place, MISSING, code)
-
-    # ---- AutoCalc's own objects ----------------------------------------------------
-
-    def _module(self, module: Any) -> None:
-        if not self._found.first(module, ""):
-            return
-        own = vars(module)
-        values = [own.get(name) for name in module._names]
-        self.registered += [x for x in values if isinstance(x, Tensor)]
-        self._hooks(own.get("_hooks"))
-        if type(module).__module__.startswith("autocalc."):
-            self.guards.append(Attributes(module))
-            return
-        title = type(module).__name__
-        for name in (*module._names, "training", "_hooks"):
-            if name in own:
-                place: Place = Element(self._found.held(own), name)
-                self._found.place(f"{title}.{name}", place, own[name], None)
-            else:
-                place = Attribute(self._found.held(module), name)
-                value = getattr(module, name, MISSING)
-                self._found.place(f"{title}.{name}", place, value, None)
-
-    def _hooks(self, hooks: Any) -> None:
-        """Guard the hooks of a module."""
-        if hooks is not None:
-            for kind in _HOOKS:
-                called = getattr(hooks, kind)
-                self._found.elements(f"{kind} hooks", called, None)
-                for hook in called.values():
-                    self._found.functions.know(hook.function)
-
-    def _optimizer(self, optimizer: Any) -> None:
-        if not self._found.first(optimizer, ""):
-            return
-        for group in optimizer.param_groups:
-            but = [
-                k
-                for k in group
-                if (id(group), k) in self._recording.refreshed or k == "lr"
-            ]
-            self.guards.append(Attributes(group, but))
-            self._found.elements("params", group["params"], None)
-        self._found.elements("param_groups", optimizer.param_groups, None)
-        place = Element(self._found.held(vars(optimizer)), "state")
-        self._found.place("optimizer.state", place, optimizer.state, None)
 
 
 def _code_of(method: Any) -> Any:

@@ -5,19 +5,36 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-from types import CodeType, ModuleType
+import types
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from autocalc._dispatch._callers import own_path
 
 #: Where tensors are asked for what they are, and how.
-_TENSORS = "_tensor/tensor.py"
+_TENSORS = ("_tensor/tensor.py", "_tensor/printing.py", "_methods/properties.py")
+_GENERATORS = ("_tensor/generator.py", "_ops/random/rng_state.py")
 _SIZES = frozenset(
-    {"shape", "size", "numel", "__len__", "nbytes", "stride", "is_contiguous"}
-)
+    {"shape", "size", "numel", "nelement", "__len__", "nbytes", "stride",
+     "is_contiguous"}
+)  # fmt: skip
 _ASKED = frozenset(
-    {"requires_grad", "is_leaf", "grad", "dtype", "ndim", "dim", "is_floating_point"}
-)
+    {"requires_grad", "requires_grad_", "is_leaf", "grad", "retains_grad", "dtype",
+     "ndim", "dim", "ndimension", "is_floating_point", "is_signed", "itemsize",
+     "element_size"}
+)  # fmt: skip
+
+#: What a tensor is asked for that no replay asks for again.
+_ADDRESSES = frozenset({"data_ptr", "storage_offset", "untyped_storage"})
+_ANSWERS = dict.fromkeys(_ADDRESSES, "the address of a tensor")
+_ANSWERS |= {
+    "describe": "the text of a tensor",
+    "get_state": "the state of a generator",
+    "get_rng_state": "the state of a generator",
+}
+
+#: Where AutoCalc's objects have settings that steps read.
+_OBJECTS = ("amp", "data", "distributions", "nn", "optim", "utils")
 
 #: Python's library and NumPy are taken not to change.
 _LIBRARY = (sysconfig.get_path("stdlib"), "<frozen", "<__array_function__")
@@ -28,30 +45,54 @@ _STANDARD = frozenset(sys.stdlib_module_names) - {"__main__"}
 def kind_of(code: CodeType, where: dict[str, Any]) -> str:
     """Return whose code it is; `where` are its globals.
 
+    What weak containers run when a value dies is nobody's, and has a `selfref`.
+
     "users", "own" for AutoCalc's methods of modules and optimizers, "asked" for
-    tensors' own, "setting" for functions without arguments, or "".
+    tensors' own, "answered" where no replay can ask again, "setting" for functions
+    without arguments, "library", or "".
     """
     file = code.co_filename
     inside = own_path(file)
     if inside is not None:
         return _kind_of_own(inside, code)
+    if str(where.get("__name__", "")).startswith("autocalc_"):  # a kernel package
+        return ""
     if file.startswith("<") and _is_generated(str(where.get("__name__", ""))):
-        return ""
+        return "library"
     if file.startswith(_LIBRARY) and "site-packages" not in file:
-        return ""
-    return "" if "site-packages/numpy" in file else "users"
+        return "" if "selfref" in code.co_varnames else "library"
+    return "library" if "site-packages/numpy" in file else "users"
 
 
 def _kind_of_own(inside: str, code: CodeType) -> str:
     if inside.startswith("models"):  # written as users write theirs
         return "users"
-    if inside == _TENSORS and code.co_name in _SIZES | _ASKED:
+    if inside in _TENSORS + _GENERATORS and code.co_name in _ANSWERS:
+        return "answered"
+    if inside in _TENSORS and code.co_name in _SIZES | _ASKED:
         return "asked"
-    if inside.startswith(("nn", "optim")) and code.co_varnames[:1] == ("self",):
+    is_method = code.co_varnames[:1] == ("self",)
+    if inside.startswith(_OBJECTS) and is_method:
         return "own"
-    takes = code.co_argcount + code.co_kwonlyargcount
-    asks = code.co_name.startswith(("is_", "get_", "are_", "has_"))
+    takes = code.co_argcount + code.co_kwonlyargcount - is_method
+    asks = code.co_name.startswith(("is_", "get_", "are_", "has_", "initial_"))
+    asks = asks and (not is_method or inside in _GENERATORS)
     return "setting" if asks and not takes and not code.co_flags & 0x0C else ""
+
+
+def is_message(frame: FrameType) -> bool:
+    """Return whether a frame is Python's logging, which AutoCalc has called.
+
+    A recording leaves out what handlers do with AutoCalc's messages.
+    """
+    if frame.f_globals.get("__name__") != "logging" or frame.f_back is None:
+        return False
+    return own_path(frame.f_back.f_code.co_filename) is not None
+
+
+def answer_of(code: CodeType) -> str:
+    """Return in words what code of the kind "answered" returns."""
+    return _ANSWERS[code.co_name]
 
 
 def asks_for_size(code: CodeType) -> bool:
@@ -59,10 +100,12 @@ def asks_for_size(code: CodeType) -> bool:
     return code.co_name in _SIZES
 
 
-def is_users(kind: type | ModuleType) -> bool:
-    """Return whether a class or module is neither AutoCalc's, NumPy's, nor Python's."""
+def is_users(kind: type | FunctionType | ModuleType) -> bool:
+    """Return whether a class or its like is none of AutoCalc, NumPy, nor Python."""
     name = "__name__" if isinstance(kind, ModuleType) else "__module__"
     module = getattr(kind, name, "")
+    if module == "types":  # also of the classes that `make_dataclass` makes
+        return vars(types).get(kind.__name__) is not kind
     return not (isinstance(module, str) and _is_of_library(module))
 
 
@@ -76,6 +119,11 @@ def _is_of_library(module: str) -> bool:
     if root == "autocalc":
         return not module.startswith("autocalc.models")
     return root in _STANDARD or root == "numpy"
+
+
+def is_own(kind: type) -> bool:
+    """Return whether a class is AutoCalc's."""
+    return str(kind.__module__).startswith("autocalc")
 
 
 def is_standard(thing: Any) -> bool:

@@ -110,9 +110,10 @@ _PHASES = {"optim/": "optimizer", "_graph/": "backward", "autograd/": "backward"
 
 _SKIP, _OPERATOR, _PHASE = range(3)
 
-_kinds: dict[CodeType, tuple[int, str]] = {}
+# By ids of code objects: their hash is that of all that they hold, and not kept.
+_kinds: dict[int, tuple[int, str, CodeType]] = {}
 _sites: dict[tuple[str, str], Site] = {("gradient sum", "backward"): GRADIENT_SUM}
-_marks: dict[CodeType, str] = {}
+_marks: dict[int, str] = {}
 
 
 def marks(meaning: str) -> Callable[[_F], _F]:
@@ -123,7 +124,7 @@ def marks(meaning: str) -> Callable[[_F], _F]:
     """
 
     def mark(function: _F) -> _F:
-        _marks[function.__code__] = meaning
+        _marks[id(function.__code__)] = meaning
         return function
 
     return mark
@@ -168,7 +169,7 @@ def _running(frame: FrameType | None) -> tuple[tuple[Any, ...], Any, Site | None
     modules: list[Any] = []
     site: Site | None = None
     while frame is not None:
-        mark = _marks.get(frame.f_code)
+        mark = _marks.get(id(frame.f_code))
         if mark == "module":
             modules.append(frame.f_locals["self"])
         elif mark == "sum" and not modules:
@@ -193,7 +194,7 @@ def site_of(
         code = frame.f_code
         if code is caller and frame.f_lasti == at:
             return GRADIENT_SUM
-        kind, word = _kinds.get(code) or _learn(code)
+        kind, word, _ = _kinds.get(id(code)) or _learn(code)
         if kind == _OPERATOR:
             operator = word
         elif kind == _PHASE:
@@ -211,8 +212,8 @@ def _site(operator: str, phase: str) -> Site:
     return known
 
 
-def _learn(code: CodeType) -> tuple[int, str]:
-    kind = _kinds[code] = _kind_of(code)
+def _learn(code: CodeType) -> tuple[int, str, CodeType]:
+    kind = _kinds[id(code)] = *_kind_of(code), code
     return kind
 
 

@@ -38,11 +38,10 @@ def split(name: str) -> tuple[Path, str]:
     file, _, function = name.rpartition(":")
     path = Path(file)
     if not file or not function.isidentifier() or not path.is_file():
-        message = (
+        raise ConfigError(
             f"{name!r} names no factory: write FILE:function, as in model.py:make, of "
             f"a file that exists."
         )
-        raise ConfigError(message)
     return path, function
 
 
@@ -57,13 +56,11 @@ def make(name: str) -> FactoryResult:
     path, function = split(name)
     factory = getattr(_loaded(path), function, None)
     if not callable(factory):
-        message = f"{path} has no function {function!r}."
-        raise ConfigError(message)
+        raise ConfigError(f"{path} has no function {function!r}.")
     try:
         result = factory()
     except Exception as error:
-        message = f"{name} failed: {type(error).__name__}: {error}"
-        raise ConfigError(message) from error
+        raise ConfigError(f"{name} failed: {type(error).__name__}: {error}") from error
     return _checked(name, result, str(path.absolute().parent))
 
 
@@ -71,8 +68,7 @@ def _loaded(path: Path) -> Any:
     """Return a file as a module; it may import its neighbours."""
     spec = spec_from_file_location(path.stem, path.absolute())
     if spec is None or spec.loader is None:
-        message = f"{path} is no Python file."
-        raise ConfigError(message)
+        raise ConfigError(f"{path} is no Python file.")
     module = module_from_spec(spec)
     sys.path.insert(0, str(path.absolute().parent))
     try:
@@ -87,14 +83,12 @@ def _loaded(path: Path) -> Any:
 
 def _checked(name: str, result: Any, folder: str) -> FactoryResult:
     if not isinstance(result, tuple) or len(result) not in {2, 3}:
-        message = f"{name} returned a {type(result).__name__}. {_FORM}"
-        raise ConfigError(message)
+        raise ConfigError(f"{name} returned a {type(result).__name__}. {_FORM}")
     model, inputs, loss = (*result, None)[:3]
     inputs = (inputs,) if isinstance(inputs, Tensor) else inputs
     if not isinstance(model, Module) or not isinstance(inputs, tuple):
         kinds = ", ".join(type(x).__name__ for x in result)
-        message = f"{name} returned ({kinds}). {_FORM}"
-        raise ConfigError(message)
+        raise ConfigError(f"{name} returned ({kinds}). {_FORM}")
     if loss is not None and not callable(loss):
         message = f"{name} returned a {type(loss).__name__} as the loss. {_FORM}"
         raise ConfigError(message)

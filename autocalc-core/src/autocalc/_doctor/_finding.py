@@ -28,11 +28,11 @@ class Finding:
         ``"ok"``; ``"note"``: to know, there may be nothing to do; ``"warning"``: it
         costs time or memory, or is probably not meant; ``"error"``: results are wrong.
     subject
-        What was looked at, in a word or two.
+        The thing that was examined, in a word or two.
     text
-        What was found.
+        A sentence that says what was found.
     remedy
-        What to do about it; empty where there is nothing to do.
+        A sentence that says what to do; empty if nothing is to be done.
     """
 
     level: Level

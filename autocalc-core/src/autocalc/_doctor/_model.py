@@ -42,7 +42,7 @@ def examine(
     model
         Its parameters keep their values; gradients are taken away.
     inputs
-        What it is called with.
+        The arguments of the model's call.
     loss
         Gives a scalar of what the model returns; by default the products of its first
         tensor with random numbers are summed.
@@ -97,7 +97,11 @@ def _step(
             output = model(*inputs)
             value = loss(output)
         _check(value)
-        nodes = [x for x in gc.get_objects() if type(x) is Node and x.serial > first]
+        nodes = [
+            x
+            for x in gc.get_objects()
+            if issubclass(type(x), Node) and x.serial > first
+        ]
         reached = _reached(value)
         unused = [x for x in nodes if id(x) not in reached]
         names = [x.op.name for x in sorted(unused, key=lambda x: x.serial)]
@@ -112,17 +116,15 @@ def _step(
 def _check(value: Any) -> None:
     if not isinstance(value, Tensor) or value.numel() != 1:
         kind = f"of shape {tuple(value.shape)}" if isinstance(value, Tensor) else "none"
-        message = (
+        raise ArgumentError(
             f"doctor: the loss must be a tensor of one element; it is {kind}. Let the "
             f"factory return (model, inputs, loss), with loss(output) a scalar."
         )
-        raise ArgumentError(message)
     if not value.requires_grad:
-        message = (
+        raise ArgumentError(
             "doctor: the loss has no history: no parameter requires a gradient, or the "
             "model runs under no_grad or detaches its output."
         )
-        raise ArgumentError(message)
 
 
 def _weighted(output: Any) -> Tensor:
@@ -131,11 +133,10 @@ def _weighted(output: Any) -> Tensor:
         values = output.values() if isinstance(output, dict) else output
         output = next(iter(values))
     if not isinstance(output, Tensor) or not output.is_floating_point():
-        message = (
+        raise ArgumentError(
             f"doctor: the model returns a {type(output).__name__}; let the factory "
             f"return (model, inputs, loss), with loss(output) a scalar."
         )
-        raise ArgumentError(message)
     return (output * randn_like(output.detach())).sum()
 
 

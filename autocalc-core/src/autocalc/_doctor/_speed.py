@@ -18,6 +18,7 @@ from autocalc._doctor._finding import Finding
 from autocalc._doctor._machine import Machine
 from autocalc._kernels.spec import Array
 from autocalc._kernels.table import TABLE
+from autocalc._tensor.dtypes import bfloat16
 
 #: The product that is timed: [N, N] @ [N, N] in float32.
 N = 512
@@ -58,8 +59,23 @@ def gemm(_machine: Machine) -> Iterator[Finding]:
         )
     else:
         yield Finding("ok", "products", text)
+    yield _in_bfloat16(a, b, speeds[chosen])
     if budget > 1:
         yield from _in_each_others_way(speeds, a, b)
+
+
+def _in_bfloat16(a: Array, b: Array, in_float32: float) -> Finding:
+    """Time the product of bfloat16 on the set that is chosen for it."""
+    a, b = (arrays.cast(x, bfloat16.numpy) for x in (a, b))
+    spec = TABLE["gemm"]
+    chosen = current().selection.choose(spec, KernelCall(spec).key(a, b, None))[0]
+    rate = speed(chosen, a, b)
+    return Finding(
+        "ok",
+        "products",
+        f"of bfloat16: {rate:.0f} GFLOP/s by {chosen}, {rate / in_float32:.2f} times "
+        f"the rate of float32",
+    )
 
 
 def _in_each_others_way(

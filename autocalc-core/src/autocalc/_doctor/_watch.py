@@ -53,7 +53,7 @@ class ModelWatch:
     units
         By the activation.
     seconds
-        What all kernels took.
+        The time of all kernels, in seconds.
     """
 
     def __init__(self, model: Module, folder: str = "") -> None:

@@ -38,11 +38,11 @@ class AnomalyWalk(Walk):
                 raise
             if isinstance(error, AutocalcError):
                 raise _naming(type(error), f"{error} {recorded_at(node)}") from error
-            message = (
+            raise _naming(
+                GradError,
                 f"backward: the rule of `{node.op.name}` failed with "
-                f"{type(error).__name__}: {error}. {recorded_at(node)}"
-            )
-            raise _naming(GradError, message) from error
+                f"{type(error).__name__}: {error}. {recorded_at(node)}",
+            ) from error
 
     def add(self, edge: Any, value: Any, memory: int) -> None:
         """Add a cotangent that is a number."""
@@ -63,13 +63,13 @@ class AnomalyWalk(Walk):
         i = next(i for i, one in enumerate(node.edges) if one is edge)
         given = [g for g in self.arrived[1::2] if g is not None]
         had = "that hold" if any(map(self.holds_nan, given)) else "without"
-        message = (
-            f"backward: `{node.op.name}` gave a gradient of shape "
-            f"{tuple(value.shape)} that holds NaN for its input {i}, from cotangents "
-            f"{had} NaN. Keep that input away from where its derivative is not a "
-            f"number. {recorded_at(node)}"
+        raise _naming(
+            GradError,
+            f"backward: Function '{node.op.name}Backward' returned nan values in its "
+            f"{i}th output, of shape {tuple(value.shape)}, from cotangents {had} NaN. "
+            f"Keep that input away from where its derivative is not a "
+            f"number. {recorded_at(node)}",
         )
-        raise _naming(GradError, message)
 
     def holds_nan(self, value: Any) -> bool:
         """Return whether any element is NaN."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -146,10 +147,51 @@ class inference_mode(_GradMode):
         _check_mode("inference_mode", mode)
         super().__init__()
         self._mode = not mode
+        self._outer: list[Any] = []
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._outer.append(_inference.set(not self._mode))
+
+    def __exit__(self, *exc: object) -> None:
+        _inference.reset(self._outer.pop())
+        super().__exit__(*exc)
+
+    def __call__(self, function: F) -> F:
+        inner = super().__call__(function)
+        kinds = (inspect.isgeneratorfunction, inspect.iscoroutinefunction)
+        if any(kind(function) for kind in kinds):
+            return inner  # others run while it waits
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            token = _inference.set(not self._mode)
+            try:
+                return inner(*args, **kwargs)
+            finally:
+                _inference.reset(token)
+
+        return cast("F", wrapped)
+
+
+_inference: ContextVar[bool] = ContextVar("inference", default=False)
+
+
+def is_inference_mode_enabled() -> bool:
+    """Return whether the code runs in an `inference_mode`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.inference_mode():
+    ...     ac.is_inference_mode_enabled()
+    True
+    """
+    return _inference.get()
 
 
 class enable_grad(no_grad):
-    """Record again within a `no_grad`: a ``with`` block or a decorator.
+    """Record inside `no_grad`: a ``with`` block or a decorator.
 
     Examples
     --------
@@ -167,7 +209,7 @@ class enable_grad(no_grad):
 
 
 class set_grad_enabled(_GradMode):
-    """Switch recording from here on; as a ``with`` block, until its end.
+    """Switch recording on or off; as a ``with`` block, until its end.
 
     Examples
     --------

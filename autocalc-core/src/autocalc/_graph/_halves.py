@@ -11,6 +11,10 @@ from typing import Any
 
 from autocalc._dispatch.selection.upcast import FLOAT32, HALVES
 from autocalc._graph._node import Node, Partial
+from autocalc._graph._packed import Packed
+
+#: What holds saved arrays.
+_SEQUENCES = (tuple, list, Packed)
 
 
 class WideNode:
@@ -19,7 +23,7 @@ class WideNode:
     __slots__ = ("attributes", "dtype", "needs", "node", "saved", "shapes")
 
     def __init__(self, k: Any, n: Any) -> None:
-        self.node = n if n.__class__ is Node else n.node
+        self.node = n if isinstance(n, Node) else n.node
         self.needs = n.needs
         self.saved = _widened(k, n.saved)
         self.shapes = n.shapes
@@ -30,11 +34,12 @@ class WideNode:
 def rule_in_float32(k: Any, n: Any, g: Any) -> Any:
     """Apply the rule of a node of half precision.
 
-    Views and casts, which have no kernel, and users' functions run as they are.
+    Views and casts, which have no kernel, users' functions, and rules of one kernel for
+    each gradient run as they are.
     """
-    node = n if n.__class__ is Node else n.node
+    node = n if isinstance(n, Node) else n.node
     rule = node.op.rule
-    if node.op.spec is None:
+    if node.op.spec is None or node.op.rounds_once(n):
         return rule(k, n, g)
     several = g if g.__class__ is tuple else (g,)
     half = next(k.dtype(one) for one in several if one is not None)
@@ -52,7 +57,7 @@ def rule_in_float32(k: Any, n: Any, g: Any) -> Any:
 
 def _widened(k: Any, x: Any) -> Any:
     """Return saved arrays, in float32 where they were narrower."""
-    if x.__class__ is tuple or x.__class__ is list:
+    if x.__class__ in _SEQUENCES:
         return tuple([_widened(k, one) for one in x])
     narrow = getattr(x, "dtype", None) is not None and k.dtype(x) in HALVES
     return k.cast(x, FLOAT32) if narrow else x

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._callers import users_line
-from autocalc._dispatch.engine.eager import pause
 from autocalc._graph._node import Node, Version
+from autocalc._graph._noticed import is_listening, listen, stop
 
 
 def recorded_at(node: Node) -> str:
@@ -30,11 +30,7 @@ def written_at(cell: Version) -> str:
     return f"The last change was at {line}"
 
 
-_plain_init: Any = Node.__init__
-
-
-def _init(node: Node, *args: Any) -> None:
-    _plain_init(node, *args)
+def _note_line(node: Node) -> None:
     node.line = users_line()
 
 
@@ -46,14 +42,12 @@ def _set(cell: Version, name: str, value: Any) -> None:
 
 def is_tracing() -> bool:
     """Return whether lines are noted."""
-    return Node.__init__ is _init
+    return is_listening(_note_line)
 
 
 def trace(on: bool) -> None:
     """Note lines from now on, or no longer."""
-    pause(on)
-    changed: Any = Node
-    changed.__init__ = _init if on else _plain_init
+    (listen if on else stop)(_note_line)
     if on:
         Version.__setattr__ = _set  # type: ignore[method-assign,assignment]  # see top
     elif "__setattr__" in vars(Version):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The parts of the graph.  Nodes are data; nothing points forward.
 
-An *edge* leads from a node to what made one of its inputs: another `Node` (of one
-output), an `Output` of a node of several, the `Leaf` of a tensor that the user made,
-or None where no gradient is wanted.
+An *edge* leads from a node to the origin of one of its inputs.  This is another `Node`
+(of one output), an `Output` of a node of several, the `Leaf` of a user's tensor, or
+None where no gradient is wanted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from autocalc._kernels.spec import DType, Shape
 
 #: Serial numbers are a topological order: a node is younger than its inputs.
-next_serial = count().__next__
+_serials = count()
+next_serial = _serials.__next__
 
 
 class Version:
@@ -55,15 +56,17 @@ class Leaf:
     `hooks` see a gradient that arrives, those of `accumulated` run when it is added.
     """
 
-    __slots__ = ("__weakref__", "accumulated", "grad", "hooks", "shape")
+    __slots__ = ("__weakref__", "accumulated", "grad", "hooks", "shape", "tensor")
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, tensor: Any = None) -> None:
         key = id(self)
         _LEAVES[key] = weakref.ref(self, lambda _: _LEAVES.pop(key, None))  # 0.3 us
         self.grad: Any = None
         self.hooks: dict[int, Callable[..., Any]] | None = None
         self.accumulated: dict[int, Callable[[], None]] | None = None
         self.shape = shape
+        #: The tensor, which owns its leaf: what `AccumulateGrad` tells of it.
+        self.tensor = None if tensor is None else weakref.ref(tensor)
 
 
 class Node:
@@ -137,7 +140,7 @@ class Output:
 
 Edge: TypeAlias = Node | Output | Leaf | None
 
-bind(Node=Node, Output=Output, Leaf=Leaf, Version=Version, next_serial=next_serial)
+bind(Node=Node, Output=Output, Leaf=Leaf, Version=Version, serials=_serials)
 
 
 class Freed:
@@ -154,9 +157,9 @@ class Partial:
     """A cotangent of part of an input: it is added into one zeroed buffer.
 
     The rule of a slice returns it, so that a loop over slices costs one buffer and not
-    one for each slice.  The rule of a write into a part returns it without an index:
-    `value` is then ``value(g, own)``, which gives the cotangent `g` with zeros in that
-    part, in its own memory if nothing else has it.
+    one for each slice.  The rule of a write into a part returns it without an index.
+    `value` is then ``value(g, own)``, which returns `g` with zeros in that part, in the
+    memory of `g` if nothing else holds it.
     """
 
     __slots__ = ("index", "value")
@@ -183,4 +186,4 @@ def live_node_count() -> int:
     >>> ac.live_node_count() - before
     0
     """
-    return sum(type(thing) is Node for thing in gc.get_objects())
+    return sum(issubclass(type(thing), Node) for thing in gc.get_objects())

@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from autocalc._dispatch._callers import marks
+from autocalc._dispatch.engine.eager import bind
 from autocalc._dispatch.selection.upcast import HALVES
 from autocalc._graph._halves import rule_in_float32
 from autocalc._graph._lines import written_at
@@ -79,6 +80,12 @@ BORROWED, FRESH, OWNED, PARTS = 0, 1, 2, 3
 #: the pass when it comes to the node.
 WALK = -1
 
+#: As `WALK`: hooks that get what has arrived, after those of the outputs.
+PRE = -2
+
+#: In the place of hooks, the notes that users keep with the node.
+METADATA = -3
+
 
 class Parts:
     """Cotangents of parts of one array, which wait until all of them have arrived.
@@ -123,6 +130,11 @@ class Walk:
         may get theirs at the end only.
     """
 
+    __slots__ = (
+        *("__weakref__", "captured", "deliver", "heap", "hooked", "k", "keep"),
+        *("leaves", "needed", "parted", "reached", "saved"),
+    )
+
     def __init__(
         self,
         k: Any,
@@ -134,7 +146,7 @@ class Walk:
         deliver: Callable[[Leaf, Any, int], None] | None = None,
     ) -> None:
         self.k = k
-        self.keep = keep
+        self.keep = bool(keep)
         self.needed = needed
         self.saved = saved
         self.hooked = hooked
@@ -162,12 +174,12 @@ class Walk:
             node = arrived[0]
             if self.parted:
                 self.join_all(arrived)
+            if node.hooks is not None:
+                self.run_hooks(node, arrived)
             for captured, slot in wanted:
                 if captured is node:
                     self.captured[node, slot] = arrived[1 + 2 * slot]
                     arrived[2 + 2 * slot] = BORROWED
-            if node.hooks is not None:
-                self.run_hooks(node, arrived)
             if self.needed is None or any(leads(e, self.needed) for e in node.edges):
                 self.visit(node, arrived)
 
@@ -306,12 +318,15 @@ class Walk:
         for hook in list(node.hooks.get(WALK, {}).values()):
             hook(self, node)
         for slot, hooks in (node.hooks or {}).items():
-            if slot == WALK:
-                continue
             at = 1 + 2 * slot
-            if arrived[at] is not None:
+            if slot >= 0 and arrived[at] is not None:
                 arrived[at] = self.hooked(hooks, arrived[at])
                 arrived[at + 1] = BORROWED
+        for hook in list((node.hooks or {}).get(PRE, {}).values()):
+            hook(self, arrived)
+
+
+bind(Walk=Walk)
 
 
 def _is_new(result: Any, incoming: tuple[Any, ...]) -> bool:
@@ -321,12 +336,11 @@ def _is_new(result: Any, incoming: tuple[Any, ...]) -> bool:
 def check_saved(node: Node) -> None:
     """Raise if a pass has freed the node's arrays, or if they were overwritten."""
     if node.saved is FREED:
-        message = (
+        raise GradError(
             f"backward: the arrays that `{node.op.name}` saved were freed by an "
-            f"earlier backward through the same graph. Pass retain_graph=True to the "
-            f"earlier call, or compute the loss again."
+            f"earlier backward through the same graph. Specify retain_graph=True in "
+            f"the earlier call, or compute the loss again."
         )
-        raise GradError(message)
     versions = node.versions
     for i in range(0, len(versions), 2):
         if versions[i] is not None and versions[i].count != versions[i + 1]:
@@ -338,6 +352,8 @@ def _changed(node: Node, i: int) -> GradError:
     return GradError(
         f"backward: an array of shape {tuple(node.saved[i].shape)} that "
         f"`{node.op.name}` needs was changed in place after it was saved: version "
-        f"{cell.count}, saved at version {count}. Use the operation that returns a new "
-        f"tensor, or clone() before the change. {written_at(cell)}"
+        f"{cell.count}, saved at version {count}; one of the variables needed for "
+        f"gradient computation has been modified by an inplace operation. Use the "
+        f"operation that returns a new tensor, or clone() before the change. "
+        f"{written_at(cell)}"
     )

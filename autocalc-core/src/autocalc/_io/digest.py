@@ -2,8 +2,8 @@
 """The digest of a checkpoint, which tells whether the file is as it was saved.
 
 It is the SHA-256 of the whole file, as stored on the disk, with the digest itself
-blanked (a file object counts from its position): header length, names, shapes, metadata
-and data are all under it.  It is part of the safetensors metadata, so other programs
+blanked (a file object counts from its position).  It covers header length, names,
+shapes, metadata and data.  It is part of the safetensors metadata, so other programs
 read the file as before.
 
 SHA-256 because CPUs have instructions for it: 1.2 GB/s on one core of a Zen CPU, where

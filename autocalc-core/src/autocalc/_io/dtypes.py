@@ -32,26 +32,23 @@ def read_tensor(
     try:
         array = make()
     except (ValueError, TypeError, OverflowError, MemoryError) as error:
-        message = (
+        raise CheckpointError(
             f"load: tensor {tensor!r} of {place} cannot be read as an array: {error}. "
             f"The file is damaged, or NumPy has no arrays of this shape."
-        )
-        raise CheckpointError(message) from error
+        ) from error
     if array.dtype == np.bool_ and (array.view(np.uint8) > 1).any():
-        message = (
+        raise CheckpointError(
             f"load: tensor {tensor!r} of {place} has booleans that are not 0 or 1. "
             f"The file is damaged; use an earlier one."
         )
-        raise CheckpointError(message)
     return array
 
 
 def check_dtype(place: str, tensor: str, dtype: str) -> None:
     """Raise unless tensors can be of this dtype."""
     if dtype not in NAMES:
-        message = (
+        raise CheckpointError(
             f"load: tensor {tensor!r} of {place} is {dtype}; AutoCalc has "
             f"{', '.join(NAMES)}. Convert it in the program that "
             f"wrote it."
         )
-        raise CheckpointError(message)

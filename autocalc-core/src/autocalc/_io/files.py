@@ -22,8 +22,8 @@ from autocalc._io.streams import Stream
 from autocalc._io.torch_marks import is_torch_file
 from autocalc._io.tree import Array, Decoder, Encoder, loaded
 from autocalc._tensor.checks import check_flag, check_flags, short
-from autocalc._tensor.device import Device
-from autocalc.errors import CheckpointError, DTypeError
+from autocalc._tensor.device import Device, present
+from autocalc.errors import CheckpointError, DTypeError, MissingFileError
 
 #: The metadata's key, and the version of its value.
 _KEY = "autocalc"
@@ -96,8 +96,10 @@ def write(
     try:
         file.write(arrays, metadata)
     except OSError as error:
-        message = f"save: {file} cannot be written: {error.strerror or error}."
-        raise CheckpointError(message) from error
+        raise CheckpointError(
+            f"save: {file} cannot be written: {error.strerror or error}. A file that "
+            f"was there is unchanged; make room, or name a file in another folder."
+        ) from error
 
 
 def _contiguous(array: Array) -> Array:
@@ -116,7 +118,7 @@ def load(
     weights_only: bool | None = None,
     verify: bool = True,
 ) -> Any:
-    """Load what `save` wrote; of another safetensors file, the dict of its tensors.
+    """Load a file of `save`; for another safetensors file, the dict of its tensors.
 
     Files of `torch.save` are read as well, as far as they hold tensors in dicts, lists
     and tuples, and plain values: a `state_dict`, or the state of an optimizer.
@@ -173,6 +175,8 @@ def load(
             return _torch(file, device)
         sealed = verify and _check_digest(file)
         arrays, metadata = _read(file)
+    except MissingFileError:
+        raise
     except OSError as error:
         message = f"load: {file} cannot be read: {error.strerror or error}."
         raise CheckpointError(message) from error
@@ -194,18 +198,17 @@ def _torch(file: PathFile | Stream, device: Device | None) -> Any:
 def _device_of(map_location: Any) -> Device | None:
     """Return the device on which tensors shall be; None is the CPU."""
     if isinstance(map_location, (str, Device)):
-        device = Device(map_location)
+        device = present(map_location)
         return None if device.type == "cpu" else device
     if not (
         map_location is None
         or callable(map_location)
         or isinstance(map_location, Mapping)
     ):
-        message = (
+        raise DTypeError(
             f"load: `map_location` is {short(map_location)}; it must be a device, a "
             f"function, a dict or None."
         )
-        raise DTypeError(message)
     return None
 
 
@@ -224,11 +227,10 @@ def _read(file: PathFile | Stream) -> tuple[dict[str, Array], dict[str, str]]:
     try:
         return file.read()
     except SafetensorError as error:
-        message = (
+        raise CheckpointError(
             f"load: {file} ({file.size} bytes) is cut short or is no "
             f"safetensors file: {error}. Save it again, or use an earlier checkpoint."
-        )
-        raise CheckpointError(message) from error
+        ) from error
 
 
 def _check_keys(metadata: Mapping[str, str], file: PathFile | Stream) -> None:
@@ -246,12 +248,11 @@ def _check_keys(metadata: Mapping[str, str], file: PathFile | Stream) -> None:
 def _check_version(version: str, file: PathFile | Stream) -> None:
     known = (*_WITHOUT_DIGEST, _VERSION)
     if version not in known:
-        message = (
+        raise CheckpointError(
             f"load: {file} has version {version} of AutoCalc's checkpoints; this "
             f"AutoCalc reads versions {' and '.join(known)}. Load it with the "
             f"AutoCalc that wrote it, or upgrade."
         )
-        raise CheckpointError(message)
 
 
 def _changed(file: PathFile | Stream, reason: str) -> CheckpointError:
@@ -272,8 +273,7 @@ def _decode(
     try:
         return Decoder(arrays, device).decode(tree)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        message = (
+        raise CheckpointError(
             f"load: the metadata of {file} do not describe its tensors ({error!r}); "
             f"the file was changed after it was saved. Save it again."
-        )
-        raise CheckpointError(message) from error
+        ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from autocalc._io import digest
 from autocalc._io.dtypes import read_tensor
 from autocalc._io.tree import Array
-from autocalc.errors import CheckpointError
+from autocalc.errors import CheckpointError, MissingFileError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,8 +39,9 @@ class PathFile:
         """Raise unless there is a file to load."""
         path = self._path
         if not path.is_file():
-            message = f"load: {path} is {'a folder' if path.is_dir() else 'not there'}."
-            raise CheckpointError(message)
+            folder = path.is_dir()
+            message = f"load: {path} is {'a folder' if folder else 'not there'}."
+            raise (CheckpointError if folder else MissingFileError)(message)
 
     def head(self) -> bytes:
         """Return the first bytes."""
@@ -66,16 +67,20 @@ class PathFile:
 
     def write(self, arrays: Mapping[str, Array], metadata: dict[str, str]) -> None:
         """Replace the file once everything is on the disk."""
-        # Replace what a symbolic link points to, not the link.
-        target = self._path.resolve()
-        part = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
-        try:
-            _write_part(arrays, metadata, part)
-            part.replace(target)
-            _sync_folder(target.parent)
-        finally:
-            with contextlib.suppress(OSError):
-                part.unlink(missing_ok=True)
+        replace_file(self._path, lambda part: _write_part(arrays, metadata, part))
+
+
+def replace_file(path: Path, write: Callable[[Path], None]) -> None:
+    """Replace a file by one that `write` has written, once that is on the disk."""
+    target = path.resolve()  # what a symbolic link points to, not the link
+    part = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
+    try:
+        write(part)
+        part.replace(target)
+        _sync_folder(target.parent)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def _write_part(

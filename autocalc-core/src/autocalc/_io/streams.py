@@ -49,11 +49,10 @@ class Stream:
             raise _text(self._file, "rb")
         self._content = bytes(content)
         if not self._content:
-            message = (
+            raise CheckpointError(
                 f"load: {self} is at its end, nothing is left to read; go back to "
                 f"where the checkpoint begins, with file.seek(0)."
             )
-            raise CheckpointError(message)
 
     def head(self) -> bytes:
         """Return the first bytes."""
@@ -109,14 +108,12 @@ def _array(part: Mapping[str, Any], name: str, place: str) -> Array:
 
 def _check(where: str, file: Any, method: str) -> None:
     if not callable(getattr(file, method, None)):
-        message = (
+        raise DTypeError(
             f"{where}: `f` is {short(file)}; it must be a path, or an open file with "
             f"`{method}`, as io.BytesIO() and open(path, 'rb') are."
         )
-        raise DTypeError(message)
     if getattr(file, "closed", False) is True:
-        message = f"{where}: `f`, {short(file)}, is closed; open it again."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: `f`, {short(file)}, is closed; open it again.")
     if isinstance(file, io.TextIOBase):
         raise _text(file, "rb" if where == "load" else "wb")
     if isinstance(file, io.IOBase):
@@ -126,11 +123,10 @@ def _check(where: str, file: Any, method: str) -> None:
 def _check_mode(where: str, file: io.IOBase, method: str) -> None:
     if not (file.readable() if method == "read" else file.writable()):
         wanted, mode = ("reading", "rb") if method == "read" else ("writing", "wb")
-        message = (
+        raise ArgumentError(
             f"{where}: `f`, {short(file)}, is not open for {wanted}; open it with "
             f"mode {mode!r}."
         )
-        raise ArgumentError(message)
 
 
 def _text(file: Any, mode: str) -> DTypeError:

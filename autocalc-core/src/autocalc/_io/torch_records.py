@@ -96,8 +96,7 @@ class Records:
         except RecordError:
             raise
         except (ValueError, IndexError, KeyError, TypeError, OverflowError) as error:
-            message = f"its records are damaged ({error!r})"
-            raise RecordError(message) from error
+            raise RecordError(f"its records are damaged ({error!r})") from error
         _expect_values([value])
         return value
 
@@ -133,8 +132,7 @@ class Records:
     def _pop(self, kind: type[Any]) -> Any:
         value = self._stack.pop()
         if not isinstance(value, kind):
-            message = f"a {type(value).__name__} is no {kind.__name__}"
-            raise RecordError(message)
+            raise RecordError(f"a {type(value).__name__} is no {kind.__name__}")
         return value
 
     def _since_mark(self) -> list[Any]:
@@ -169,8 +167,7 @@ class Records:
         elif name == "BUILD":
             self._metadata(stack.pop())
         else:
-            message = f"it has the instruction {name}, which no tensor needs"
-            raise RecordError(message)
+            raise RecordError(f"it has the instruction {name}, which no tensor needs")
 
     def _pair(self) -> list[Any]:
         value, key = self._stack.pop(), self._stack.pop()
@@ -186,8 +183,7 @@ class Records:
         target = self._last(StateDict)
         known = isinstance(state, dict) and set(state) == {"_metadata"}
         if not known or not isinstance(state["_metadata"], dict):
-            message = "an object is given attributes, which no tensor needs"
-            raise RecordError(message)
+            raise RecordError("an object is given attributes, which no tensor needs")
         target._metadata = dict(state["_metadata"])
 
     def _reduced(self, name: Name, arguments: tuple[Any, ...]) -> Any:
@@ -199,15 +195,13 @@ class Records:
         if name == PARAMETER:
             tensor, requires_grad, _ = arguments
             if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
-                message = "a parameter is no tensor of floating-point numbers"
-                raise RecordError(message)
+                raise RecordError("a parameter is no tensor of floating-point numbers")
             return tensor.requires_grad_(requires_grad is True)
         if name != TENSOR:
             raise _refused(name)
         storage, offset, size, stride, requires_grad, *_ = arguments
         if not isinstance(storage, Storage):
-            message = "a tensor has no storage"
-            raise RecordError(message)
+            raise RecordError("a tensor has no storage")
         wants = requires_grad is True and storage.dtype.is_floating_point
         return self._make_tensor(storage, offset, size, stride, wants)
 
@@ -225,8 +219,7 @@ def _storage(record: tuple[Any, ...]) -> Storage:
     named = isinstance(kind, Name) and kind.name in STORAGES
     plain = isinstance(key, str) and type(count) is int and count >= 0
     if word != "storage" or not named or not plain:
-        message = "a piece of memory is described by something else"
-        raise RecordError(message)
+        raise RecordError("a piece of memory is described by something else")
     return Storage(STORAGES[kind.name], key, count)
 
 

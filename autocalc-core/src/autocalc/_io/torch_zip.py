@@ -36,20 +36,18 @@ def read_torch(file: IO[bytes], place: str, device: Device | None = None) -> Any
     """
     try:
         if file.read(len(OLD)) == OLD:
-            message = (
+            raise RecordError(
                 "it has the format before version 1.6 of PyTorch, a plain pickle; save "
                 "it again there"
             )
-            raise RecordError(message)
         with zipfile.ZipFile(file) as archive:
             return _Archive(archive, device).value()
     except _DAMAGED as error:
-        message = (
+        raise CheckpointError(
             f"load: {place} looks like a file of torch.save and is not read: {error}. "
             f"In PyTorch, save tensors alone, torch.save(model.state_dict(), path), or "
             f"safetensors.torch.save_file(model.state_dict(), path)."
-        )
-        raise CheckpointError(message) from error
+        ) from error
 
 
 class _Archive:
@@ -61,8 +59,7 @@ class _Archive:
         self._entries: dict[str, zipfile.ZipInfo] = {}
         for entry in archive.infolist():
             if entry.filename in self._entries:
-                message = f"it has two entries {entry.filename!r}"
-                raise RecordError(message)
+                raise RecordError(f"it has two entries {entry.filename!r}")
             self._entries[entry.filename] = entry
         self._root = self._find_root()
         self._storages: dict[str, tuple[Any, Array]] = {}
@@ -77,30 +74,25 @@ class _Archive:
         """Return the folder of the records, with its slash."""
         found = [n for n in self._entries if n.rpartition("/")[2] == "data.pkl"]
         if len(found) != 1:
-            message = f"it is a zip archive with {len(found)} entries data.pkl"
-            raise RecordError(message)
+            raise RecordError(f"it is a zip archive with {len(found)} entries data.pkl")
         root = found[0].removesuffix("data.pkl")
         if f"{root}constants.pkl" in self._entries:
-            message = "it is a program of torch.jit"
-            raise RecordError(message)
+            raise RecordError("it is a program of torch.jit")
         return root
 
     def _content(self, name: str) -> bytes:
         """Return an entry, which must be whole and not compressed."""
         entry = self._entries.get(self._root + name)
         if entry is None:
-            message = f"its entry {name!r} is missing"
-            raise RecordError(message)
+            raise RecordError(f"its entry {name!r} is missing")
         if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
             message = f"its entry {name!r} is compressed, which torch.save never does"
             raise RecordError(message)
         if entry.file_size != entry.compress_size:
-            message = f"its entry {name!r} has two sizes"
-            raise RecordError(message)
+            raise RecordError(f"its entry {name!r} has two sizes")
         content = self._archive.read(entry)
         if len(content) != entry.file_size:
-            message = f"its entry {name!r} is cut short"
-            raise RecordError(message)
+            raise RecordError(f"its entry {name!r} is cut short")
         return content
 
     def value(self) -> Any:
@@ -118,11 +110,10 @@ class _Archive:
         content = self._content(f"data/{storage.key}")
         wanted = storage.size * storage.dtype.itemsize
         if len(content) != wanted:
-            message = (
+            raise RecordError(
                 f"its storage {storage.key!r} has {len(content)} bytes where the "
                 f"records say {wanted}"
             )
-            raise RecordError(message)
         dtype = storage.dtype.numpy
         given: Array = np.frombuffer(content, np.uint8)
         if storage.dtype.category == 0 and (given > 1).any():
@@ -157,11 +148,9 @@ class _Archive:
 def _check_sizes(offset: Any, size: Any, stride: Any) -> None:
     """Raise unless a tensor's place is given by numbers of 0 or more."""
     if not (isinstance(size, tuple) and isinstance(stride, tuple)):
-        message = "a tensor has no shape"
-        raise RecordError(message)
+        raise RecordError("a tensor has no shape")
     numbers = (offset, *size, *stride)
     whole = all(type(n) is int and n >= 0 for n in numbers)
     fits = whole and prod(size) <= _MOST_ELEMENTS
     if not fits or len(size) != len(stride) or len(size) > _MOST_DIMENSIONS:
-        message = "a tensor has a shape or strides that no tensor can have"
-        raise RecordError(message)
+        raise RecordError("a tensor has a shape or strides that no tensor can have")

@@ -49,11 +49,10 @@ class Encoder:
 
     def _encode(self, value: Any, path: tuple[str, ...]) -> Any:
         if len(path) > _MAX_DEPTH:
-            message = (
+            raise CheckpointError(
                 f"save: {_where(path[:3])}... is nested more than {_MAX_DEPTH} deep; "
                 f"a list or dict that contains itself cannot be saved."
             )
-            raise CheckpointError(message)
         if value is None or isinstance(value, bool | int | str):
             return value
         if isinstance(value, float):
@@ -74,12 +73,11 @@ class Encoder:
             return items if isinstance(value, list) else {_KIND: "tuple", "of": items}
         if callable(getattr(value, "state_dict", None)):
             return self._encode(value.state_dict(), path)
-        message = (
+        raise DTypeError(
             f"save: {_where(path)} is of type {type(value).__name__}; a checkpoint "
             f"holds tensors, arrays, numbers, texts, None, lists, tuples and dicts of "
             f"them, and objects that have a `state_dict()`."
         )
-        raise DTypeError(message)
 
     def _encode_mapping(
         self, value: Mapping[Any, Any], path: tuple[str, ...]
@@ -91,11 +89,10 @@ class Encoder:
             return dict(items)
         for key in value:
             if not isinstance(key, str | int | float | bool | None):
-                message = (
+                raise DTypeError(
                     f"save: {_where(path)} has a key of type {type(key).__name__}; "
                     f"keys must be texts or numbers."
                 )
-                raise DTypeError(message)
         return {_KIND: "dict", "of": [list(item) for item in items]}
 
     def _encode_state(
@@ -121,11 +118,10 @@ class Encoder:
 
     def _name(self, array: Array, path: tuple[str, ...]) -> str:
         if array.dtype not in DTYPES:
-            message = (
+            raise DTypeError(
                 f"save: {_where(path)} is an array of {array.dtype}; a checkpoint "
                 f"holds {', '.join(sorted(map(str, DTYPES)))}."
             )
-            raise DTypeError(message)
         key = (array.ctypes.data, array.shape, array.strides, array.dtype)
         if array.size and key in self._names:
             return self._names[key]
@@ -176,8 +172,7 @@ class Decoder:
             return self._state(node)
         if kind == "float":
             return float(node["of"])
-        message = f"a value of the unknown kind {kind!r}"
-        raise ValueError(message)
+        raise ValueError(f"a value of the unknown kind {kind!r}")
 
     def _state(self, node: dict[str, Any]) -> StateDict:
         state = StateDict((key, self._decode(item)) for key, item in node["of"])

@@ -19,7 +19,9 @@ from autocalc._kernels.spec import Array, Attributes, Budget
 ROUNDING = 0.501
 
 Inputs: TypeAlias = Sequence[Any]
-Tolerance = Callable[[Inputs, Attributes, Inputs, float], Sequence[Any]]
+#: For each output the absolute errors allowed: an array or a number.
+Limits: TypeAlias = Sequence[Any]
+Tolerance = Callable[[Inputs, Attributes, Inputs, float], Limits]
 
 
 def ulp(value: Array, eps: float) -> Array:
@@ -52,7 +54,7 @@ def ulps(n: float) -> Budget:
     @budget(f"{n:g} ULP")
     def result(
         inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-    ) -> Sequence[Any]:
+    ) -> Limits:
         return [None if e is None else n * ulp(e, eps) for e in expected]
 
     return result
@@ -61,12 +63,12 @@ def ulps(n: float) -> Budget:
 @budget("exact")
 def EXACT(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     return [0.0] * len(expected)
 
 
 @budget("correctly rounded")
 def ROUNDED(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     return [None if e is None else ROUNDING * ulp(e, eps) for e in expected]

@@ -40,7 +40,7 @@ from typing import Any, TypeVar, overload
 from autocalc._kernels import samples as sampling
 from autocalc._kernels.budgets import ROUNDED, Tolerance
 from autocalc._kernels.cases import Case, floats, mebi
-from autocalc._kernels.formula import over_kernels
+from autocalc._kernels.formula import OverKernels, over_kernels
 from autocalc._kernels.rules import (
     FLOATS,
     broadcast_shapes,
@@ -49,14 +49,7 @@ from autocalc._kernels.rules import (
     same_dtype,
 )
 from autocalc._kernels.samples import Samples
-from autocalc._kernels.spec import (
-    Budget,
-    DType,
-    KernelSpec,
-    Kind,
-    Meta,
-    Work,
-)
+from autocalc._kernels.spec import Budget, DType, KernelSpec, Kind, Meta, Work
 from autocalc._kernels.work import per_element
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -81,13 +74,18 @@ class Declaration:
         self._exceptions: dict[str, Budget] = {}
         self._spec: KernelSpec | None = None
 
+    def __call__(self, xp: Any, *operands: Any, **named: Any) -> Any:
+        """Return what the kernel makes of operands within a formula over `xp`."""
+        if xp.__class__ is OverKernels:
+            return xp.kernel(self.name, *operands, **named)
+        return self._parts["reference"](xp, *operands, **named)
+
     def __repr__(self) -> str:
         return f"<declaration of the kernel {self.name}>"
 
     def _add(self, part: str, value: Any) -> None:
         if part in self._parts:
-            message = f"kernel {self.name}: `{part}` is declared twice."
-            raise TypeError(message)
+            raise TypeError(f"kernel {self.name}: `{part}` is declared twice.")
         self._parts[part] = value
 
     def rule(self, rule: F) -> F:
@@ -196,11 +194,10 @@ class Declaration:
             required.append("decomposition")
         missing = [part for part in required if part not in self._parts]
         if missing:
-            message = (
+            raise TypeError(
                 f"kernel {self.name}: the declaration lacks {', '.join(missing)}; "
                 f"each is a decorator, as in `@{self.name}.{missing[0]}`."
             )
-            raise TypeError(message)
 
 
 def primitive(name: str, signature: str, doc: str, **options: Any) -> Declaration:
@@ -219,10 +216,10 @@ def standalone(name: str, signature: str, doc: str, **options: Any) -> Declarati
 
 
 def elementwise(
-    name: str,
-    inputs: str,
     doc: str,
+    inputs: str | None = None,
     *,
+    name: str | None = None,
     kind: Kind = "primitive",
     dtypes: tuple[DType, ...] = FLOATS,
     budget: Budget | None = ROUNDED,
@@ -237,25 +234,29 @@ def elementwise(
 
     With a `lead` it is the formula of a composite: the decomposition, too.
 
-    Inputs broadcast, results have the inputs' dtype, and the output may share memory
-    with any input.  Parts that differ are given, or declared later (`budget=None`).
+    By default the kernel takes its name and its inputs from the reference.  Give
+    `inputs` where an input is optional or the kernel has attributes.  Inputs broadcast,
+    results have the inputs' dtype, and the output may share memory with any input.
+    Parts that differ are given, or declared later (`budget=None`).
     """
-    operands = inputs.split(";", maxsplit=1)[0].split()
-    names = [operand.rstrip("?") for operand in operands]
-    options.setdefault("layout", "any")
-    options.setdefault("alias", tuple(("out", operand) for operand in names))
-    kind = kind if lead is None else "composite"
-    declaration = Declaration(
-        name, kind, f"~ out ; {inputs}", doc, dtypes=dtypes, **options
-    )
-    rule = declaration.rule(rule or elementwise_rule(name, dtypes))
-    if budget is not None:
-        declaration.budget(budget)
-    declaration.samples(samples or _usual_samples(len(names)))
-    declaration.work(per_element(rule, flops))
-    declaration.benchmarks(benchmarks or mebi(*[floats] * len(names)))
 
-    def declare(reference: Callable[..., Any]) -> Declaration:
+    def declare(reference: Any) -> Declaration:
+        code = reference.__code__
+        own = name or reference.__name__.rstrip("_")
+        operands = inputs or " ".join(code.co_varnames[1 : code.co_argcount])
+        names = [one.rstrip("?") for one in operands.split(";", maxsplit=1)[0].split()]
+        options.setdefault("layout", "any")
+        options.setdefault("alias", tuple(("out", operand) for operand in names))
+        own_kind = kind if lead is None else "composite"
+        declaration = Declaration(
+            own, own_kind, f"~ out ; {operands}", doc, dtypes=dtypes, **options
+        )
+        own_rule = declaration.rule(rule or elementwise_rule(own, dtypes))
+        if budget is not None:
+            declaration.budget(budget)
+        declaration.samples(samples or _usual_samples(len(names)))
+        declaration.work(per_element(own_rule, flops))
+        declaration.benchmarks(benchmarks or mebi(*[floats] * len(names)))
         if lead is None:
             declaration.reference(reference)
         else:

@@ -61,4 +61,4 @@ class DeviceLibrary(Protocol):
         """Return the counters of the device's memory."""
 
     def trim(self) -> None:
-        """Give cached memory back to the device."""
+        """Return cached memory to the device."""

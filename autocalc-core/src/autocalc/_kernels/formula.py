@@ -36,7 +36,10 @@ def over_kernels(formula: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(formula)
     def decomposition(k: Any, *operands: Any, **named: Any) -> Any:
         terms = _as_terms(k, operands)
-        more = {name: _as_terms(k, value) for name, value in named.items()}
+        more = {
+            name: value if name == "dtype" else _as_terms(k, value)
+            for name, value in named.items()
+        }
         like = next(iter(_terms_of(terms)), None)
         given = {id(term.array) for term in _terms_of([terms, *more.values()])}
         return _arrays_of(formula(OverKernels(k, like), *terms, **more), given)
@@ -189,6 +192,10 @@ class Term:
     def __ne__(self, other: object) -> Term:  # type: ignore[override]  # by elements
         return self._compared(other, "ne")
 
+    def __rand__(self, other: bool) -> Term:
+        """Return the term: True begins a conjunction."""
+        return self if other is True else NotImplemented
+
     def __and__(self, other: Term) -> Term:
         return self.call("where", self, other, self)
 
@@ -200,7 +207,7 @@ class Term:
 
 
 #: The kernels that have another name than NumPy's function.
-_NAMES = {"absolute": "abs", "power": "pow", "take_along_axis": "gather"}
+_NAMES = {"absolute": "abs", "power": "pow"}
 
 
 class OverKernels:
@@ -221,6 +228,11 @@ class OverKernels:
             return first.call(kernel, *operands)
 
         return call
+
+    def kernel(self, name: str, *operands: Any, **named: Any) -> Any:
+        """Return what a kernel makes of terms: one, or a tuple of them and None."""
+        arrays = [one.array if one.__class__ is Term else one for one in operands]
+        return _as_terms(self.k, getattr(self.k, name)(*arrays, **named))
 
     def where(self, condition: Term, a: Any, b: Any) -> Term:
         like: Term = next((x for x in (a, b) if x.__class__ is Term), self.like)
@@ -274,6 +286,9 @@ class OverKernels:
     def clip(a: Term, low: float, high: float) -> Term:
         return a.call("minimum", a.call("maximum", a, low), high)
 
+    def take_along_axis(self, a: Term, index: Term, axis: int) -> Term:
+        return self.kernel("gather", a, index, axis)  # type: ignore[no-any-return]
+
     # ---- sums and products -------------------------------------------------------
 
     def sum(self, a: Term, axis: Axis = None, keepdims: bool = False) -> Term:
@@ -300,11 +315,12 @@ class OverKernels:
         return Term(self.k, getattr(self.k, kernel)(a.array, axes, keepdims))
 
     def matmul(self, a: Term, b: Term) -> Term:
-        """Return ``a b`` of a matrix `b`; the rows of `a` may have more dimensions."""
+        """Return the products; rows for one matrix may have more dimensions."""
+        if b.ndim > 2 or a.ndim == 2:
+            return Term(self.k, self.k.gemm(a.array, b.array, None)[0])
         *lead, width = a.shape
-        rows = a if a.ndim == 2 else a.reshape(math.prod(lead), width)
-        out = Term(self.k, self.k.gemm(rows.array, b.array, None)[0])
-        return out if a.ndim == 2 else out.reshape(*lead, b.shape[1])
+        out = self.matmul(a.reshape(math.prod(lead), width), b)
+        return out.reshape(*lead, b.shape[1])
 
     # ---- making arrays -----------------------------------------------------------
 

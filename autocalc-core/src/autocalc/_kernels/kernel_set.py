@@ -88,10 +88,14 @@ class KernelImpl:
         this call is faster with images stored so.  It then gets them so, whatever the
         caller has, and gives its results so.
     transposed_weight
-        Of `linear` and `gemm`: ``transposed_weight(key)`` says whether a call would be
-        faster if its second operand, whose rows run along the axis of the sums, were
-        transposed. Compiled programs then keep such a copy of a weight that they do not
-        write.
+        A function for kernels of `linear` and `gemm`. ``transposed_weight(key)`` is
+        True if a call would be faster with its second operand transposed; the rows of
+        that operand run along the axis of the sums. Compiled programs then keep a
+        transposed copy of a weight that they do not write.
+    halves
+        Whether the kernel reads and writes float16 or bfloat16 itself, computes in
+        float32 and rounds each result once; `supports` says which calls it takes.
+        Other kernels are given float32.
     describe
         ``describe(key)`` of a call that is accepted: in which of several ways the
         kernel will run it, for `autocalc.kernels.explain` to print, or None.
@@ -117,6 +121,7 @@ class KernelImpl:
     channels_last: Callable[[DispatchKey], bool] | None = None
     describe: Describe | None = None
     transposed_weight: Callable[[DispatchKey], bool] | None = None
+    halves: bool = False
 
 
 class Allocator(Protocol):
@@ -129,7 +134,7 @@ class Allocator(Protocol):
         """Return the counters shown by `ac.memory.stats()`."""
 
     def trim(self) -> None:
-        """Give cached memory back to the system."""
+        """Return cached memory to the system."""
 
 
 class PoolTimes(NamedTuple):
@@ -138,16 +143,16 @@ class PoolTimes(NamedTuple):
     Attributes
     ----------
     start, stop
-        Of the stretch, as `time.perf_counter_ns` tells them.
+        The limits of the time span, in nanoseconds of `time.perf_counter_ns`.
     waited
-        What threads waited for each other: a job that n threads share for the time t
-        adds n * t less what they worked.
+        The time that threads waited for each other. A job that n threads share for the
+        time t adds n * t, less the time that they worked.
     helped
-        What the threads of jobs worked, all together, beyond the time that the jobs
-        took: t less for a job that takes t, 0 if one thread does all.
+        The work of all threads in jobs, beyond the time that the jobs took. A job that
+        takes t subtracts t; the value is 0 if one thread does all.
     phases
-        What each phase of kernels took, by name, all threads together; empty if none
-        is known.
+        The time of each phase of the kernels, by name, summed over threads; empty if no
+        phase is known.
 
     Examples
     --------
@@ -165,7 +170,7 @@ class PoolTimes(NamedTuple):
 
 
 class PoolClock(Protocol):
-    """Tells what the threads of a kernel set's pool do: how long they wait, and phases.
+    """Measures the threads of a kernel set's pool: waiting times and phases.
 
     A profile takes a reading before each call of a kernel and one after it, and asks
     for the differences when it is over.
@@ -268,12 +273,12 @@ class ChainStep(NamedTuple):
     Attributes
     ----------
     kernel
-        Its name.
+        The name of the kernel.
     operands
         The number of a value for each operand in signature order, the output first;
         None where it is absent.
     attributes
-        Of its call.
+        The attributes of the kernel's call.
 
     Examples
     --------
@@ -297,11 +302,11 @@ class Chain(NamedTuple):
     Attributes
     ----------
     shape
-        Of all arrays: inputs that are repeated come with strides of 0.
+        The shape of all arrays. Inputs that are repeated have strides of 0.
     outputs, inputs
         How many there are.
     dtypes
-        Of each value.
+        The dtype of each value.
     steps
         In the order in which they run.
 
@@ -377,24 +382,24 @@ class KernelSet:
         None, ``"run"`` (same bits in each run) or ``"threads"`` (also for any number
         of threads).
     precision
-        Of a set whose products of float32 are less exact than float32: ``"high"`` or
-        ``"medium"``, what `ac.set_float32_matmul_precision` must have been given for
-        its kernels to run.  "medium" allows what "high" allows.
+        For a set whose products of float32 are less exact than float32: ``"high"`` or
+        ``"medium"``. Its kernels run once `ac.set_float32_matmul_precision` was called
+        with this value. "medium" also allows what "high" allows.
     allocator
         Makes the set's allocator when it is first needed; without one AutoCalc's engine
         allocates.
     pool_clock
-        Of a set with threads of its own: gives, when it is first needed, what tells the
-        profiler how long threads wait, and how the time of the set's kernels divides
-        into phases.  Where it also has
-        ``record_jobs``, ``job_records`` and ``hand_off_ns``, ``autocalc bench scaling``
-        predicts what more threads would gain.
+        For a set with threads of its own: a function that returns the clock of its
+        threads, called when a clock is first needed. The profiler reads from the clock
+        how long threads wait, and how the kernels' time divides into phases. If the
+        clock also has ``record_jobs``, ``job_records`` and ``hand_off_ns``, ``autocalc
+        bench scaling`` predicts the gain of more threads.
     fuser
         Gives, when it is first needed, what makes one kernel of a chain of the set's
         elementwise kernels; without it each of them is a call of its own.
     set_num_threads
-        Of a set with threads of its own: called with the thread budget when the set is
-        loaded and when the budget changes.
+        For a set with threads of its own: a function that is called with the thread
+        budget when the set is loaded, and whenever the budget changes.
     info
         More lines for ``autocalc kernels``: libraries, versions, threads.
     flushes_subnormals
@@ -403,6 +408,10 @@ class KernelSet:
     device_library
         Gives, when it is first needed, the arrays of a device other than the CPU.
         References run on them for the kernels that the set lacks.
+    strided_outputs
+        Whether kernels write outputs by their strides, as in ``b[:, ::2].relu_()``.
+        With False each output is contiguous: where the caller's is not, the kernel
+        writes temporary memory, and AutoCalc copies the result.
 
     Examples
     --------
@@ -432,3 +441,4 @@ class KernelSet:
     info: Callable[[], Mapping[str, str]] | None = None
     flushes_subnormals: bool = False
     device_library: Callable[[], DeviceLibrary] | None = None
+    strided_outputs: bool = True

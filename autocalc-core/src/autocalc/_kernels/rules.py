@@ -47,12 +47,11 @@ def broadcast_shapes(where: str, *shapes: Shape) -> Shape:
         sizes = {size for size in column if size != 1}
         if len(sizes) > 1:
             given = " and ".join(f"{shape}" for shape in shapes)
-            message = (
+            raise ShapeError(
                 f"{where}: shapes {given} do not broadcast: dimension "
                 f"-{len(result) + 1} has sizes {' and '.join(map(str, column))}. Sizes "
                 f"must be equal or 1, counted from the right."
             )
-            raise ShapeError(message)
         result.append(sizes.pop() if sizes else 1)
     return tuple(reversed(result))
 
@@ -62,34 +61,46 @@ def same_dtype(where: str, *metas: Meta | None) -> DType:
     dtypes = [meta.dtype for meta in metas if meta is not None]
     if any(dtype != dtypes[0] for dtype in dtypes):
         given = ", ".join(map(str, dtypes))
-        message = (
+        raise DTypeError(
             f"{where}: the operands have dtypes {given}; a kernel needs one. "
-            f"Cast before the call."
+            f"{_remedy(dtypes)}"
         )
-        raise DTypeError(message)
     return dtypes[0]
+
+
+#: The methods of tensors and modules that convert to a dtype.
+_METHODS = {FLOAT32: "float()", FLOAT64: "double()"}
+
+
+def _remedy(dtypes: list[DType]) -> str:
+    """Return what to do; where the first alone differs, it is the input of a layer."""
+    first, second = (_METHODS.get(dtype) for dtype in dtypes[:2])
+    if first is None or second is None or dtypes[0] == dtypes[1]:
+        return "Cast before the call."
+    return (
+        f"Convert the first, which is the input of a layer, by `x.{second}`, or the "
+        f"layer by `model.{first}`."
+    )
 
 
 def float_dtype(where: str, *metas: Meta | None) -> DType:
     """Return the one floating-point dtype that all present operands share."""
     dtype = same_dtype(where, *metas)
     if dtype not in FLOATS:
-        message = (
+        raise DTypeError(
             f"{where}: takes float32 or float64, not {dtype}. Convert with "
             f"`.to(ac.float32)` first."
         )
-        raise DTypeError(message)
     return dtype
 
 
 def one_of(where: str, name: str, meta: Meta, dtypes: tuple[DType, ...]) -> DType:
     """Return the dtype of `meta`, which must be among `dtypes`."""
     if meta.dtype not in dtypes:
-        message = (
+        raise DTypeError(
             f"{where}: `{name}` is {meta.dtype}; it must be "
             f"{' or '.join(map(str, dtypes))}."
         )
-        raise DTypeError(message)
     return meta.dtype
 
 
@@ -99,8 +110,7 @@ def same_shape(where: str, **metas: Meta | None) -> Shape:
     first = next(iter(shapes.values()))
     if any(shape != first for shape in shapes.values()):
         given = ", ".join(f"`{name}` {shape}" for name, shape in shapes.items())
-        message = f"{where}: the shapes differ: {given}. They must be equal."
-        raise ShapeError(message)
+        raise ShapeError(f"{where}: the shapes differ: {given}. They must be equal.")
     return first
 
 
@@ -114,21 +124,19 @@ def expect_shape(where: str, name: str, meta: Meta | None, shape: Shape) -> None
 def expect_ndim(where: str, name: str, meta: Meta, ndim: int) -> None:
     """Raise unless the operand has exactly `ndim` dimensions."""
     if len(meta.shape) != ndim:
-        message = (
+        raise ShapeError(
             f"{where}: `{name}` has shape {meta.shape}, it must have {ndim} "
             f"dimension{'' if ndim == 1 else 's'}."
         )
-        raise ShapeError(message)
 
 
 def check_axis(where: str, axis: int, meta: Meta) -> None:
     """Raise unless `axis` counts a dimension of the operand, from 0."""
     if not 0 <= axis < len(meta.shape):
-        message = (
+        raise ShapeError(
             f"{where}: axis {axis} is not a dimension of shape {meta.shape}; kernels "
             f"count axes from 0 to {len(meta.shape) - 1}."
         )
-        raise ShapeError(message)
 
 
 def check_axes(where: str, axes: tuple[int, ...], meta: Meta) -> None:
@@ -136,22 +144,20 @@ def check_axes(where: str, axes: tuple[int, ...], meta: Meta) -> None:
     for axis in axes:
         check_axis(where, axis, meta)
     if list(axes) != sorted(set(axes)) or (not axes and meta.shape):
-        message = (
+        raise ShapeError(
             f"{where}: axes {axes} of shape {meta.shape}: kernels take axes that are "
             f"sorted, distinct and not empty."
         )
-        raise ShapeError(message)
 
 
 def check_not_empty(where: str, axes: tuple[int, ...], meta: Meta) -> None:
     """Raise if an axis to be reduced has no elements, where that has no meaning."""
     for axis in axes:
         if meta.shape[axis] == 0:
-            message = (
+            raise ShapeError(
                 f"{where}: dimension {axis} of shape {meta.shape} is empty, and the "
                 f"{where} of nothing is undefined. Give at least one element."
             )
-            raise ShapeError(message)
 
 
 def reduced_shape(shape: Shape, axes: tuple[int, ...], keepdim: bool) -> Shape:

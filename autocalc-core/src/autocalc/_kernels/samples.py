@@ -74,9 +74,9 @@ class Make:
     Parameters
     ----------
     dtype
-        Of the arrays, where a method does not say otherwise.
+        The dtype of the arrays, unless a method names another.
     seed
-        Of the generator.
+        The seed of the generator.
     """
 
     def __init__(self, dtype: DType, seed: int = 0) -> None:

@@ -136,10 +136,10 @@ class KernelSpec:
         ``"dtypes"``: a decision holds for all calls with these dtypes; ``"shapes"``:
         for these shapes, strides and attributes only.
     layout
-        The layout of results of four dimensions: ``"contiguous"``, row by row;
-        ``"like"`` the images that are read, which the kernel is given in one layout;
-        ``"any"``, the same without a promise on what is read; ``"prefers
-        channels-last"``, like the images, and a set may ask for that layout.
+        The layout of results of four dimensions. ``"contiguous"`` is row by row.
+        ``"like"`` follows the images that are read, which the kernel gets in one
+        layout; ``"any"`` is the same without a promise on the inputs. ``"prefers
+        channels-last"`` is ``"like"``, and a set may ask for that layout.
     writes
         Outputs that are read and written in place; they are passed by the caller.
     accumulates
@@ -193,6 +193,15 @@ class KernelSpec:
     def budget_of(self, exception: str | None) -> Budget:
         """Return the budget that a kernel with this `exception` keeps."""
         return self.budget if exception is None else self.exceptions[exception]
+
+    @property
+    def strided_output(self) -> bool:
+        """Whether the output may have any strides, as views have that are written.
+
+        So it is with elementwise kernels, and with those that write at indices.
+        """
+        indexed = any(operand.name == "index" for operand in self.inputs)
+        return self.elementwise or (indexed and bool(self.alias))
 
     def __repr__(self) -> str:
         return f"<KernelSpec {self.name}: {self.signature}>"

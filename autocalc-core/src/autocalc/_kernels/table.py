@@ -46,8 +46,7 @@ def _load() -> dict[str, KernelSpec]:
         for module in _modules(family):
             for spec in _declared(module):
                 if table.setdefault(spec.name, spec) is not spec:
-                    message = f"kernel {spec.name} is declared twice."
-                    raise TypeError(message)
+                    raise TypeError(f"kernel {spec.name} is declared twice.")
     return dict(sorted(table.items()))
 
 

@@ -45,11 +45,10 @@ class Windows(NamedTuple):
                             ("dilation", 1)):  # fmt: skip
             values = getattr(self, name)
             if len(values) != dims or any(value < least for value in values):
-                message = (
+                raise ArgumentError(
                     f"{where}: `{name}` is {values}; it must be {dims} integers, "
                     f"{least} or more."
                 )
-                raise ArgumentError(message)
 
     def counts(self, where: str, sizes: Shape, ceil: bool = False) -> Shape:
         """Return how many windows fit into each dimension.
@@ -71,12 +70,11 @@ class Windows(NamedTuple):
 def _counts(windows: Windows, where: str, sizes: Shape, ceil: bool) -> Shape:
     padded = tuple(n + 2 * p for n, p in zip(sizes, windows.padding, strict=True))
     if any(n < span for n, span in zip(padded, windows.spans, strict=True)):
-        message = (
+        raise ShapeError(
             f"{where}: a window of {windows.spans} does not fit into {padded}, which "
             f"is {sizes} with its padding. Give a larger input, more padding or a "
             f"smaller kernel."
         )
-        raise ShapeError(message)
     each = zip(padded, windows.padding, windows.spans, windows.stride, strict=True)
     return tuple(_count(n, p, span, step, ceil) for n, p, span, step in each)
 

@@ -14,19 +14,16 @@ from autocalc._absent import refusals
 from autocalc._methods import conversions, creation, gradients, properties
 from autocalc._ops._operator.method import IN_PLACE, METHODS
 from autocalc._ops.activations import thresholds
-from autocalc._ops.in_place import (
-    _inplace_indices,
-    _inplace_shapes,
-    _reductions,
-)
+from autocalc._ops.in_place import _inplace_indices, _inplace_shapes, _reductions
 from autocalc._ops.in_place._inplace import in_place
+from autocalc._ops.matrices import older_factors
 from autocalc._ops.views import windows
 from autocalc._tensor import Tensor
 
 #: Modules that declare methods and that no public function needs.
 DECLARING = (
     *(_inplace_indices, _inplace_shapes, _reductions),
-    *(thresholds, windows),
+    *(older_factors, thresholds, windows),
 )
 
 #: Classes whose members become members of `Tensor`.
@@ -45,9 +42,13 @@ def members() -> dict[str, Any]:
     """Return the members that `Tensor` gets, by name."""
     plain = {k: v for cls in CLASSES for k, v in vars(cls).items() if k not in _OWN}
     made: dict[Any, Any] = {}
+    written: dict[str, Any] = {}
     for name, function in IN_PLACE.items():
-        made[function] = made.get(function) or in_place(name, function)
-    written = {name: made[function] for name, function in IN_PLACE.items()}
+        key = function, name.startswith("__")
+        where = next(other for other, one in IN_PLACE.items() if one is function)
+        if key not in made:
+            made[key] = in_place(where, function, as_operator=key[1])
+        written[name] = made[key]
     return plain | METHODS | written
 
 

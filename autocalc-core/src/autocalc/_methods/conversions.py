@@ -7,9 +7,11 @@ from typing import Any
 
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops.creation import typed_tensors as typed
+from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device, numbered
+from autocalc.errors import DTypeError
 
 
 class Conversions:
@@ -43,7 +45,7 @@ class Conversions:
         return check_tensor("cuda", self).to(numbered("cuda", device))
 
     def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-        """Return x in another dtype, or, without one, the name of its own.
+        """Return x in another dtype; without an argument, the name of its dtype.
 
         Takes a dtype, ``ac.FloatTensor`` and its like, or their names.
 
@@ -60,6 +62,46 @@ class Conversions:
         if dtype is None:
             return typed.name_of(self.dtype)
         return self.to(typed.dtype_named(dtype))
+
+    def as_subclass(self: Tensor, cls: Any) -> Any:
+        """Return a tensor of a class on the same memory, with the same history.
+
+        What operators make of it are plain tensors.
+
+        Parameters
+        ----------
+        cls
+            A subclass of `Tensor`; its ``__init__`` does not run.
+
+        Raises
+        ------
+        DTypeError
+            If it is no such class.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> class Image(ac.Tensor):
+        ...     def height(self):
+        ...         return self.shape[-2]
+        >>> ac.ones(3, 2).as_subclass(Image).height()
+        3
+        """
+        if Tensor not in getattr(cls, "__mro__", ()):
+            raise DTypeError(
+                f"as_subclass: `cls` is {cls!r:.60}; it must be a subclass of Tensor."
+            )
+        seen = view.reshape_view(check_tensor("as_subclass", self), self.shape)
+        made = object.__new__(cls)
+        made._array, made._edge = seen._array, seen._edge
+        made._version, made._view = seen._version, seen._view
+        return made
+
+    @staticmethod
+    def _make_subclass(kind: Any, data: Tensor, require_grad: bool = False) -> Any:
+        """Return a leaf of a class on the memory of `data`."""
+        made = check_tensor("_make_subclass", data).detach().as_subclass(kind)
+        return made.requires_grad_(require_grad)
 
     def half(self: Tensor) -> Tensor:
         """Return x as float16."""

@@ -9,9 +9,11 @@ from autocalc._ops._operator.traced import traced
 from autocalc._ops.creation import constants, from_data
 from autocalc._ops.creation.constants import filled
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import short
+from autocalc._tensor.checks import plain, short
 from autocalc._tensor.device import Device, near
 from autocalc._tensor.dtypes import DType
+from autocalc._tensor.layouts import check_layout
+from autocalc._tensor.layouts import layout as Layout
 from autocalc._tensor.size import Size
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -24,14 +26,15 @@ class Creation:
     def _array_of(self: Tensor, data: tuple[Any, ...], dtype: DType | None) -> Any:
         """Return the array of ``Tensor(*data)``: of data, or of undefined values."""
         kind = dtype or dtypes.get_default_dtype()
-        if data and all(type(one) is int for one in data):
+        if len(data) == 1 and isinstance(data[0], Size):  # that of another tensor
+            return constants.empty(data[0], dtype=kind)._array
+        if data and all(type(plain(one)) is int for one in data):
             return constants.empty(*data, dtype=kind)._array
         if len(data) > 1:
-            message = (
+            raise ArgumentError(
                 f"Tensor: got {len(data)} arguments, not all of them integers; give "
                 f"sizes (Tensor(2, 3)), or data alone (Tensor([2.0, 3.0]))."
             )
-            raise ArgumentError(message)
         return from_data.array_from(data[0] if data else (), kind)
 
     @traced(light=True)
@@ -42,8 +45,12 @@ class Creation:
         dtype: DType | None = None,
         device: str | Device | None = None,
         requires_grad: bool | None = False,
+        layout: Layout | None = None,
+        pin_memory: bool | None = False,
     ) -> Tensor:
         """Return zeros of the dtype of x."""
+        if layout is not None or pin_memory is not False:
+            check_layout("new_zeros", layout, pin_memory)
         kind = self.dtype if dtype is None else dtype
         return filled(
             "zeros", 0, sizes, size, kind, None, near(self, device), requires_grad
@@ -57,8 +64,12 @@ class Creation:
         dtype: DType | None = None,
         device: str | Device | None = None,
         requires_grad: bool | None = False,
+        layout: Layout | None = None,
+        pin_memory: bool | None = False,
     ) -> Tensor:
         """Return ones of the dtype of x."""
+        if layout is not None or pin_memory is not False:
+            check_layout("new_ones", layout, pin_memory)
         kind = self.dtype if dtype is None else dtype
         return filled(
             "ones", 1, sizes, size, kind, None, near(self, device), requires_grad
@@ -71,6 +82,8 @@ class Creation:
         dtype: DType | None = None,
         device: str | Device | None = None,
         requires_grad: bool | None = False,
+        layout: Layout | None = None,
+        pin_memory: bool | None = False,
     ) -> Tensor:
         """Return a tensor of the dtype of x, its values undefined.
 
@@ -80,6 +93,8 @@ class Creation:
         >>> ac.ones(2, dtype=ac.int8).new_empty(2, 3).dtype
         autocalc.int8
         """
+        if layout is not None or pin_memory is not False:
+            check_layout("new_empty", layout, pin_memory)
         return constants.empty(
             *sizes,
             size=size,
@@ -97,6 +112,8 @@ class Creation:
         dtype: DType | None = None,
         device: str | Device | None = None,
         requires_grad: bool | None = False,
+        layout: Layout | None = None,
+        pin_memory: bool | None = False,
     ) -> Tensor:
         """Return a tensor of the dtype of x, filled with one number.
 
@@ -106,6 +123,8 @@ class Creation:
         >>> ac.ones(2, dtype=ac.int8).new_full((3,), 7)
         tensor([7, 7, 7], dtype=autocalc.int8)
         """
+        if layout is not None or pin_memory is not False:
+            check_layout("new_full", layout, pin_memory)
         return constants.full(
             size,
             fill_value,
@@ -132,17 +151,15 @@ class Creation:
                 tuple(sizes) if data else 0, dtype=self.dtype, device=there
             )
         if len(data) > 1 or isinstance(data[0], (str, float, bool)):
-            message = (
+            raise ArgumentError(
                 f"new: got {short(data)}; give sizes, x.new(2, 3), or data alone, "
                 f"x.new([2.0, 3.0])."
             )
-            raise ArgumentError(message)
         if isinstance(data[0], Tensor) and data[0].dtype is not self.dtype:
-            message = (
+            raise DTypeError(
                 f"new: the tensors are {self.dtype.name} and {data[0].dtype.name}; "
                 f"they must be of one dtype."
             )
-            raise DTypeError(message)
         return from_data.tensor(data[0], dtype=self.dtype, device=there)
 
     def new_tensor(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The method that starts the backward pass."""
+"""Where the backward pass starts, and the graph that it follows."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autocalc import autograd
 from autocalc._dispatch.engine.eager import accelerate
@@ -11,19 +11,30 @@ from autocalc._dispatch.selection.arrays import arrays
 from autocalc._tensor import Tensor
 from autocalc.autograd import _gradients
 
+if TYPE_CHECKING:
+    from autocalc.autograd import graph
+
 
 class Gradients:
     """The gradients of all that led to a tensor."""
 
     __slots__ = ()
 
+    @property
+    def grad_fn(self: Tensor) -> graph.Node | None:
+        """The node that made this tensor; None on leaves."""
+        if self.is_leaf:
+            return None
+        from autocalc.autograd._nodes import named
+
+        return named(self._node())
+
     @accelerate(
         "backward",
         _gradients.run,
-        arrays.full,
         arrays.copy,
         _gradients.deliver,
-        _gradients.plain_walk,
+        _gradients.plain_walk(),
     )
     def backward(
         self: Tensor,
@@ -39,10 +50,10 @@ class Gradients:
         gradient
             The cotangent of this tensor, of its shape; 1 for a tensor of one element.
         retain_graph
-            Keep what operators saved, so that another backward can pass.  By default
-            the value of `create_graph`.
+            True to keep the saved arrays for another backward pass. By default the
+            value of `create_graph`.
         create_graph
-            Record the backward pass itself, for derivatives of the gradients.
+            True to record the backward pass itself, for derivatives of the gradients.
         inputs
             The leaves that get a gradient; by default all.
 

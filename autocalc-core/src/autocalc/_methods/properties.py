@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from autocalc._dispatch.device.device import DeviceArray, accelerator
+from autocalc._methods.typed_storage import TypedStorage
 from autocalc._ops._operator import view_tracker
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.traced import traced
-from autocalc._ops.elementwise import arithmetic
+from autocalc._ops.elementwise import arithmetic, complex_names
 from autocalc._ops.views import view
+from autocalc._ops.views._writing import check_writable
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.layouts import strided
+from autocalc._tensor.storage import UntypedStorage, storage_of
+from autocalc.errors import ShapeError
 
 
 class Properties:
@@ -25,16 +32,52 @@ class Properties:
     is_sparse = False
     is_quantized = False
     is_nested = False
+    is_sparse_csr = False
+    is_mkldnn = False
+    layout = strided
 
     @property
     def is_cpu(self: Tensor) -> bool:
-        """Whether the array lives on the CPU."""
+        """Whether the array is on the CPU."""
         return self.device.type == "cpu"
 
     @property
     def is_cuda(self: Tensor) -> bool:
-        """Whether the array lives on the device "cuda"."""
+        """Whether the array is on the device "cuda"."""
         return self.device.type == "cuda"
+
+    def to_dense(self: Tensor) -> Tensor:
+        """Return the tensor itself: every tensor is dense.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.ones(2).to_dense()
+        tensor([1., 1.])
+        """
+        return check_tensor("to_dense", self)
+
+    def untyped_storage(self: Tensor) -> UntypedStorage:
+        """Return the memory that this tensor and its views share.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.zeros(2, 3).untyped_storage().nbytes()
+        24
+        """
+        return storage_of(self._array)
+
+    def storage(self: Tensor) -> TypedStorage:
+        """Return the elements that this tensor and its views share.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.zeros(2, 3)[1].storage().size()
+        6
+        """
+        return TypedStorage(check_tensor("storage", self))
 
     def ndimension(self: Tensor) -> int:
         """Return the number of dimensions.
@@ -147,17 +190,42 @@ class Properties:
     @property
     def mT(self: Tensor) -> Tensor:
         """The last two dimensions exchanged: a view."""
+        if self.ndim < 2:
+            raise ShapeError(
+                f"mT, mH: only supported on matrices or batches of them, not on shape "
+                f"{self.shape}."
+            )
         return view.transpose(self, -2, -1)
 
     @property
     def H(self: Tensor) -> Tensor:
         """The transpose of a matrix, its numbers being real: a view."""
+        if self.ndim == 1:
+            raise ShapeError(
+                f"H: is only supported on matrices, not on shape {self.shape}; a "
+                f"vector is its own."
+            )
         return view.t(self)
 
     @property
     def mH(self: Tensor) -> Tensor:
         """The last two dimensions exchanged, the numbers being real: a view."""
-        return view.transpose(self, -2, -1)
+        return self.mT
+
+    @property
+    def real(self: Tensor) -> Tensor:
+        """The tensor itself: its numbers are real."""
+        return self
+
+    @property
+    def imag(self: Tensor) -> NoReturn:
+        """Raise: a real number has no imaginary part to write into."""
+        complex_names.imag(self)
+
+    def conj_physical_(self: Tensor) -> Tensor:
+        """Return the tensor itself: its numbers are real."""
+        check_writable("conj_physical_", check_tensor("conj_physical_", self))
+        return self
 
     def __pos__(self: Tensor) -> Tensor:
         return arithmetic.positive(self)

@@ -10,12 +10,11 @@ from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 from weakref import ref
 
-from autocalc._dispatch.device.addresses import address
+from autocalc._dispatch.device.addresses import address, repeats
 from autocalc._dispatch.selection.state import current, enter, leave, recorder
 from autocalc._graph._node import Leaf
 from autocalc._ops._operator.coerce import check_tensor
 from autocalc._ops._operator.view_tracker import base_of
-from autocalc._ops.views._writing import repeats
 from autocalc._program._form import UserCall
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import sequence
@@ -58,22 +57,22 @@ def callback(
     Parameters
     ----------
     function
-        What is called.  In a replay it is the function of the recording: a variable
-        of the step that it uses has the value of then.
+        The function to call. A replay calls the function of the recording, which sees
+        the variables of the step as they were then.
     *tensors
-        What it is given; of any shapes.
+        The arguments of the function, of any shapes and dtypes.
     mutates
-        Tensors that it writes in place, gives to other code that does, or awaits from
-        it: one, or several.  They need not be among `tensors`.
+        Tensors that the function writes in place, passes to other code that writes
+        them, or waits for: one, or several. They need not be among `tensors`.
 
     Raises
     ------
     DTypeError
         If `function` cannot be called, or something is no tensor.
     ArgumentError
-        If several elements of one in `mutates` are one place in memory.
+        If a tensor in `mutates` has several elements at one place in memory.
     GradError
-        If one in `mutates` takes part in gradients, while these are recorded.
+        If a tensor in `mutates` takes part in gradients while they are recorded.
     CompileError
         While it is recorded: if `function` holds a tensor among its variables that is
         another one in each call.
@@ -111,8 +110,7 @@ def callback(
 def _check_function(function: Any) -> None:
     if not callable(function):
         kind = type(function).__name__
-        message = f"callback: `function` is a {kind}; it must be a function."
-        raise DTypeError(message)
+        raise DTypeError(f"callback: `function` is a {kind}; it must be a function.")
 
 
 def _writable(mutates: Tensor | Sequence[Tensor]) -> list[Tensor]:
@@ -123,20 +121,18 @@ def _writable(mutates: Tensor | Sequence[Tensor]) -> list[Tensor]:
     for x in tensors:
         check_tensor("callback", x)
         if repeats(x._array):
-            message = (
+            raise ArgumentError(
                 f"callback: a tensor of shape {x.shape} in `mutates` is expanded or "
                 f"has windows that overlap: several of its elements are one place in "
                 f"memory. clone() it before the call."
             )
-            raise ArgumentError(message)
         recorded = x._edge is not None or base_of(x)._edge is not None
         if recorded and current().grad:
-            message = (
+            raise GradError(
                 f"callback: a tensor of shape {x.shape} in `mutates` takes part in "
                 f"gradients, and backward does not see what `function` writes. Call "
                 f"it under ac.no_grad(), or give a tensor without history (detach)."
             )
-            raise GradError(message)
     return tensors
 
 
@@ -155,9 +151,10 @@ class Callback(UserCall):
     Attributes
     ----------
     function
-        The user's.
+        The user's function.
     leaves
-        Those that lose their gradients if it raises: the program would make these.
+        The leaves whose gradients the program makes; they lose their gradients if the
+        function raises.
     """
 
     __slots__ = ("_parameters", "function")

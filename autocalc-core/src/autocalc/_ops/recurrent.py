@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.factories import multi, nary
-from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.halves import check_alike, rounded_once
 from autocalc._ops.arranging import joining
 from autocalc._ops.matrices import matmul
 from autocalc._ops.views import view
@@ -84,13 +85,36 @@ class Weights(NamedTuple):
     w_hr: Tensor | None = None
 
 
+def _precision(kind: str, *args: Any, cell: bool = False) -> str:
+    """Return the policy under `autocast`.
+
+    The states of a GRU, and of the cell of an LSTM, are blended by operators of no
+    policy, so that their precision stays.
+    """
+    first: States = args[-2]
+    if kind == "GRU" or (cell and kind == "LSTM"):
+        return "lower" if first[0].dtype.is_half else "float32"
+    return "lower"
+
+
+@autocasts(_precision)
 def layer(
-    kind: str, x: Tensor, weights: Weights, first: States, reverse: bool
+    kind: str,
+    x: Tensor,
+    weights: Weights,
+    first: States,
+    reverse: bool,
+    *,
+    cell: bool = False,
 ) -> tuple[Tensor, States]:
     """Run a layer over ``x [T, B, I]``; return its outputs and its last states.
 
-    `kind` is ``"LSTM"``, ``"GRU"``, ``"RNN_TANH"`` or ``"RNN_RELU"``.
+    `kind` is ``"LSTM"``, ``"GRU"``, ``"RNN_TANH"`` or ``"RNN_RELU"``; a `cell` runs one
+    step.
     """
+    del cell  # for the policy
+    if x._array.dtype is not weights.w_ih._array.dtype:
+        check_alike(kind, (x, *weights))
     if weights.w_hr is not None:
         return _projecting(x, weights, first, reverse)
     operands = (x, *weights[:4], *first)
@@ -104,6 +128,7 @@ def layer(
     return out, (_last(out, reverse),)
 
 
+@autocasts(_precision)
 @rounded_once
 def packed_layer(
     kind: str,

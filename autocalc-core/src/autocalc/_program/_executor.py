@@ -122,9 +122,7 @@ class PythonExecutor:
     """
 
     def __init__(
-        self,
-        calls: Sequence[ExecutorCall],
-        places: Mapping[int, tuple[Array, int]],
+        self, calls: Sequence[ExecutorCall], places: Mapping[int, tuple[Array, int]]
     ) -> None:
         self._registers: list[Any] = []
         self._known: dict[View, int] = {}

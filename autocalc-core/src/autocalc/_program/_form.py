@@ -55,6 +55,17 @@ class Source:
         return self.function(self.words)
 
 
+@dataclass(frozen=True)
+class Settings:
+    """The attributes of a kernel that are settings, as they are when `read` is called.
+
+    `keys` are those that may change, as (dict's id, key).
+    """
+
+    read: Callable[[], tuple[Any, ...]]
+    keys: frozenset[tuple[int, Any]]
+
+
 @dataclass(slots=True)
 class Instruction:
     """One kernel call, or one piece of Python that the host runs.
@@ -82,6 +93,8 @@ class Instruction:
         the kernel of a call that moves.
     recomputed
         Whether it computes again, to save memory, what an earlier one has computed.
+    settings
+        What its attributes are read from, if they are settings.
     """
 
     spec: KernelSpec | None
@@ -94,6 +107,7 @@ class Instruction:
     line: UserLine | None = None
     fused: tuple[str, ...] = ()
     recomputed: bool = False
+    settings: Settings | None = None
 
     def __post_init__(self) -> None:
         """Leave out the C form where operands have more dimensions than that takes."""

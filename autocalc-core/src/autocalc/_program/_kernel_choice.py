@@ -60,12 +60,11 @@ def _check_results(
     metas = (made,) if isinstance(made, Meta) else made
     for out, meta in zip(outputs, metas, strict=True):
         if isinstance(out, View) and meta is not None and out.shape != meta.shape:
-            message = (
+            raise AssertionError(
                 f"compile: a pass gives `{spec.name}` room of shape {out.shape} for a "
                 f"result of shape {meta.shape}. Leave passes out, one by one, by "
                 f"off=NAME, and report the one that it was."
             )
-            raise AssertionError(message)
 
 
 def key_of(

@@ -21,8 +21,8 @@ from autocalc._program._steps import (
     TakeView,
 )
 
-#: More registers, operands or lists of a call than the engine has room for.
-MAX_REGISTERS, MAX_OPERANDS, MAX_LISTS = 64, 40, 4
+#: As many registers of a program, and operands of a call, as the engine has room for.
+MAX_REGISTERS, MAX_OPERANDS = 64, 64
 
 _MAKE, _VIEW, _RUN, _DRAW, _FREE, _CONSTANT = range(6)
 
@@ -86,8 +86,7 @@ class _Written:
 
     def _run(self, step: Run) -> tuple[Any, ...]:
         pairs = list(map(self._operand, step.operands))
-        lists = sum(at == _LIST for at, _ in pairs)
-        if len(pairs) > MAX_OPERANDS or lists > MAX_LISTS:
+        if len(pairs) > MAX_OPERANDS:
             raise NoProgramError
         places, things = zip(*pairs, strict=True)
         return _RUN, step.function, int(step.writes_input), places, things, 0, True

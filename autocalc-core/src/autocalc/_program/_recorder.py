@@ -13,8 +13,7 @@ whose memory is known.  Eager code has no branch for it::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from autocalc._dispatch._callers import UserLine
@@ -39,6 +38,8 @@ class Recorder:
         The calls, in order.
     written
         Slots that kernels or the host have written.
+    inside
+        Whether a kernel runs, or the host: what they call is a part of them.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ class Recorder:
 
     def __init__(self, base: Selection) -> None:
         self._base = base
-        self._inside = False
+        self.inside = False
         self._start()
         self.selection: Selection = base.derive(wrap=self.wrap)
         self.selection.empty = self._empty
@@ -72,32 +73,29 @@ class Recorder:
         n, end = len(spec.outputs), len(spec.outputs) + len(spec.inputs)
 
         def call(*args: Any) -> None:
-            if self._inside:  # the calls of a kernel are a part of it
+            if self.inside:  # the calls of a kernel are a part of it
                 function(*args)
                 return
-            operands = tuple(map(self._operand, args[:end]))
             how = (spec, name, function, native)
-            outputs, inputs, attributes = operands[:n], operands[n:], args[end:]
-            step = Instruction(*how, outputs, inputs, attributes, self._line())
+            with self._within():  # what the recorder does is no part of the function
+                operands = tuple(map(self._operand, args[:end]))
+                outputs, inputs, attributes = operands[:n], operands[n:], args[end:]
+                step = Instruction(*how, outputs, inputs, attributes, self._line())
             self._before(step)
             with self._within():
                 self._run(function, args)
-            self._add(step)
+                self._add(step)
 
         return call
 
-    @contextmanager
-    def _within(self) -> Iterator[None]:
+    def _within(self) -> _Within:
         """Note no calls in this block."""
-        self._inside = True
-        try:
-            yield
-        finally:
-            self._inside = False
+        return _Within(self)
 
     def _empty(self, shape: Shape, dtype: DType) -> Array:
         """Return new memory."""
-        return self.memory.empty(shape, dtype)
+        with self._within():
+            return self.memory.empty(shape, dtype)
 
     def _operand(self, x: Any) -> Operand:
         """Return the place of an operand."""
@@ -118,6 +116,22 @@ class Recorder:
         """Note a call that has run."""
         self.written.update(view.slot for view in instruction.writes())
         self.instructions.append(instruction)
+
+
+class _Within:
+    """A ``with`` block of the recorder's own: its calls are not noted."""
+
+    __slots__ = ("_before", "_recorder")
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._before = recorder.inside
+
+    def __enter__(self) -> None:
+        self._recorder.inside = True
+
+    def __exit__(self, *error: object) -> None:
+        self._recorder.inside = self._before
 
 
 def _native(spec: KernelSpec, name: str, function: Entry) -> Any:

@@ -28,13 +28,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple
 
-from autocalc._kernels.norm._activated import (
-    BY_INPUT,
-    NONE,
-    POST_OPS,
-    PostOp,
-    post_op,
-)
+from autocalc._kernels.norm._activated import BY_INPUT, NONE, POST_OPS, PostOp, post_op
 from autocalc._kernels.table import TABLE
 from autocalc._program._flow import Flow, alike, one, shifted
 from autocalc._program._form import Instruction, views_of
@@ -82,6 +76,8 @@ def _bias(m: Match) -> Instruction | None:
 
 def _row(view: View, of: View) -> View | None:
     """Return a bias as one row of `of`, if it is that."""
+    if not of.shape:
+        return None
     n, itemsize = of.shape[-1], view.dtype.itemsize
     lead = view.shape[:-1]
     plain = view.shape[-1:] == (n,) and set(lead) <= {1} and view.dtype == of.dtype

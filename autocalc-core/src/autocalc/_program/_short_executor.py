@@ -22,15 +22,7 @@ from autocalc._program._executor import (
     execute,
     operands_of,
 )
-from autocalc._program._steps import (
-    Draw,
-    Make,
-    Registers,
-    Run,
-    Step,
-    Steps,
-    TakeView,
-)
+from autocalc._program._steps import Draw, Make, Registers, Run, Step, Steps, TakeView
 from autocalc._program._views import View, view_at
 
 

@@ -214,7 +214,7 @@ class _Lowering:
     def result(self, view: View, writable: bool) -> int:
         """Return the register of a result."""
         whole = self._whole.get(view.slot)
-        if writable or whole is None or view in self._registers:
+        if writable or whole is None:
             return self.register(view)
         return self._view(view, writable=False)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch.selection.upcast import least_work
 from autocalc._kernels.spec import KernelSpec, Work
 from autocalc._program._form import Instruction, meta
 from autocalc._program._views import Operand
@@ -35,5 +36,6 @@ def work_of(i: Instruction) -> Work:
         for x, output in zip(i.outputs, spec.outputs, strict=True)
         if output.name in spec.writes
     ]
-    given, free = seen(spec, i.outputs, i.inputs, i.attributes)
-    return spec.work(*held, *given, **free)
+    numbers = i.attributes[: len(i.attributes) - bool(spec.accumulates)]
+    free = meta(i.outputs[0]) if spec.free else None
+    return least_work(spec, (*held, *map(meta, i.inputs)), numbers, free)

@@ -95,12 +95,12 @@ def chart(
     Parameters
     ----------
     title
-        What is shown, for a heading and for screen readers.
+        The title: the heading, also read by screen readers.
     series
         The curves; empty ones are left out, and values that are not finite, which are
         named below the picture.
     x, y
-        What the axes are.
+        The labels of the axes.
     label
         How a value of the y axis is written.
     log

@@ -69,10 +69,7 @@ class _Seen:
 
     def _add_flag(self, step: float, flag: Record) -> None:
         layer, kind = str(flag.get("layer", "")), str(flag.get("kind", ""))
-        known = self.flags.setdefault(
-            (layer, kind),
-            {"steps": 0, "first": step},
-        )
+        known = self.flags.setdefault((layer, kind), {"steps": 0, "first": step})
         known["steps"] += 1
         known["last"] = flag
 

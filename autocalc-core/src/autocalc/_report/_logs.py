@@ -3,10 +3,10 @@
 
 A training writes records, dicts with a `kind`:
 
-run         once at the beginning: settings, command, machine, steps done before
-step        after each step: `step`, `epoch`, `loss`, `lr`, `seconds`
-evaluation  after each evaluation: `step`, `epoch`, losses, accuracy, speed, memory
-result      once at the end: what ``--json`` prints
+- `run`, once at the beginning: settings, command, machine, steps done before
+- `step`, after each step: `step`, `epoch`, `loss`, `lr`, `seconds`
+- `evaluation`, after each evaluation: `step`, `epoch`, losses, accuracy, speed, memory
+- `result`, once at the end: the output of ``--json``
 """
 
 from __future__ import annotations
@@ -83,11 +83,10 @@ def kind_of(place: Path) -> str:
     if suffix in {".jsonl", ".csv"}:
         return suffix[1:]
     if suffix:
-        message = (
+        raise ArgumentError(
             f"{place} ends with {suffix!r}; a log is a file that ends with .jsonl or "
             f".csv, or a folder, whose name has no such ending."
         )
-        raise ArgumentError(message)
     return "folder"
 
 

@@ -53,14 +53,12 @@ def read_run(place: Path) -> Run:
             return _read(log, place)
         if any(any(place.glob(name)) for name in BESIDE):
             return Run(None, place)
-        message = (
+        raise DataError(
             f"{place} has no {RECORDS}; give the folder or the .jsonl file of "
             f"`autocalc train ... --log`."
         )
-        raise DataError(message)
     if not place.exists():
-        message = f"{place} is not there."
-        raise DataError(message)
+        raise DataError(f"{place} is not there.")
     return _read(place, None)
 
 
@@ -88,11 +86,10 @@ def _read(path: Path, folder: Path | None) -> Run:
         if record is None or not _take(record, run):
             damaged += 1
     if not (run["begun"] or run["steps"] or run["evaluations"]):
-        message = (
+        raise DataError(
             f"{path} is no log of a training; give a file that `autocalc train ... "
             f"--log` wrote."
         )
-        raise DataError(message)
     return Run(path, folder, **run, damaged=damaged)
 
 

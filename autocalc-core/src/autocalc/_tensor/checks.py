@@ -38,8 +38,7 @@ def require(
     "cdist: `p` is -1; it must be 0 or more."
     """
     if not holds:
-        message = f"{where}: `{name}` is {short(value)}; it must be {needed}."
-        raise error(message)
+        raise error(f"{where}: `{name}` is {short(value)}; it must be {needed}.")
 
 
 def check_type(
@@ -48,6 +47,14 @@ def check_type(
     """Return an argument; raise unless it is of a class, or of one of some."""
     require(where, name, value, isinstance(value, kind), needed, DTypeError)
     return value  # type: ignore[no-any-return]  # of the class
+
+
+def plain(value: Any) -> Any:
+    """Return a number of NumPy's as Python's, and all else as it is.
+
+    Layers keep Python's: ``4 * np.uint8(100)`` is 144.
+    """
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def as_int(where: str, name: str, value: Any) -> int:
@@ -62,16 +69,19 @@ def as_int(where: str, name: str, value: Any) -> int:
                 return value  # type: ignore[no-any-return]  # an int
             message = f"{where}: `{name}` is {value}, which does not fit into int64."
             raise ArgumentError(message)
+    except ArgumentError:
+        raise
     except TypeError:
         pass
-    message = f"{where}: `{name}` is {short(value)}; it must be an integer."
-    raise DTypeError(message)
+    raise DTypeError(f"{where}: `{name}` is {short(value)}; it must be an integer.")
 
 
 def check_flag(where: str, name: str, value: Any) -> bool:
     """Return a flag, which may be NumPy's; raise unless it is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         message = f"{where}: `{name}` is {short(value)}; it must be True or False."
+        if hasattr(value, "_array") and where[:1].isupper():
+            message += f" Make the module first, then call it: {where}()(x)."
         raise ArgumentError(message)
     return bool(value)
 
@@ -96,18 +106,19 @@ def check_switches(where: str, **flags: Any) -> None:
 def integers(where: str, name: str, value: Any) -> tuple[int, ...]:
     """Return one integer, or a list or tuple of them, as a tuple."""
     if not isinstance(value, (list, tuple)):
-        return (as_int(where, name, value),)
+        if value.__class__ is not np.ndarray or not value.ndim:
+            return (as_int(where, name, value),)
+        value = list(value)
     return tuple([n if n.__class__ is int else as_int(where, name, n) for n in value])
 
 
 def sequence(where: str, name: str, values: Any) -> list[Any]:
     """Return the items of `values`; an error if it is no sequence."""
     if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
-        message = (
+        raise DTypeError(
             f"{where}: `{name}` is {short(values)}; it must be a list or a tuple, "
             f"which a {type(values).__name__} is not."
         )
-        raise DTypeError(message)
     return list(values)
 
 
@@ -139,11 +150,10 @@ def number(where: str, name: str, value: Any) -> float:
         return math.inf if value > 0 else -math.inf
     except ValueError:
         pass  # several elements
-    message = (
+    raise DTypeError(
         f"{where}: `{name}` is {short(value)}; it must be one number, which this "
         f"{type(value).__name__} is not."
     )
-    raise DTypeError(message)
 
 
 def short(value: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch.device.addresses import repeats
 from autocalc._dispatch.device.device import DeviceArray, dtype_on
 from autocalc._graph._node import Leaf, Version
 from autocalc._tensor import dtypes
@@ -28,8 +29,11 @@ def shallow_copy(x: Any) -> Any:
     return result
 
 
-def deep_copy(x: Any, memo: dict[Any, Any]) -> Any:
-    """Return a leaf of the same class on new memory, which `memo` knows of."""
+def deep_copy(x: Any, memo: dict[Any, Any], *, whole: bool = True) -> Any:
+    """Return a leaf of the same class on new memory, which `memo` knows of.
+
+    It has copies of the attributes if it is to be the `whole`.
+    """
     from copy import deepcopy
 
     array, version = _copied(x._array, memo)
@@ -38,7 +42,8 @@ def deep_copy(x: Any, memo: dict[Any, Any]) -> Any:
     grad = x.grad
     if grad is not None:
         result.grad = deepcopy(grad if grad.is_leaf else grad.detach(), memo)
-    _set_extras(result, *(deepcopy(part, memo) for part in _extras(x)))
+    if whole:
+        _set_extras(result, *(deepcopy(part, memo) for part in _extras(x)))
     return result
 
 
@@ -47,16 +52,13 @@ def reduce(x: Any) -> tuple[Any, ...]:
     array = x._array
     if array.__class__ is DeviceArray:
         there = array.dtype.place, array.host(), x.requires_grad
-        extras = _extras(x)
-        made = (rebuild_on, (type(x), *there))
-        return (*made, extras) if any(extras) else made
+        return (rebuild_on, (type(x), *there), *_state(x))
     storage = _storage(array)
     if not _is_within(array, storage):
         array = storage = array.copy()
     place = _offset(array, storage), array.shape, array.strides
     made_of = (type(x), storage, *place, x.requires_grad)
-    extras = _extras(x)
-    return (rebuild, made_of, extras) if any(extras) else (rebuild, made_of)
+    return (rebuild, made_of, *_state(x))
 
 
 def rebuild(
@@ -83,7 +85,7 @@ def assemble(cls: type, array: Any, requires_grad: bool) -> Any:
     """Make a leaf of some class around an array."""
     result: Any = object.__new__(cls)
     result._array = array
-    result._edge = Leaf(array.shape) if requires_grad else None
+    result._edge = Leaf(array.shape, result) if requires_grad else None
     result._version = None
     result._view = None
     return result
@@ -136,7 +138,7 @@ def _copied(array: Any, memo: dict[Any, Any]) -> tuple[Any, Version]:
         memo[key] = storage, storage.copy(order="A"), Version()
     _, copy, version = memo[key]
     view = _view(copy, _offset(array, storage), array.shape, array.strides)
-    if not array.flags.writeable and view is not copy:
+    if not array.flags.writeable and view is not copy and repeats(array):
         view.flags.writeable = False
     return view, version
 
@@ -145,14 +147,22 @@ def _copied(array: Any, memo: dict[Any, Any]) -> tuple[Any, Version]:
 
 
 def _extras(x: Any) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """Return the attributes of a subclass, in its dict and in its slots."""
+    """Return the user's attributes, in the dict and in the slots of a subclass."""
     slots = {
         name: getattr(x, name)
         for cls in type(x).__mro__
         for name in _slots(cls)
         if name not in _OWN and hasattr(x, name)
     }
-    return getattr(x, "__dict__", None) or None, slots or None
+    return x.__dict__ or None, slots or None
+
+
+def _state(x: Any) -> tuple[Any, ...]:
+    """Return the attributes as a pickle takes them; nothing where there are none."""
+    attributes, slots = _extras(x)
+    if slots:
+        return ((attributes, slots),)
+    return (attributes,) if attributes else ()
 
 
 def _slots(cls: type) -> tuple[str, ...]:

@@ -14,9 +14,14 @@ from autocalc._dispatch.device.device import (
 )
 from autocalc.errors import ArgumentError
 
+#: Kinds of PyTorch, which programs name without having one.
+ABSENT_KINDS = frozenset(
+    {*("cuda", "hpu", "ipu", "maia", "meta", "mps", "mtia"), *("npu", "xla", "xpu")}
+)
+
 
 class Device:
-    """Where arrays live: ``ac.device("cpu")``, or what a kernel package serves.
+    """A device: ``ac.device("cpu")``, or one that a kernel package serves.
 
     Parameters
     ----------
@@ -28,7 +33,8 @@ class Device:
     Raises
     ------
     ArgumentError
-        If this machine has no such device, or no kernel package for it.
+        If nobody knows such a kind. One that PyTorch knows is a value in any case, and
+        an error where a tensor is to be made on it.
 
     Examples
     --------
@@ -44,23 +50,45 @@ class Device:
 
     def __init__(self, device: str | Device = "cpu", index: int | None = None) -> None:
         kind, number = _parts(device, index)
+        self.type = kind
+        self.index = number
+        if kind not in ABSENT_KINDS:
+            self.check()
+
+    def check(self) -> Device:
+        """Return itself, if this machine has it and tensors can be on it."""
+        kind, number = self.type, self.index
         if kind != "cpu":
-            count = library_of(kind, str(device)).count()
+            count = library_of(kind, str(self)).count()
             if number and number >= count:
-                message = (
+                raise ArgumentError(
                     f"device: {kind}:{number} is not there; this machine has {count} "
                     f"of them, counted from 0."
                 )
-                raise ArgumentError(message)
             if number:
-                message = (
+                raise ArgumentError(
                     f"device: {kind}:{number}: tensors can be on {kind}:0 alone. "
                     f"Choose for the process which device is number 0, as its package "
                     f"describes."
                 )
-                raise ArgumentError(message)
-        self.type = kind
-        self.index = number
+        return self
+
+    def __enter__(self) -> Device:
+        """Make tensors here: on the CPU, or on "meta".
+
+        Tensors on "meta" have no elements in PyTorch and are filled later. Here they
+        are on the CPU, with memory, and say "meta" until the block ends.
+        """
+        global _host
+        if self.type != "meta":
+            check_cpu(self)
+        _earlier.append(_host)
+        _host = self if self.type == "meta" else cpu
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        global _host
+        _host = _earlier.pop()
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
@@ -86,28 +114,49 @@ def _parts(device: str | Device, index: int | None) -> tuple[str, int | None]:
     if not number:
         return kind, index
     if not number.isdigit() or index is not None:
-        message = (
+        raise ArgumentError(
             f"device: {device!r} names no device; write a kind, or a kind and a number "
             f"such as 'cpu:0'."
         )
-        raise ArgumentError(message)
     return kind, int(number)
 
 
 cpu = Device("cpu")
+#: What tensors on the CPU say of their place: "meta" in its blocks.
+_host = cpu
+_earlier: list[Device] = []
+
+
+def host() -> Device:
+    """Return where tensors are made: the CPU, or "meta" in its blocks."""
+    return _host
+
+
+def present(device: str | Device) -> Device:
+    """Return a device that this machine has, for a tensor to be on.
+
+    Raises
+    ------
+    ArgumentError
+        If it has none.
+    """
+    found = device if isinstance(device, Device) else Device(device)
+    if found.type == "meta" and _host is not cpu:
+        return cpu
+    return found.check()
 
 
 def device_of(array: Any) -> Device:
     """Return the device of an array."""
     dtype = array.dtype
-    return Device(dtype.place) if dtype.__class__ is DeviceDType else cpu
+    return Device(dtype.place) if dtype.__class__ is DeviceDType else _host
 
 
 def dtype_at(device: str | Device | None, dtype: Any) -> Any:
     """Return the dtype of such elements on a device; None is where they are."""
     if device is None:
         return dtype
-    device = device if isinstance(device, Device) else Device(device)
+    device = present(device)
     host = host_dtype(dtype)
     return host if device.type == "cpu" else dtype_on(device.type, host)
 
@@ -120,13 +169,12 @@ def check_cpu(device: str | Device | None) -> None:
     ArgumentError
         If it is one that exists; `Device` says if it does not.
     """
-    if device is None or (there := Device(device)).type == "cpu":
+    if device is None or (there := present(device)).type == "cpu":
         return
-    message = (
+    raise ArgumentError(
         f"device: {str(there)!r} is given where tensors are made on the CPU; leave it "
         f"out, and move the result with .to({str(there)!r})."
     )
-    raise ArgumentError(message)
 
 
 def host_array(array: Any) -> Any:
@@ -138,7 +186,7 @@ def numbered(kind: str, device: int | str | Device | None) -> Device:
     """Return a device of this kind, which may be given by its number alone."""
     if device is None:
         return Device(kind)
-    return Device(kind, device) if isinstance(device, int) else Device(device)
+    return Device(kind, device) if isinstance(device, int) else present(device)
 
 
 def place_of_tensor(x: Any) -> Device | None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from autocalc._dispatch.device.device import host_dtype
 from autocalc._dispatch.engine.eager import bind
+from autocalc._tensor import spelling
 from autocalc._tensor.checks import short
 from autocalc.errors import DTypeError
 
@@ -23,7 +24,7 @@ class DType:
     Attributes
     ----------
     name
-        ``"float32"``.
+        The name of the dtype, as ``"float32"``.
     itemsize
         Bytes of one element.
     is_floating_point
@@ -55,12 +56,17 @@ class DType:
         return self.is_floating_point or self.numpy.kind == "i"
 
     @property
+    def is_complex(self) -> bool:
+        """Whether numbers have an imaginary part: there is no such dtype."""
+        return False
+
+    @property
     def is_half(self) -> bool:
         """Whether values are stored in this dtype and computed in float32."""
         return self is float16 or self is bfloat16
 
     def __repr__(self) -> str:
-        return f"autocalc.{self.name}"
+        return f"{spelling.package}.{self.name}"
 
     def __reduce__(self) -> Any:
         return as_dtype, (self.name,)
@@ -126,6 +132,11 @@ def _unsupported(given: object) -> DTypeError:
     )
 
 
+def limits_of(dtype: DType) -> Any:
+    """Return NumPy's dtype that knows the limits, also where no tensor has it."""
+    return getattr(dtype, "limits", None) or dtype.numpy
+
+
 def get_default_dtype() -> DType:
     """Return the dtype that Python floats become.
 
@@ -162,11 +173,10 @@ def set_default_dtype(dtype: DType) -> None:
     global _default
     dtype = as_dtype(dtype)
     if not dtype.is_floating_point:
-        message = (
+        raise DTypeError(
             f"set_default_dtype: {dtype.name} is not a floating-point dtype; use "
             f"float32 or float64."
         )
-        raise DTypeError(message)
     _default = dtype
     bind(default_dtype=dtype)
 
@@ -188,7 +198,7 @@ def promote(a: DType, b: DType) -> DType:
     Parameters
     ----------
     a, b
-        Two dtypes.
+        The two dtypes to promote.
 
     Examples
     --------

@@ -2,8 +2,8 @@
 """The counter-based random generator: a seed, and how many words were drawn.
 
 Random kernels are pure functions of (seed, offset) (Philox4x32-10; Salmon et al.,
-"Parallel random numbers: as easy as 1, 2, 3", SC 2011), so any kernel set, with any
-number of threads, draws the same numbers.
+"Parallel random numbers: as easy as 1, 2, 3", SC 2011). So any kernel set draws the
+same numbers with any number of threads.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from autocalc._dispatch.selection.state import (
     recordings,
     refuse_reading,
 )
+from autocalc._tensor.device import Device
 from autocalc.errors import ArgumentError, DTypeError
 
 _INT64 = np.dtype(np.int64)
@@ -35,6 +36,17 @@ def _seed_array(seed: int) -> Any:
     array = np.array(seed, _INT64)
     array.flags.writeable = False
     return array
+
+
+def _checked_seed(seed: Any) -> int:
+    """Return a seed as int64: a whole number, or a tensor or array of one."""
+    value = seed.item() if hasattr(seed, "item") else seed
+    if not isinstance(value, (int, float)) or value % 1:
+        raise ArgumentError(f"manual_seed: `seed` is {seed!r}; it must be an integer.")
+    whole = int(value)
+    if not -(2**63) <= whole < 2**64:
+        raise ArgumentError(f"manual_seed: `seed`={whole} does not fit in 64 bits.")
+    return whole - 2**64 if whole >= 2**63 else whole
 
 
 class Generator:
@@ -48,13 +60,20 @@ class Generator:
     autocalc.Size([2])
     """
 
-    __slots__ = ("__weakref__", "_lock", "_offset", "_seed", "_seed_word", "device")
+    __slots__ = (
+        *("__weakref__", "_lock", "_offset", "_seed", "_seed_word", "device"),
+        "seeds",
+    )
 
-    def __init__(self, device: object = "cpu") -> None:
-        self.device = device
+    #: How many seeds it has been given: what was drawn from an earlier one is old.
+    seeds: int
+
+    def __init__(self, device: str | Device = "cpu") -> None:
+        self.device = Device(device)
         self._seed = 0
         self._seed_word = _seed_array(0)
         self._offset = 0
+        self.seeds = 0
         self._lock = threading.Lock()
         if recordings:
             self._start(0, 0)
@@ -70,13 +89,8 @@ class Generator:
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream of `seed` from its beginning; return the generator."""
-        if isinstance(seed, bool) or not isinstance(seed, int):
-            message = f"manual_seed: `seed` is {seed!r}; it must be an integer."
-            raise ArgumentError(message)
-        if not -(2**63) <= seed < 2**64:
-            message = f"manual_seed: `seed`={seed} does not fit in 64 bits."
-            raise ArgumentError(message)
-        self._start(seed - 2**64 if seed >= 2**63 else seed, 0)
+        self._start(_checked_seed(seed), 0)
+        self.seeds += 1
         return self
 
     def seed(self) -> int:
@@ -116,7 +130,7 @@ class Generator:
         return cells
 
     def get_state(self) -> dict[str, int]:
-        """Return what `set_state` needs to go on from here."""
+        """Return the state, which `set_state` restores."""
         state: dict[str, int] = {}
 
         def look() -> None:
@@ -126,21 +140,22 @@ class Generator:
         return state
 
     def set_state(self, state: dict[str, int]) -> None:
-        """Go on from a state that `get_state` gave."""
+        """Restore a state of `get_state`."""
 
         def go_on() -> None:
             self._set(int(state["seed"]), int(state["offset"]))
 
         if recorder() is None:
-            self.manual_seed(int(state["seed"]))  # for its checks
+            _checked_seed(int(state["seed"]))
         on_host(go_on, draws=self)
 
     def __reduce__(self) -> Any:
         # The default one, too, is copied as an ordinary one that goes on from there.
-        return Generator, (self.device,), self.get_state()
+        return Generator, (self.device,), {**self.get_state(), "seeds": self.seeds}
 
     def __setstate__(self, state: dict[str, int]) -> None:
         self.set_state(state)
+        self.seeds = state.get("seeds", 0)
 
 
 def chosen(where: str, generator: Any) -> Generator:
@@ -148,11 +163,10 @@ def chosen(where: str, generator: Any) -> Generator:
     if generator is None:
         return default_generator
     if not isinstance(generator, Generator):
-        message = (
+        raise DTypeError(
             f"{where}: `generator` is a {type(generator).__name__}; it must be an "
             f"ac.Generator or None."
         )
-        raise DTypeError(message)
     return generator
 
 
@@ -201,12 +215,12 @@ class _DefaultGenerator(Generator):
         return lambda words: other().draw(words)
 
     def get_state(self) -> dict[str, int]:
-        """Return what `set_state` needs to go on from here."""
+        """Return the state, which `set_state` restores."""
         other = _stand_in.get()
         return super().get_state() if other is None else other().get_state()
 
     def set_state(self, state: dict[str, int]) -> None:
-        """Go on from a state that `get_state` gave."""
+        """Restore a state of `get_state`."""
         other = _stand_in.get()
         if other is None:
             super().set_state(state)

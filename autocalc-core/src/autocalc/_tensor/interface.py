@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator
+from autocalc._tensor.layouts import layout as Layout  # it names a member here
 from autocalc._tensor.memory_format import contiguous_format, preserve_format
 
 TensorT = TypeVar("TensorT")
@@ -102,7 +103,7 @@ class TensorInterface(Generic[TensorT]):
         """Write `bitwise_or` of x into x; return x."""
         ...
 
-    def __ipow__(self, exponent: Any) -> TensorT:
+    def __ipow__(self, other: Any) -> TensorT:
         """Write `pow` of x into x; return x."""
         ...
 
@@ -222,6 +223,10 @@ class TensorInterface(Generic[TensorT]):
         """Return the array of ``Tensor(*data)``: of data, or of undefined values."""
         ...
 
+    def _make_subclass(self, data: TensorT, require_grad: builtins.bool = False) -> Any:
+        """Return a leaf of a class on the memory of `data`."""
+        ...
+
     def abs(self, *, out: TensorT | None = None) -> TensorT:
         """Return the absolute value, element by element."""
         ...
@@ -257,6 +262,7 @@ class TensorInterface(Generic[TensorT]):
     def add(
         self,
         other: TensorT | builtins.float,
+        tensor: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -264,7 +270,9 @@ class TensorInterface(Generic[TensorT]):
         """Return input + alpha * other."""
         ...
 
-    def add_(self, other: Any, *, alpha: Any = 1) -> TensorT:
+    def add_(
+        self, other: Any, tensor: TensorT | None = None, *, alpha: Any = 1
+    ) -> TensorT:
         """Add alpha * other."""
         ...
 
@@ -295,6 +303,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         tensor1: TensorT,
         tensor2: TensorT,
+        tensor: TensorT | None = None,
         *,
         value: builtins.float = 1,
         out: TensorT | None = None,
@@ -303,7 +312,12 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def addcdiv_(
-        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
+        self,
+        tensor1: TensorT,
+        tensor2: TensorT,
+        tensor: TensorT | None = None,
+        *,
+        value: builtins.float = 1,
     ) -> TensorT:
         """Write `addcdiv` of x into x; return x."""
         ...
@@ -312,6 +326,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         tensor1: TensorT,
         tensor2: TensorT,
+        tensor: TensorT | None = None,
         *,
         value: builtins.float = 1,
         out: TensorT | None = None,
@@ -320,7 +335,12 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def addcmul_(
-        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
+        self,
+        tensor1: TensorT,
+        tensor2: TensorT,
+        tensor: TensorT | None = None,
+        *,
+        value: builtins.float = 1,
     ) -> TensorT:
         """Write `addcmul` of x into x; return x."""
         ...
@@ -456,6 +476,10 @@ class TensorInterface(Generic[TensorT]):
         """Return the smallest and the largest elements over `dim`, as (min, max)."""
         ...
 
+    def angle(self, *, out: TensorT | None = None) -> TensorT:
+        """Return pi for negative elements, NaN for NaN, and 0 for the others."""
+        ...
+
     def any(
         self,
         dim: builtins.int | Sequence[builtins.int] | None = None,
@@ -563,7 +587,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def argwhere(self) -> TensorT:
-        """Return the positions of what is not zero, [n, ndim]: `nonzero`."""
+        """Return the positions of non-zero elements, [n, ndim]; see `nonzero`."""
         ...
 
     def as_strided(
@@ -583,6 +607,10 @@ class TensorInterface(Generic[TensorT]):
         storage_offset: builtins.int | None = None,
     ) -> TensorT:
         """Return a copy of `input` in which `as_strided` sees `src`."""
+        ...
+
+    def as_subclass(self, cls: Any) -> Any:
+        """Return a tensor of a class on the same memory, with the same history."""
         ...
 
     def asin(self, *, out: TensorT | None = None) -> TensorT:
@@ -782,6 +810,12 @@ class TensorInterface(Generic[TensorT]):
         """Return x as int8."""
         ...
 
+    def cholesky(
+        self, upper: builtins.bool = False, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return L of A = L L^T; see `linalg.cholesky`."""
+        ...
+
     def cholesky_inverse(
         self, upper: builtins.bool = False, *, out: TensorT | None = None
     ) -> TensorT:
@@ -860,12 +894,24 @@ class TensorInterface(Generic[TensorT]):
         """Return a copy with the same history, in the same layout if none is named."""
         ...
 
+    def conj(self) -> TensorT:
+        """Return `input` itself: its numbers are real."""
+        ...
+
+    def conj_physical(self, *, out: TensorT | None = None) -> TensorT:
+        """Return `input` itself: its numbers are real."""
+        ...
+
+    def conj_physical_(self) -> TensorT:
+        """Return the tensor itself: its numbers are real."""
+        ...
+
     def contiguous(self, memory_format: Any = contiguous_format) -> TensorT:
         """Return x itself where its memory has this format, else a copy in it."""
         ...
 
     def copy_(self, src: Any, non_blocking: builtins.bool = False) -> TensorT:
-        """Take over the values of `src`, broadcast and converted, in place; return x."""
+        """Copy the values of `src`, broadcast and converted, into x; return x."""
         ...
 
     def copysign(
@@ -914,7 +960,7 @@ class TensorInterface(Generic[TensorT]):
         fweights: TensorT | None = None,
         aweights: TensorT | None = None,
     ) -> TensorT:
-        """Return the covariances of variables, of which each row holds the observations."""
+        """Return the covariance matrix of the rows: variables with their observations."""
         ...
 
     def cpu(self, memory_format: Any = None) -> TensorT:
@@ -1333,6 +1379,11 @@ class TensorInterface(Generic[TensorT]):
         """Return the number of the device; -1 is the CPU."""
         ...
 
+    @property
+    def grad_fn(self) -> Any:
+        """The node that made this tensor; None on leaves."""
+        ...
+
     def greater(
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
@@ -1438,6 +1489,11 @@ class TensorInterface(Generic[TensorT]):
 
     def igammac_(self, other: TensorT) -> TensorT:
         """Write `igammac` of x into x; return x."""
+        ...
+
+    @property
+    def imag(self) -> Any:
+        """Raise: a real number has no imaginary part to write into."""
         ...
 
     def index_add(
@@ -1582,14 +1638,18 @@ class TensorInterface(Generic[TensorT]):
         """Return False: there are no complex dtypes."""
         ...
 
+    def is_conj(self) -> builtins.bool:
+        """Return False: nothing waits to be conjugated."""
+        ...
+
     @property
     def is_cpu(self) -> builtins.bool:
-        """Whether the array lives on the CPU."""
+        """Whether the array is on the CPU."""
         ...
 
     @property
     def is_cuda(self) -> builtins.bool:
-        """Whether the array lives on the device "cuda"."""
+        """Whether the array is on the device "cuda"."""
         ...
 
     def is_inference(self) -> builtins.bool:
@@ -1598,7 +1658,13 @@ class TensorInterface(Generic[TensorT]):
 
     is_meta: builtins.bool
 
+    is_mkldnn: builtins.bool
+
     is_mps: builtins.bool
+
+    def is_neg(self) -> builtins.bool:
+        """Return False: nothing waits to be negated."""
+        ...
 
     is_nested: builtins.bool
 
@@ -1625,6 +1691,8 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     is_sparse: builtins.bool
+
+    is_sparse_csr: builtins.bool
 
     is_xpu: builtins.bool
 
@@ -1658,6 +1726,10 @@ class TensorInterface(Generic[TensorT]):
         """Return whether x is infinity, element by element."""
         ...
 
+    def isreal(self) -> TensorT:
+        """Return True for each element."""
+        ...
+
     def kron(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
         """Return the Kronecker product: each element of x times all of y."""
         ...
@@ -1674,6 +1746,8 @@ class TensorInterface(Generic[TensorT]):
     ) -> Any:
         """Return the (values, indices) of the `k`-th smallest along `dim`, from 1 on."""
         ...
+
+    layout: Layout
 
     def lcm(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
         """Return the least common multiple, 0 or more; 0 where one of both is 0."""
@@ -1853,7 +1927,7 @@ class TensorInterface(Generic[TensorT]):
     def logit(
         self, eps: builtins.float | None = None, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return log(x / (1 - x)), what sigmoid turns back; x is limited to [eps, 1 - eps]."""
+        """Return log(x / (1 - x)), the inverse of sigmoid; x is limited to [eps, 1 - eps]."""
         ...
 
     def logit_(self, eps: builtins.float | None = None) -> TensorT:
@@ -1884,6 +1958,21 @@ class TensorInterface(Generic[TensorT]):
 
     def lt_(self, other: TensorT | builtins.float) -> TensorT:
         """Write `lt` of x into x; return x."""
+        ...
+
+    def lu(
+        self,
+        pivot: builtins.bool = True,
+        get_infos: builtins.bool = False,
+        out: builtins.tuple[TensorT, ...] | None = None,
+    ) -> Any:
+        """Return LU factors in one matrix, and pivots; with `get_infos` codes as well."""
+        ...
+
+    def lu_solve(
+        self, LU_data: TensorT, LU_pivots: TensorT, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return the X with A X = b; the older form of `linalg.lu_solve`."""
         ...
 
     @property
@@ -2043,7 +2132,7 @@ class TensorInterface(Generic[TensorT]):
         generator: Generator | None = None,
         out: TensorT | None = None,
     ) -> TensorT:
-        """Return indices drawn with probabilities in proportion to `input`."""
+        """Return indices drawn with probabilities proportional to `input`."""
         ...
 
     def multiply(
@@ -2098,7 +2187,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return the mean over `dim` of what is not NaN."""
+        """Return the mean over `dim` without NaN."""
         ...
 
     def nanmedian(
@@ -2110,7 +2199,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> Any:
-        """Return the median of what is not NaN; with `dim`, (values, indices) along it."""
+        """Return the median without NaN; with `dim`, (values, indices) along it."""
         ...
 
     def nanquantile(
@@ -2124,7 +2213,7 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
         keepdims: Any = None,
     ) -> TensorT:
-        """Return the `quantile` of what is not NaN."""
+        """Return the `quantile` without NaN."""
         ...
 
     def nansum(
@@ -2159,7 +2248,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         axis: Any = None,
     ) -> TensorT:
-        """Return what `narrow` returns, in memory of its own."""
+        """Return a copy of the result of `narrow`."""
         ...
 
     def ndimension(self) -> builtins.int:
@@ -2207,6 +2296,8 @@ class TensorInterface(Generic[TensorT]):
         dtype: DType | None = None,
         device: builtins.str | Device | None = None,
         requires_grad: builtins.bool | None = False,
+        layout: Any = None,
+        pin_memory: builtins.bool | None = False,
     ) -> TensorT:
         """Return a tensor of the dtype of x, its values undefined."""
         ...
@@ -2219,6 +2310,8 @@ class TensorInterface(Generic[TensorT]):
         dtype: DType | None = None,
         device: builtins.str | Device | None = None,
         requires_grad: builtins.bool | None = False,
+        layout: Any = None,
+        pin_memory: builtins.bool | None = False,
     ) -> TensorT:
         """Return a tensor of the dtype of x, filled with one number."""
         ...
@@ -2230,6 +2323,8 @@ class TensorInterface(Generic[TensorT]):
         dtype: DType | None = None,
         device: builtins.str | Device | None = None,
         requires_grad: builtins.bool | None = False,
+        layout: Any = None,
+        pin_memory: builtins.bool | None = False,
     ) -> TensorT:
         """Return ones of the dtype of x."""
         ...
@@ -2252,6 +2347,8 @@ class TensorInterface(Generic[TensorT]):
         dtype: DType | None = None,
         device: builtins.str | Device | None = None,
         requires_grad: builtins.bool | None = False,
+        layout: Any = None,
+        pin_memory: builtins.bool | None = False,
     ) -> TensorT:
         """Return zeros of the dtype of x."""
         ...
@@ -2267,7 +2364,7 @@ class TensorInterface(Generic[TensorT]):
     def nonzero(
         self, *, as_tuple: builtins.bool = False, out: TensorT | None = None
     ) -> TensorT | builtins.tuple[TensorT, ...]:
-        """Return the positions of what is not zero, [n, ndim], in row-major order."""
+        """Return the positions of non-zero elements, [n, ndim], in row-major order."""
         ...
 
     def norm(
@@ -2365,6 +2462,15 @@ class TensorInterface(Generic[TensorT]):
         """Write, or add, `source` at places of x flattened, in place; return x."""
         ...
 
+    def qr(
+        self,
+        some: builtins.bool = True,
+        *,
+        out: builtins.tuple[TensorT, TensorT] | None = None,
+    ) -> Any:
+        """Return Q and R of A = Q R; see `linalg.qr`."""
+        ...
+
     def quantile(
         self,
         q: Any,
@@ -2399,6 +2505,11 @@ class TensorInterface(Generic[TensorT]):
 
     def ravel(self) -> TensorT:
         """Return `input` with one dimension."""
+        ...
+
+    @property
+    def real(self) -> TensorT:
+        """The tensor itself: its numbers are real."""
         ...
 
     def reciprocal(self, *, out: TensorT | None = None) -> TensorT:
@@ -2473,12 +2584,20 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` in the shape of `other`."""
         ...
 
+    def resolve_conj(self) -> TensorT:
+        """Return `input` itself: nothing waits to be conjugated."""
+        ...
+
+    def resolve_neg(self) -> TensorT:
+        """Return `input` itself: nothing waits to be negated."""
+        ...
+
     def roll(
         self,
         shifts: builtins.int | Sequence[builtins.int] | None,
         dims: builtins.int | Sequence[builtins.int] | None = None,
     ) -> TensorT:
-        """Return `input` shifted along dimensions; what leaves comes in at the other end."""
+        """Return `input` rotated along dimensions."""
         ...
 
     def rot90(
@@ -2757,6 +2876,10 @@ class TensorInterface(Generic[TensorT]):
         """Return the square root of `var`, also where that overflows or vanishes."""
         ...
 
+    def storage(self) -> Any:
+        """Return the elements that this tensor and its views share."""
+        ...
+
     def storage_offset(self) -> builtins.int:
         """Return the number of elements of the base before the first one."""
         ...
@@ -2764,6 +2887,7 @@ class TensorInterface(Generic[TensorT]):
     def sub(
         self,
         other: TensorT | builtins.float,
+        tensor: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -2771,13 +2895,16 @@ class TensorInterface(Generic[TensorT]):
         """Return input - alpha * other."""
         ...
 
-    def sub_(self, other: Any, *, alpha: Any = 1) -> TensorT:
+    def sub_(
+        self, other: Any, tensor: TensorT | None = None, *, alpha: Any = 1
+    ) -> TensorT:
         """Subtract alpha * other."""
         ...
 
     def subtract(
         self,
         other: TensorT | builtins.float,
+        tensor: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -2785,7 +2912,9 @@ class TensorInterface(Generic[TensorT]):
         """Return input - alpha * other."""
         ...
 
-    def subtract_(self, other: Any, *, alpha: Any = 1) -> TensorT:
+    def subtract_(
+        self, other: Any, tensor: TensorT | None = None, *, alpha: Any = 1
+    ) -> TensorT:
         """Subtract alpha * other."""
         ...
 
@@ -2804,6 +2933,16 @@ class TensorInterface(Generic[TensorT]):
 
     def sum_to_size(self, *size: Any) -> TensorT:
         """Return `input` summed over the dimensions in which `size` broadcasts to it."""
+        ...
+
+    def svd(
+        self,
+        some: builtins.bool = True,
+        compute_uv: builtins.bool = True,
+        *,
+        out: builtins.tuple[TensorT, TensorT, TensorT] | None = None,
+    ) -> Any:
+        """Return U, S and V of A = U diag(S) V^T; `linalg.svd` returns V^T."""
         ...
 
     def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> TensorT:
@@ -2887,6 +3026,10 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` with another dtype, on another device, or in another layout."""
         ...
 
+    def to_dense(self) -> TensorT:
+        """Return the tensor itself: every tensor is dense."""
+        ...
+
     def topk(
         self,
         k: builtins.int,
@@ -2910,6 +3053,18 @@ class TensorInterface(Generic[TensorT]):
 
     def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
         """Exchange two dimensions, in place; return x."""
+        ...
+
+    def triangular_solve(
+        self,
+        A: TensorT,
+        upper: builtins.bool = True,
+        transpose: builtins.bool = False,
+        unitriangular: builtins.bool = False,
+        *,
+        out: builtins.tuple[TensorT, TensorT] | None = None,
+    ) -> Any:
+        """Return the X with A X = b of triangles, and a copy of A."""
         ...
 
     def tril(
@@ -2953,7 +3108,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def type(self, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
-        """Return x in another dtype, or, without one, the name of its own."""
+        """Return x in another dtype; without an argument, the name of its dtype."""
         ...
 
     def type_as(self, other: TensorT) -> TensorT:
@@ -3015,6 +3170,10 @@ class TensorInterface(Generic[TensorT]):
         self, dim: builtins.int | None = None, *, axis: Any = None
     ) -> TensorT:
         """Insert a dimension of size 1, in place; return x."""
+        ...
+
+    def untyped_storage(self) -> Any:
+        """Return the memory that this tensor and its views share."""
         ...
 
     def var(

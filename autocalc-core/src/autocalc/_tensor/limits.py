@@ -21,9 +21,9 @@ class finfo:
     Attributes
     ----------
     bits, eps, max, min, tiny, smallest_normal, resolution
-        As those of `numpy.finfo`, as Python's numbers.
+        The same as in `numpy.finfo`, as Python numbers.
     dtype
-        Its name.
+        The name of the dtype.
 
     Examples
     --------
@@ -34,10 +34,10 @@ class finfo:
 
     def __init__(self, dtype: DType | None = None) -> None:
         kind = dtypes.as_dtype(dtype or dtypes.get_default_dtype())
-        if not kind.is_floating_point:
+        if kind.category != 2:
             message = f"finfo: {kind.name} is not a floating-point dtype; use iinfo."
             raise DTypeError(message)
-        found: Any = ml_dtypes.finfo(kind.numpy)  # type: ignore[no-untyped-call]
+        found: Any = ml_dtypes.finfo(dtypes.limits_of(kind))  # type: ignore[no-untyped-call]
         self.dtype = kind.name
         self.bits = int(found.bits)
         self.eps = float(found.eps)
@@ -67,9 +67,8 @@ class iinfo:
     def __init__(self, dtype: DType) -> None:
         kind = dtypes.as_dtype(dtype)
         if kind.category != 1:
-            message = f"iinfo: {kind.name} is not an integer dtype."
-            raise DTypeError(message)
-        found = np.iinfo(kind.numpy)
+            raise DTypeError(f"iinfo: {kind.name} is not an integer dtype.")
+        found = np.iinfo(dtypes.limits_of(kind))
         self.dtype = kind.name
         self.bits = int(found.bits)
         self.min, self.max = int(found.min), int(found.max)

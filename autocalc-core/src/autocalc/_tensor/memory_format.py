@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
-from autocalc.errors import ArgumentError
+from typing import Any
 
-__all__ = ["channels_last", "contiguous_format", "preserve_format"]
+from autocalc._tensor import spelling
+from autocalc.errors import ArgumentError, ShapeError
+
+__all__ = ["channels_last", "channels_last_3d", "contiguous_format", "preserve_format"]
 
 
 class MemoryFormat:
     """The layout of elements in memory; shapes and indices are the same in all of them.
 
     ``contiguous_format`` is row by row, ``channels_last`` keeps the channels of each
-    pixel of [N, C, H, W] together, ``preserve_format`` leaves it as it is.
+    pixel of [N, C, H, W] together, ``channels_last_3d`` those of [N, C, D, H, W],
+    ``preserve_format`` leaves it as it is.
 
     Examples
     --------
@@ -30,29 +34,51 @@ class MemoryFormat:
         self.name = name
 
     def __repr__(self) -> str:
-        return f"autocalc.{self.name}"
+        return f"{spelling.package}.{self.name}"
 
     def __reduce__(self) -> str:
         return self.name
 
 
+#: PyTorch's name of the class.
+memory_format = MemoryFormat
+
 contiguous_format = MemoryFormat("contiguous_format")
 preserve_format = MemoryFormat("preserve_format")
 channels_last = MemoryFormat("channels_last")
+channels_last_3d = MemoryFormat("channels_last_3d")
+
+#: In which order dimensions follow each other in memory, and what they are.
+_ORDERS = {
+    channels_last: ((0, 2, 3, 1), "(N, C, H, W)"),
+    channels_last_3d: ((0, 2, 3, 4, 1), "(N, C, D, H, W)"),
+}
 
 
-def asks_channels_last(where: str, memory_format: object) -> bool:
-    """Return whether `memory_format` is `channels_last`.
+def order_asked(
+    where: str, memory_format: object, shape: Any = None
+) -> tuple[int, ...] | None:
+    """Return the order of dimensions in memory that a format means, None for others.
+
+    With a `shape`, it must have as many dimensions.
 
     Raises
     ------
     ArgumentError
         If it is no memory format.
+    ShapeError
+        If the shape has another number of dimensions.
     """
     if memory_format.__class__ is not MemoryFormat:
-        message = (
+        raise ArgumentError(
             f"{where}: memory_format={memory_format!r} is none; give "
-            f"ac.channels_last, ac.contiguous_format or ac.preserve_format."
+            f"ac.channels_last, ac.channels_last_3d, ac.contiguous_format or "
+            f"ac.preserve_format."
         )
-        raise ArgumentError(message)
-    return memory_format is channels_last
+    order, sizes = _ORDERS.get(memory_format, (None, ""))
+    if order and shape is not None and len(shape) != len(order):
+        raise ShapeError(
+            f"{where}: {memory_format.name} is a layout of {sizes}; the shape is "
+            f"{tuple(shape)}. Use unsqueeze() first, or another layout."
+        )
+    return order

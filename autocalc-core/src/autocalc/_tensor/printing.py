@@ -44,7 +44,7 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set how tensors print; what is left out stays as it is.
+    """Set how tensors print; options that are left out stay unchanged.
 
     Parameters
     ----------
@@ -76,11 +76,10 @@ def set_printoptions(
     """
     global _options
     if profile is not None and profile not in _PROFILES:
-        message = (
+        raise ArgumentError(
             f"set_printoptions: `profile`={profile!r}; it must be one of "
             f"{', '.join(_PROFILES)}."
         )
-        raise ArgumentError(message)
     given: dict[str, Any] = {
         "precision": precision,
         "threshold": None if threshold is None else _elements(threshold),
@@ -101,6 +100,12 @@ def set_printoptions(
 def current_options() -> Options:
     """Return how tensors print now."""
     return _options
+
+
+def restore(options: Options) -> None:
+    """Let tensors print as `current_options` said."""
+    global _options
+    _options = options
 
 
 def _elements(threshold: Any) -> int:

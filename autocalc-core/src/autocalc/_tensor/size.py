@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from operator import index
 from typing import Any, SupportsIndex, overload
 
+from autocalc._dispatch.engine.eager import bind
+from autocalc._tensor import spelling
 from autocalc.errors import DTypeError
 
 
@@ -77,7 +79,7 @@ class Size(tuple[int, ...]):
     __rmul__ = __mul__
 
     def __repr__(self) -> str:
-        return f"autocalc.Size([{', '.join(map(str, self))}])"
+        return f"{spelling.package}.Size([{', '.join(map(str, self))}])"
 
     def __format__(self, spec: str) -> str:
         """Return the text of a tuple, as messages have it."""
@@ -101,3 +103,6 @@ class _Sizes(dict[tuple[int, ...], Size]):
 
 #: Takes the shape of an array.
 SIZES = _Sizes()
+
+
+bind(Size=Size)

@@ -3,35 +3,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 from autocalc._absent import groups_by_name
 from autocalc._dispatch.device.addresses import address
 from autocalc._dispatch.device.device import DeviceArray
 from autocalc._dispatch.engine.eager import accelerate, accelerated, bind
-from autocalc._dispatch.selection.layout import fits_channels_last
-from autocalc._dispatch.selection.state import recordings, refuse_reading
+from autocalc._dispatch.selection.layout import fits_order
+from autocalc._dispatch.selection.state import current, recordings, refuse_reading
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
-from autocalc._graph._node import Leaf, Node, Output, Version
+from autocalc._graph._node import Leaf, Node, Version
 from autocalc._tensor import dtypes
-from autocalc._tensor.checks import FLAG, as_int, check_flag
+from autocalc._tensor.checks import FLAG, as_int, check_flag, check_type
 from autocalc._tensor.device import Device, device_of
-from autocalc._tensor.memory_format import asks_channels_last, contiguous_format
+from autocalc._tensor.dlpack import lend
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.hooks import (
+    Accumulated,
+    RemovableHandle,
+    Retain,
+    node_and_slot,
+    retained,
+)
+from autocalc._tensor.memory_format import contiguous_format, order_asked
 from autocalc._tensor.size import SIZES, Size
-from autocalc.errors import ArgumentError, DimensionError, DTypeError, GradError
+from autocalc.errors import (
+    ArgumentError,
+    AutocalcWarning,
+    DimensionError,
+    DTypeError,
+    GradError,
+)
 
 if TYPE_CHECKING:
     import numpy as np
+    from typing_extensions import Self
 
-    from autocalc._tensor.dtypes import DType
     from autocalc._tensor.interface import TensorInterface
 
     Methods = TensorInterface["Tensor"]
 else:
     #: The methods that compute are attached when there are operators (`_methods`).
     Methods = object
+
+
+#: Where a tensor without a leaf of its own keeps the gradient that it was given.
+_GIVEN = "_given_grad"
 
 
 class Tensor(Methods):
@@ -54,11 +73,12 @@ class Tensor(Methods):
     tensor([2., 4.])
     """
 
+    # `__dict__`, for attributes of the user's own, is made when one is first set.
     # `_array` is the device's array; `_edge` leads to what made it (a Node or Output),
     # or is the Leaf of a tensor that requires a gradient; `_version` counts writes to
     # the storage and is made when it is first shared; `_view` relates a view to its
     # base, see `_ops/_operator/view_tracker.py`.
-    __slots__ = ("__weakref__", "_array", "_edge", "_version", "_view")
+    __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_version", "_view")
 
     #: NumPy scalars and arrays leave ``number * tensor`` to the tensor.
     __array_priority__ = 1000
@@ -68,7 +88,26 @@ class Tensor(Methods):
     _version: Version | None
     _view: Any
 
+    def __new__(cls, *data: Any, **words: Any) -> Self:
+        """Make the object, and what it holds, if a subclass's `__new__` asks for it."""
+        made = object.__new__(cls)
+        if cls.__new__ is not Tensor.__new__:
+            Tensor.__init__(made, *data, **words)
+        return made
+
+    def __init_subclass__(cls, **words: Any) -> None:
+        super().__init_subclass__(**words)
+        if "__new__" in cls.__dict__ and "__init__" not in cls.__dict__:
+            cls.__init__ = _made_by_new  # type: ignore[assignment]  # takes any arguments
+
     def __init__(self, *data: Any, dtype: DType | None = None) -> None:
+        if not data and hasattr(self, "_array"):  # a subclass's `__new__` made it
+            return
+        if dtype is None and len(data) == 1 and isinstance(data[0], Tensor):
+            same = data[0].as_subclass(Tensor)
+            self._array, self._edge = same._array, same._edge
+            self._version, self._view = same._version, same._view
+            return
         self._array = self._array_of(data, dtype)
         self._edge = None
         self._version = None
@@ -97,11 +136,10 @@ class Tensor(Methods):
     def _checked_dim(self, where: str, dim: int) -> int:
         limit, dim = self.ndim, as_int(where, "dim", dim)
         if not -limit <= dim < limit:
-            message = (
+            raise DimensionError(
                 f"{where}: `dim`={dim} is out of range for {limit} dimensions of shape "
                 f"{self.shape}."
             )
-            raise DimensionError(message)
         return dim
 
     @property
@@ -124,7 +162,7 @@ class Tensor(Methods):
 
     @property
     def device(self) -> Device:
-        """Where the array lives."""
+        """The device of the array."""
         return device_of(self._array)
 
     @property
@@ -149,9 +187,8 @@ class Tensor(Methods):
     def is_contiguous(self, memory_format: Any = contiguous_format) -> bool:
         """Return whether the elements have this order, row-major, without gaps."""
         a = self._array
-        if asks_channels_last("is_contiguous", memory_format):
-            return fits_channels_last(a)
-        return bool(a.flags.c_contiguous)
+        order = order_asked("is_contiguous", memory_format)
+        return bool(a.flags.c_contiguous) if order is None else fits_order(a, order)
 
     def data_ptr(self) -> int:
         """Return the address of the first element."""
@@ -165,7 +202,7 @@ class Tensor(Methods):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether operators record what they do with this tensor."""
+        """Whether operators on this tensor are recorded for the backward pass."""
         return self._edge is not None
 
     @requires_grad.setter
@@ -173,34 +210,33 @@ class Tensor(Methods):
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Ask for a gradient of this leaf, or no longer; return the tensor itself."""
+        """Set whether this leaf requires a gradient; return the tensor itself."""
         if requires_grad.__class__ is not FLAG:
             requires_grad = check_flag("requires_grad_", "requires_grad", requires_grad)
         if not self.is_leaf:
             if requires_grad:
                 return self
-            message = (
+            raise GradError(
                 "requires_grad_: only leaves can change it, and this tensor was made "
                 f"by `{self._node().op.name}`. Use detach() to get a tensor without "
                 f"history."
             )
-            raise GradError(message)
         if not requires_grad:
             self._edge = None
         elif self._edge is None:
             self._edge = self._new_leaf()
+            self._edge.grad = self.__dict__.pop(_GIVEN, None)
             if self._view.__class__ is tuple:
                 self._view = None  # a leaf is no view
         return self
 
     def _new_leaf(self) -> Leaf:
         if self._array.dtype.kind not in FLOAT_KINDS:
-            message = (
+            raise DTypeError(
                 f"requires_grad: a tensor of {self.dtype.name} has no gradient; only "
-                f"float32 and float64 do. Convert it with .float()."
+                f"Tensors of floating point dtype do. Convert it with .float()."
             )
-            raise DTypeError(message)
-        return Leaf(self._array.shape)
+        return Leaf(self._array.shape, self)
 
     @property
     def is_leaf(self) -> bool:
@@ -209,38 +245,44 @@ class Tensor(Methods):
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient that `backward` has added up, on leaves; else None."""
+        """The gradient that `backward` has accumulated, on leaves; else None."""
         edge = self._edge
-        if edge is None or edge.__class__ is Leaf:
-            return None if edge is None else edge.grad
+        if edge.__class__ is Leaf:
+            return edge.grad  # type: ignore[no-any-return]  # a tensor or None
+        if edge is None or _GIVEN in self.__dict__:
+            return self.__dict__.get(_GIVEN)
         node, slot = node_and_slot(edge)
-        kept = None if node.hooks is None else _retain(node, slot)
+        kept = None if node.hooks is None else retained(node, slot)
+        if kept is None:
+            message = (
+                f"grad: a tensor that was made by `{node.op.name}` gets no gradient of "
+                f"its own, and `grad` is None. Call retain_grad() before the backward "
+                f"pass, or ask for the `grad` of a leaf."
+            )
+            warnings.warn(message, AutocalcWarning, stacklevel=2)
         return None if kept is None else kept.grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        kept = None if self.is_leaf else _retain(*node_and_slot(self._edge))
-        if kept is None and self._edge.__class__ is not Leaf:
-            if value is None:
-                return
-            message = (
-                "grad: only a leaf that requires a gradient can be given one; call "
-                "requires_grad_() first."
-            )
-            raise GradError(message)
+        kept = None if self.is_leaf else retained(*node_and_slot(self._edge))
+        if value is not None:
+            check_type("grad", "value", value, Tensor, "a tensor or None")
         if value is not None and value.shape != self.shape:
-            message = (
+            raise ArgumentError(
                 f"grad: the gradient has shape {value.shape}, the tensor {self.shape}; "
                 f"they must be equal."
             )
-            raise ArgumentError(message)
         if value is not None and value.dtype is not self.dtype:
-            message = (
+            raise DTypeError(
                 f"grad: the gradient has dtype {value.dtype.name}, the tensor "
                 f"{self.dtype.name}; they must be equal."
             )
-            raise DTypeError(message)
-        (kept or self._edge).grad = value
+        if kept is not None or self._edge.__class__ is Leaf:
+            (kept or self._edge).grad = value
+        elif value is None:
+            self.__dict__.pop(_GIVEN, None)
+        else:
+            self.__dict__[_GIVEN] = value
 
     @grad.deleter
     def grad(self) -> None:
@@ -248,13 +290,8 @@ class Tensor(Methods):
 
     @property
     def retains_grad(self) -> bool:
-        """Whether `retain_grad` was asked of a tensor that is no leaf."""
-        return not self.is_leaf and _retain(*node_and_slot(self._edge)) is not None
-
-    @property
-    def grad_fn(self) -> Node | None:
-        """The node that made this tensor; None on leaves."""
-        return None if self.is_leaf else self._node()
+        """Whether `retain_grad` was called on a tensor that is not a leaf."""
+        return not self.is_leaf and retained(*node_and_slot(self._edge)) is not None
 
     def _node(self) -> Node:
         return node_and_slot(self._edge)[0]
@@ -288,8 +325,7 @@ class Tensor(Methods):
         tensor([10., 10.])
         """
         if self._edge is None:
-            message = "register_hook: this tensor requires no gradient."
-            raise GradError(message)
+            raise GradError("register_hook: this tensor requires no gradient.")
         if self._edge.__class__ is Leaf:
             self._edge.hooks = self._edge.hooks or {}
             return RemovableHandle(self._edge.hooks, hook)
@@ -306,11 +342,10 @@ class Tensor(Methods):
         where = "register_post_accumulate_grad_hook"
         leaf = self._edge
         if leaf.__class__ is not Leaf:
-            message = (
+            raise GradError(
                 f"{where}: needs a leaf that requires a gradient: a tensor that was "
                 f"made with requires_grad=True. register_hook takes others."
             )
-            raise GradError(message)
         if not callable(hook):
             message = f"{where}: `hook` is a {type(hook).__name__}; give a function."
             raise ArgumentError(message)
@@ -318,7 +353,7 @@ class Tensor(Methods):
         return RemovableHandle(leaf.accumulated, Accumulated(self, hook))
 
     def retain_grad(self) -> None:
-        """Keep the gradient of this tensor in `grad` although it is no leaf.
+        """Keep the gradient of this tensor, which is not a leaf, in `grad`.
 
         Examples
         --------
@@ -331,9 +366,8 @@ class Tensor(Methods):
         tensor([1., 1.])
         """
         if self._edge is None:
-            message = "retain_grad: this tensor requires no gradient."
-            raise GradError(message)
-        if not self.is_leaf and _retain(*node_and_slot(self._edge)) is None:
+            raise GradError("retain_grad: this tensor requires no gradient.")
+        if not self.is_leaf and retained(*node_and_slot(self._edge)) is None:
             self.register_hook(Retain())
 
     def detach(self) -> Tensor:
@@ -354,35 +388,42 @@ class Tensor(Methods):
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        check_type("data", "value", value, Tensor, "a tensor")
         if not self.is_leaf:
-            message = (
-                f"data: a tensor that was made by `{self._node().op.name}` cannot be "
-                f"given other values; use the new tensor in its place."
-            )
-            raise GradError(message)
-        if self._edge is not None and not value.is_floating_point():
-            message = (
+            self._check_same_kind(value)
+        elif self._edge is not None and not value.is_floating_point():
+            raise DTypeError(
                 f"data: the tensor requires a gradient, which {value.dtype.name} "
                 f"does not have; give it float32 or float64."
             )
-            raise DTypeError(message)
         if value._array is self._array:  # as after ``x.data -= 1``
             return
         self._array = value._array
         self._version = value._cell()
         self._view = None
-        if self._edge is not None:
+        if self._edge.__class__ is Leaf:
             self._edge.shape = value.shape
+
+    def _check_same_kind(self, value: Tensor) -> None:
+        """Raise unless `value` can replace the result of an operator."""
+        if value.shape != self.shape or value.dtype is not self.dtype:
+            raise GradError(
+                f"data: a tensor of shape {self.shape} and {self.dtype.name}, which "
+                f"`{self._node().op.name}` made, cannot be given values of shape "
+                f"{value.shape} and {value.dtype.name}; use the new tensor in its "
+                f"place."
+            )
 
     # ---- to and from other libraries ----------------------------------------------
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
-        """Return the array itself, sharing memory; with `force`, also of a history.
+        """Return the array, which shares memory; `force` also allows a history.
 
         Raises
         ------
         GradError
             If the tensor requires a gradient: writes would not be seen by the graph.
+            Not where none are recorded, as under `no_grad`.
 
         Examples
         --------
@@ -392,12 +433,11 @@ class Tensor(Methods):
         >>> x
         tensor([5., 0.])
         """
-        if self._edge is not None and not force:
-            message = (
+        if self._edge is not None and not force and current().grad:
+            raise GradError(
                 "numpy: this tensor requires a gradient, which NumPy cannot follow; "
                 "use detach().numpy()."
             )
-            raise GradError(message)
         if recordings:
             refuse_reading("numpy")
         if self._array.__class__ is DeviceArray:
@@ -413,7 +453,13 @@ class Tensor(Methods):
         raise ArgumentError(message)
 
     def __dlpack__(self, **options: Any) -> Any:
-        return self.numpy().__dlpack__(**options)
+        stream = options.get("stream")
+        if stream is not None and not isinstance(stream, int):
+            raise DTypeError(
+                f"__dlpack__: `stream` is a {type(stream).__name__}; it must be None "
+                f"on a CPU."
+            )
+        return lend(self.numpy(), **options)
 
     def __dlpack_device__(self) -> Any:
         return self.numpy().__dlpack_device__()
@@ -421,11 +467,10 @@ class Tensor(Methods):
     def item(self) -> Any:
         """Return the one element as a Python number."""
         if self._array.size != 1:
-            message = (
+            raise ArgumentError(
                 f"item: needs a tensor of one element, this has shape {self.shape}; "
                 f"index it or use tolist()."
             )
-            raise ArgumentError(message)
         if recordings:
             refuse_reading("item")
         return self._array.item()
@@ -440,24 +485,42 @@ class Tensor(Methods):
 
     def __len__(self) -> int:
         if not self._array.ndim:
-            message = "len: a 0-d tensor has no length."
-            raise DTypeError(message)
+            raise DTypeError("len: a 0-d tensor has no length.")
         return len(self._array)
 
     def __iter__(self) -> Iterator[Tensor]:
+        if not self._array.ndim:
+            raise DTypeError(
+                "iter: a 0-d tensor has no elements to iterate over; use item()."
+            )
         return (self[i] for i in range(len(self)))
 
     def __contains__(self, element: Any) -> bool:
         return bool((self == element).any())
 
     def __bool__(self) -> bool:
+        if self._array.size != 1:
+            raise ArgumentError(
+                f"bool: a tensor of shape {self.shape} is neither true nor false, and "
+                f"`if`, `and` and `not` need one answer. Ask for x.any() or x.all(), "
+                f"or combine tensors with &, | and ~."
+            )
         return bool(self.item())
 
     def __int__(self) -> int:
+        self._check_number("int", "x.long()")
         return int(self.item())
 
     def __float__(self) -> float:
+        self._check_number("float", "x.float()")
         return float(self.item())
+
+    def _check_number(self, where: str, instead: str) -> None:
+        if self._array.size != 1:
+            raise ArgumentError(
+                f"{where}: makes a number of a tensor of one element, this has shape "
+                f"{self.shape}. Use {instead} for a tensor, or x.tolist() for numbers."
+            )
 
     def __index__(self) -> int:
         if self._array.dtype.kind not in "iub":
@@ -483,11 +546,10 @@ class Tensor(Methods):
             return format(self.item(), spec)
         if not spec:
             return str(self)
-        message = (
+        raise DTypeError(
             f"format: {spec!r} formats a 0-d tensor, this has shape {self.shape}; "
             f"index it, or format x.item() or each number of x.tolist()."
         )
-        raise DTypeError(message)
 
     def __copy__(self) -> Tensor:
         from autocalc._tensor.copying import shallow_copy
@@ -497,8 +559,13 @@ class Tensor(Methods):
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> Tensor:
         if not self.is_leaf:
-            message = "deepcopy: only leaves can be copied; use detach() or clone()."
-            raise GradError(message)
+            raise GradError(
+                f"deepcopy: a tensor of shape {self.shape} was made by "
+                f"`{self._node().op.name}`, and only leaves can be copied; use "
+                f"detach() or clone(). A module holds such a tensor after "
+                f"`weight_norm` or `spectral_norm` of nn.utils: use those of "
+                f"nn.utils.parametrizations, whose modules can be copied."
+            )
         from autocalc._tensor.copying import deep_copy
 
         copy: Tensor = deep_copy(self, memo)
@@ -510,7 +577,13 @@ class Tensor(Methods):
         return reduce(self)
 
 
-_new = Tensor.__new__
+def _made_by_new(tensor: Any, *args: Any, **words: Any) -> None:
+    """Leave alone what the `__new__` of a subclass made, as PyTorch does."""
+    if not hasattr(tensor, "_array"):
+        Tensor.__init__(tensor, *args, **words)
+
+
+_new = object.__new__
 
 
 def make(array: Any, edge: Any) -> Tensor:
@@ -525,74 +598,3 @@ def make(array: Any, edge: Any) -> Tensor:
 
 bind(Tensor=Tensor)
 make = accelerated("make", make)
-
-
-class RemovableHandle:
-    """Takes a hook away again."""
-
-    _next = 0
-
-    def __init__(self, hooks: dict[int, Callable[..., Any]], hook: Any) -> None:
-        RemovableHandle._next += 1
-        self._hooks = hooks
-        self._id = RemovableHandle._next
-        hooks[self._id] = hook
-
-    @staticmethod
-    def keep_free_of(keys: Iterable[int]) -> None:
-        """Give none of these keys, which come from another process, to a new hook."""
-        RemovableHandle._next = max(RemovableHandle._next, *keys, 0)
-
-    def remove(self) -> None:
-        """Take the hook away; harmless if it is gone already."""
-        self._hooks.pop(self._id, None)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.remove()
-
-
-class Accumulated:
-    """A hook that gets its leaf, which it does not keep alive."""
-
-    def __init__(self, leaf: Tensor, hook: Callable[[Tensor], Any]) -> None:
-        self._leaf = ref(leaf)
-        self._hook = hook
-
-    def __call__(self) -> None:
-        """Run the hook, if the leaf still lives."""
-        leaf = self._leaf()
-        if leaf is None:
-            return
-        result = self._hook(leaf)
-        if result is not None:
-            message = (
-                f"register_post_accumulate_grad_hook: the hook returned a "
-                f"{type(result).__name__}; it must return None. Write into `grad` of "
-                f"what it gets."
-            )
-            raise GradError(message)
-
-
-class Retain:
-    """The hook of `retain_grad`: adds up what passes, after all other hooks."""
-
-    grad: Tensor | None = None
-
-    def __call__(self, gradient: Tensor) -> None:
-        """Keep `gradient`, or add it to what was kept."""
-        self.grad = gradient.clone() if self.grad is None else self.grad + gradient
-
-
-def _retain(node: Node, slot: int) -> Retain | None:
-    """Return the hook that a `retain_grad` of this output has set."""
-    for hook in (node.hooks or {}).get(slot, {}).values():
-        if isinstance(hook, Retain):
-            return hook
-    return None
-
-
-def node_and_slot(edge: Any) -> tuple[Node, int]:
-    return (edge.node, edge.slot) if edge.__class__ is Output else (edge, 0)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any
 
@@ -43,6 +44,7 @@ __all__ = [
     "grad",
     "gradcheck",
     "gradgradcheck",
+    "graph",
     "inference_mode",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
@@ -74,5 +76,15 @@ def Variable(data: Any, requires_grad: bool = False) -> Tensor:
     return tensor
 
 
-if not _TYPE_CHECKING:  # a type checker knows the names that exist
-    __getattr__ = _lookup(__name__)
+if _TYPE_CHECKING:
+    from autocalc.autograd import graph
+else:  # a type checker knows the names that exist
+    _missing = _lookup(__name__)
+
+    def __getattr__(name: str) -> Any:
+        if name == "graph":  # it is a percent of all that is imported
+            return import_module("autocalc.autograd.graph")
+        return _missing(name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), "graph"})

@@ -41,7 +41,7 @@ def is_anomaly_enabled() -> bool:
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Return whether anomaly mode, where it is on, looks for NaN.
+    """Return whether anomaly mode checks for NaN, if it is on.
 
     Examples
     --------
@@ -59,9 +59,9 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     Parameters
     ----------
     enabled
-        On or off.
+        True to switch the setting on, False to switch it off.
     check_nan
-        Whether a gradient that holds NaN is an error.
+        True to stop with an error at a gradient with NaN.
 
     Examples
     --------
@@ -85,9 +85,9 @@ class set_detect_anomaly:
     Parameters
     ----------
     mode
-        On or off.
+        True to switch the setting on, False to switch it off.
     check_nan
-        Whether a gradient that holds NaN is an error.
+        True to raise an error for a gradient with NaN.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class detect_anomaly:
     Parameters
     ----------
     check_nan
-        Whether a gradient that holds NaN is an error.
+        True to raise an error for a gradient with NaN.
 
     Examples
     --------
@@ -133,8 +133,8 @@ class detect_anomaly:
     ...     try:
     ...         (x.sqrt() * 0).backward()
     ...     except ac.errors.GradError as error:
-    ...         print(str(error)[:32])
-    backward: `sqrt` gave a gradient
+    ...         print(str(error)[:56])
+    backward: Function 'sqrtBackward' returned nan values in
     """
 
     def __init__(self, check_nan: bool = True) -> None:

@@ -21,12 +21,11 @@ def batched(
     count = 1 if isinstance(outputs, Tensor) else len(outputs)
     sizes = {g.shape[0] if isinstance(g, Tensor) and g.ndim else None for g in given}
     if len(given) != count or len(sizes) != 1 or not all(sizes):
-        message = (
+        raise GradError(
             f"grad: `is_grads_batched` needs a tensor in `grad_outputs` for each of "
             f"{count} outputs, all with the same first size, that of the batch, 1 or "
             f"more; their first sizes are {[_first(g) for g in given]}."
         )
-        raise GradError(message)
     (size,) = sizes
     rows = [
         walk([g[i] for g in given], i + 1 == size)

@@ -8,11 +8,13 @@ is run again when the backward pass comes to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._grad_mode import enable_grad
 from autocalc._graph._node import Leaf, Node, Output, next_serial
+from autocalc._ops._operator.autocasting import Under
 from autocalc._ops.views.view import reshape_view
 from autocalc._tensor import Tensor, make
 from autocalc._tensor import checks as _checks
@@ -28,22 +30,24 @@ def checkpoint(
     preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Return ``function(*args, **kwargs)`` and compute it again in backward.
+    """Return ``function(*args, **kwargs)`` and recompute it in the backward pass.
 
-    Between the two only the arguments are kept, and no intermediate.  The
-    gradients are the same, also those of parameters that the function uses.  Chen,
-    Xu, Zhang, Guestrin: Training deep nets with sublinear memory cost (2016).
+    Between the two only the arguments are kept, and no intermediate.  The gradients are
+    the same, also for parameters that the function uses.  Chen, Xu, Zhang, Guestrin:
+    Training deep nets with sublinear memory cost (2016).
 
     Parameters
     ----------
     function
-        Takes tensors and returns one, or a tuple; it must do the same both times.
+        The function to checkpoint. It takes tensors and returns one, or a tuple; it
+        must compute the same both times.
     *args, **kwargs
-        Its arguments; tensors whose gradient is wanted must be in `args`.
+        The arguments of the function; tensors whose gradient is wanted must be in
+        `args`.
     use_reentrant
-        Accepted so that programs carry over: there is one way.
+        Accepted for PyTorch's sake: there is one implementation.
     preserve_rng_state
-        Whether the second run draws the same random numbers, as dropout must.
+        True to draw the same random numbers in the second run, as dropout must.
 
     Raises
     ------
@@ -73,15 +77,22 @@ def checkpoint(
     start = next_serial()
     # Recorded, to find which parameters it uses; the record is dropped at once.
     inside = [_shadow(a) if isinstance(a, Tensor) else a for a in args]
-    outputs = function(*inside, **kwargs)
+    autocast = current().autocast
+    outputs = _under(autocast, function, inside, kwargs)
     results = _as_tuple(outputs)
     own = {t._edge for t in _tensors(inside)}
     leaves = _leaves([t._edge for t in results], own, start)
     edges = (*(a._edge for a in _tensors(args)), *leaves)
-    run = _Run(function, args, kwargs, random, results)
+    run = _Run(partial(_under, autocast, function), args, kwargs, random, results)
     node = run.node(_tensors(args), edges) if any(edges) else None
     ends = tuple(_end(node, results, i) for i in range(len(results)))
     return ends[0] if isinstance(outputs, Tensor) else ends
+
+
+def _under(autocast: Any, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run a function under autocast as it was; casts made before are not for it."""
+    with Under(lambda: autocast and autocast.emptied()):
+        return function(*args, **kwargs)
 
 
 def checkpoint_sequential(
@@ -100,9 +111,9 @@ def checkpoint_sequential(
     functions
         A `Sequential`, or functions of one argument.
     segments
-        How many parts, 1 or more.
+        The number of parts, 1 or more.
     input
-        What the first one is given.
+        The input of the first function.
     use_reentrant, preserve_rng_state
         See `checkpoint`.
 
@@ -155,11 +166,10 @@ def _as_tuple(outputs: Any) -> tuple[Tensor, ...]:
     results = outputs if isinstance(outputs, tuple) else (outputs,)
     for result in results:
         if not isinstance(result, Tensor):
-            message = (
+            raise DTypeError(
                 f"checkpoint: `function` returned a {type(result).__name__}; it must "
                 f"return a tensor or a tuple of tensors."
             )
-            raise DTypeError(message)
     return results
 
 
@@ -191,11 +201,10 @@ def _leaves(edges: list[Any], known: set[Any], start: int) -> list[Leaf]:
             continue
         node = edge.node if isinstance(edge, Output) else edge
         if node.serial < start:
-            message = (
+            raise GradError(
                 f"checkpoint: `function` uses a tensor that `{node.op.name}` made "
                 f"before and that is not among its arguments; pass it as one."
             )
-            raise GradError(message)
         if id(node) not in seen:
             seen.add(id(node))
             waiting += [edge for edge in node.edges if edge is not None]
@@ -212,6 +221,7 @@ class _Run:
     name = "checkpoint"
     saves = None
     is_view = False
+    spec = None
 
     def __init__(
         self,
@@ -280,17 +290,16 @@ class _Run:
             default_generator.set_state(self.random)
         try:
             with enable_grad():
-                outputs = _as_tuple(self.function(*args, **self.kwargs))
+                outputs = _as_tuple(self.function(args, self.kwargs))
         finally:
             if self.random is not None:
                 default_generator.set_state(now)
         shapes = [t._array.shape for t in outputs]
         if shapes != self.shapes:
-            message = (
+            raise GradError(
                 f"checkpoint: the function gave shapes {self.shapes} at first and "
                 f"{shapes} in the backward pass; it must do the same both times."
             )
-            raise GradError(message)
         return outputs
 
     @staticmethod

@@ -30,13 +30,13 @@ class EarlyDelivery:
     walk, node
         The backward pass, and the node that it is about to visit.
     leaves
-        Those that are looked for.
+        The leaves that the pass looks for.
 
     Attributes
     ----------
     last
-        For each leaf that the rest of the pass may reach, the serial number of the
-        oldest node that leads to it.
+        The serial number of the oldest node that leads to each leaf that the pass may
+        still reach.
     """
 
     def __init__(self, walk: Walk, node: Node, leaves: set[Leaf]) -> None:
@@ -71,9 +71,9 @@ class EarlyDelivery:
         Parameters
         ----------
         done
-            Leaves whose gradient is complete already.
+            The leaves whose gradient is complete already.
         passed
-            Called after each node after which gradients were delivered.
+            A function that is called after each node whose gradients were delivered.
         """
         if self._walk.deliver is None:
             return

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from autocalc._dispatch.selection.state import current, enter, leave
-from autocalc._graph._node import Node, Output
+from autocalc._graph._node import Leaf, Node, Output
+from autocalc._graph._walk import check_saved
+from autocalc._ops._operator.partial_writes import record_write
 from autocalc._ops._operator.view_tracker import base_of, mark_opaque
 from autocalc._tensor import Tensor, make
-from autocalc.errors import GradError, ShapeError
+from autocalc.errors import ArgumentError, GradError, ShapeError
 
 
 class FunctionContext:
@@ -44,6 +47,8 @@ class FunctionContext:
         self._to_save: tuple[Tensor | None, ...] = ()
         self._saved: tuple[Tensor | None, ...] | None = None
         self._non_differentiable: set[int] = set()
+        self._dirty: set[int] = set()
+        self._makes_zeros = True
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep `tensors` until the backward pass."""
@@ -58,6 +63,14 @@ class FunctionContext:
         """Say that these outputs have no gradient."""
         self._non_differentiable = {id(t) for t in tensors}
 
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Say that `forward` has written into these inputs; it returns them."""
+        self._dirty = {id(t) for t in tensors}
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Say whether `backward` gets zeros, or None, of outputs that have none."""
+        self._makes_zeros = value
+
 
 class _FunctionOp:
     """The operator of a node that a `Function` made."""
@@ -65,6 +78,7 @@ class _FunctionOp:
     __slots__ = ("function", "n_outputs", "saves")
 
     is_view = False
+    spec = None
 
     def __init__(self, function: type[Function], n_outputs: int) -> None:
         self.function = function
@@ -79,15 +93,14 @@ class _FunctionOp:
     def rule(self, k: Any, n: Any, g: Any) -> Any:
         """Run the user's `backward` on tensors."""
         node = getattr(n, "node", n)
-        ctx, places, metas, _ = node.attributes
+        ctx, _, metas, _ = node.attributes
         wrap: Callable[[Any], Tensor] = _identity if k.records else _constant
-        ctx._saved = tuple(
-            None if array is None else make(array, _edge_of(node, place))
-            for array, place in zip(node.saved, places, strict=True)
-        )
+        ctx._saved = self.saved_of(node)
         gs = g if isinstance(g, tuple) else (g,)
         gs = tuple(
-            wrap(k.zeros(*meta) if value is None else value)
+            None
+            if value is None and (meta is None or not ctx._makes_zeros)
+            else wrap(k.zeros(*meta) if value is None else value)
             for value, meta in zip(gs, metas, strict=True)
         )
         token = enter(grad=k.records)
@@ -99,29 +112,45 @@ class _FunctionOp:
         results = results if isinstance(results, tuple) else (results,)
         return self._checked(node, results, k.records)
 
+    def saved_of(self, node: Node) -> tuple[Tensor | None, ...]:
+        """Return the saved tensors of `forward`, each with its history."""
+        check_saved(node)
+        return tuple(
+            None if array is None else make(array, _edge_of(node, place))
+            for array, place in zip(node.saved, node.attributes[1], strict=True)
+        )
+
     def _checked(self, node: Node, results: tuple[Any, ...], records: bool) -> Any:
-        if len(results) != len(node.edges):
-            message = (
+        surplus = results[len(node.edges) :]  # of arguments with defaults
+        if len(results) < len(node.edges) or any(r is not None for r in surplus):
+            raise GradError(
                 f"{self.name}.backward: returned {len(results)} gradients for "
                 f"{len(node.edges)} inputs; return one for each, None where none is."
             )
-            raise GradError(message)
         dtypes = node.attributes[3]
         checked: list[Any] = []
-        for i, (r, edge) in enumerate(zip(results, node.edges, strict=True)):
+        for i, (r, edge) in enumerate(zip(results, node.edges, strict=False)):
             if r is None or edge is None:
                 checked.append(None)
                 continue
-            if r.shape != node.shapes[i]:
-                message = (
-                    f"{self.name}.backward: gradient {i} has shape {r.shape}, its "
-                    f"input {node.shapes[i]}; they must be equal."
-                )
-                raise ShapeError(message)
-            gradient = r.to(dtypes[i])
+            gradient = self._of_shape(i, r, node.shapes[i]).to(dtypes[i])
             # A view is never taken for memory that the pass owns: it may be the user's.
             checked.append(gradient if records else gradient._array.view())
         return tuple(checked)
+
+    def _of_shape(self, i: int, gradient: Tensor, shape: tuple[int, ...]) -> Tensor:
+        """Return a gradient of the input's shape: one repeated over it is summed."""
+        if gradient.shape == shape:
+            return gradient
+        missing = gradient.ndim - len(shape)
+        sizes = zip(shape, gradient.shape[max(missing, 0) :], strict=False)
+        if missing < 0 or any(old not in (1, new) for old, new in sizes):
+            raise ShapeError(
+                f"{self.name}.backward: gradient {i} has shape {gradient.shape}, its "
+                f"input {shape}; they must be equal, or the input is broadcast."
+            )
+        summed: Tensor = gradient.sum_to_size(shape)
+        return summed
 
 
 def _identity(value: Any) -> Tensor:
@@ -166,8 +195,16 @@ class Function:
     """
 
     @staticmethod
-    def forward(ctx: Any, *args: Any) -> Any:
-        """Compute the outputs; nothing is recorded in here."""
+    def forward(ctx: Any, *args: Any, **words: Any) -> Any:
+        """Compute the outputs; nothing is recorded in here.
+
+        Without `ctx` where `setup_context` is written, too.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Save values for `backward`, after `forward`."""
         raise NotImplementedError
 
     @staticmethod
@@ -175,21 +212,52 @@ class Function:
         """Return one gradient for each argument of `forward`, None for no tensor."""
         raise NotImplementedError
 
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        """Refuse the call: a function has no instances."""
+        name = type(self).__name__
+        raise ArgumentError(
+            f"{name}: an instance of a Function cannot be called; write "
+            f"{name}.apply(...) with the arguments of `forward`."
+        )
+
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls, *args: Any, **words: Any) -> Any:
         """Run `forward` and record one node for it."""
+        apart = cls.setup_context is not Function.setup_context
+        if apart:
+            args, words = _in_order(cls.forward, args, words), {}
         edges = tuple(a._edge if isinstance(a, Tensor) else None for a in args)
         ctx = FunctionContext(tuple(edge is not None for edge in edges))
         token = enter(grad=False)
         try:
-            outputs = cls.forward(ctx, *args)
+            if apart:
+                outputs = cls.forward(*args)
+                cls.setup_context(ctx, args, outputs)
+            else:
+                outputs = cls.forward(ctx, *args, **words)
         finally:
             leave(token)
-        single = isinstance(outputs, Tensor)
-        results = (outputs,) if single else tuple(outputs)
-        if any(edges) and current().grad:
+        several = isinstance(outputs, (tuple, list))
+        results = tuple(outputs) if several else (outputs,)
+        for out in results:
+            if id(out) in ctx._dirty:
+                out._cell().count += 1
+        if (
+            any(edges)
+            and current().grad
+            and any(isinstance(r, Tensor) for r in results)
+        ):
             results = _record(cls, ctx, args, edges, results)
-        return results[0] if single else results
+        return results if several else results[0]
+
+
+def _in_order(
+    forward: Callable[..., Any], args: tuple[Any, ...], words: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Return the arguments by their places, those that were left out by default."""
+    given = inspect.signature(forward).bind(*args, **words)
+    given.apply_defaults()
+    return given.args
 
 
 def _record(
@@ -202,32 +270,60 @@ def _record(
     """Make the node; return outputs that lead to it."""
     inputs = {id(a): ("input", i) for i, a in enumerate(args) if isinstance(a, Tensor)}
     made = {id(t): ("output", i) for i, t in enumerate(outputs)}
-    saved = ctx._to_save
-    places = tuple(inputs.get(id(t)) or made.get(id(t)) or ("other", 0) for t in saved)
-    cells = tuple(None if t is None else t._cell() for t in saved)
-    metas = tuple((t._array.shape, t._array.dtype) for t in outputs)
+    # What `forward` has written into is saved as it is now: an output.
+    places = tuple(
+        made[id(t)]
+        if id(t) in ctx._dirty
+        else inputs.get(id(t)) or made.get(id(t)) or ("other", 0)
+        for t in ctx._to_save
+    )
+    cells = tuple(None if t is None else t._cell() for t in ctx._to_save)
+    metas = tuple(_meta(t) for t in outputs)
     shapes = tuple(a._array.shape if isinstance(a, Tensor) else () for a in args)
     node = Node(
         _FunctionOp(cls, len(outputs)),
         edges,
-        tuple(None if t is None else t._array for t in saved),
+        tuple(None if t is None else t._array for t in ctx._to_save),
         tuple(x for c in cells for x in (c, 0 if c is None else c.count)),
         shapes,
-        metas[0][1],
+        next(meta[1] for meta in metas if meta is not None),
         (ctx, places, metas, tuple(getattr(a, "dtype", None) for a in args)),
     )
     ctx._to_save = ()
     results = []
     for i, out in enumerate(outputs):
         result = out
-        if id(out) not in ctx._non_differentiable and out.is_floating_point():
-            result = make(out._array, node if len(outputs) == 1 else Output(node, i))
-            result._version = out._version
-            if id(out) in inputs or out._view.__class__ is tuple:
-                mark_opaque(out)  # its memory is another tensor's, in an unknown way
-                result._view = base_of(out)._view
+        if metas[i] is not None and id(out) not in ctx._non_differentiable:
+            edge = node if len(outputs) == 1 else Output(node, i)
+            if id(out) in ctx._dirty:
+                _check_no_leaf(cls, out)
+                record_write(out, edge)
+            elif out.is_floating_point():
+                result = make(out._array, edge)
+                result._version = out._version
+                if id(out) in inputs or out._view.__class__ is tuple:
+                    mark_opaque(
+                        out
+                    )  # its memory is another tensor's, in an unknown way
+                    result._view = base_of(out)._view
         results.append(result)
     return tuple(results)
+
+
+def _meta(output: Any) -> tuple[Any, Any] | None:
+    """Return what zeros in place of an output's gradient have; None of no tensor."""
+    if not isinstance(output, Tensor):
+        return None
+    return output._array.shape, output._array.dtype
+
+
+def _check_no_leaf(cls: type[Function], x: Tensor) -> None:
+    """Raise if a write into `x` could not be given its gradient."""
+    if Leaf in (x._edge.__class__, base_of(x)._edge.__class__):
+        raise GradError(
+            f"{cls.__name__}: it writes into a leaf of shape {x.shape} that requires a "
+            f"gradient, or into a view of one. Give it a clone()."
+        )
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
@@ -287,15 +383,15 @@ class _Once:
     n_outputs = 1
     saves = None
     is_view = False
+    spec = None
 
     @staticmethod
     def rule(k: Any, n: Any, g: Any) -> Any:  # noqa: ARG004  as every rule
-        message = (
+        raise GradError(
             "once_differentiable: the backward of this Function is marked as not "
             "differentiable, so it has no second derivative. Write it in "
             "differentiable operations and take the decorator away."
         )
-        raise GradError(message)
 
 
 _ONCE = _Once()

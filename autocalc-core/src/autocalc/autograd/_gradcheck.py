@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch._callers import warn
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._ops._operator.partial_writes import in_strides
 from autocalc._ops.arranging.joining import stack
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number, require, short
 from autocalc._tensor.generator import Generator
 from autocalc.autograd._gradcheck_modes import check_all, direction, refuse_modes
 from autocalc.autograd._gradients import grad
-from autocalc.errors import ArgumentError, DTypeError, GradError
+from autocalc.errors import ArgumentError, AutocalcWarning, GradError
 
 Array = Any  # of NumPy
 
@@ -92,7 +95,8 @@ def gradcheck(
     Parameters
     ----------
     func
-        Takes `inputs`; returns a tensor or a sequence of tensors.
+        The function to check. It takes `inputs` and returns a tensor or a sequence of
+        tensors.
     inputs
         Tensors in float64, or anything that `func` takes.  Keep them small, and away
         from points where `func` has a kink.
@@ -102,24 +106,26 @@ def gradcheck(
         A gradient passes if ``abs(analytical - numerical) <= atol + rtol *
         abs(numerical)``.
     raise_exception
-        False returns False in place of an error.
+        False to return False instead of raising an error.
     nondet_tol
-        How far two backward passes over one graph may differ.
+        The largest difference of two backward passes over one graph.
     check_undefined_grad
-        Also compare backward passes from one output of several with zeros for the
-        others.
+        True to also compare backward passes from one output of several, with zeros for
+        the others.
     check_grad_dtypes
         Without effect: the dtype of a gradient is always checked.
     check_batched_grad
-        Also compare a batch of cotangents, `is_grads_batched` of `grad`, with each.
+        True to also compare a batch of cotangents, `is_grads_batched` of `grad`, with
+        each.
     check_batched_forward_grad, check_forward_ad, masked
         False: there is no forward mode, and there are no sparse tensors.
     check_backward_ad
         True: there is no other mode.
     fast_mode
-        Compare the gradient along one random direction in place of each element's.
+        True to compare the gradient along one random direction instead of for each
+        element.
     where
-        What errors call this check.
+        The name of this check in error messages.
 
     Returns
     -------
@@ -205,7 +211,7 @@ def gradgradcheck(
     grad_outputs
         The cotangents at which the gradient is differentiated; random ones by default.
     gen_non_contig_grad_outputs
-        Give random cotangents gaps in memory.
+        True to give random cotangents gaps in memory.
     check_undefined_grad
         Without effect: the first derivative is always taken from all outputs.
     check_fwd_over_rev
@@ -264,11 +270,10 @@ def gradgradcheck(
     else:
         seeds = _arguments(where, "grad_outputs", grad_outputs)
     if len(seeds) != len(outputs):
-        message = (
+        raise ArgumentError(
             f"{where}: {len(seeds)} `grad_outputs` for {len(outputs)} outputs; give "
             f"one for each."
         )
-        raise ArgumentError(message)
     n = len(given)
 
     def first_derivative(*args: Any) -> list[Tensor]:
@@ -316,17 +321,12 @@ class _Check:
         self.inputs = inputs
         self.checked = checked
         self.tolerance = tolerance
-        before = [_values(inputs[i]) for i in checked]
         self.outputs = _outputs(func, inputs)
-        for i, values in zip(checked, before, strict=True):
-            if not np.array_equal(values, _values(inputs[i]), equal_nan=True):
-                self.fail(f"the function changed `inputs[{i}]` in place")
         if not self.outputs:
             self.fail("the function returned no tensor of floating-point numbers")
 
     def fail(self, what: str) -> None:
-        message = f"{self.where}: {what}."
-        raise GradcheckError(message)
+        raise GradcheckError(f"{self.where}: {what}.")
 
     def jacobians(self) -> None:
         """Compare every element of every Jacobian."""
@@ -351,9 +351,24 @@ class _Check:
 
     def moved(self, i: int, step: Array) -> list[Array]:
         """Return the outputs at a step of one input."""
-        inputs = [*self.inputs]
-        inputs[i] = _like(self.inputs[i], np.asarray(_values(self.inputs[i]) + step))
-        return [_values(y) for y in _outputs(self.func, inputs)]
+        return self.at(i, np.asarray(_values(self.inputs[i]) + step))
+
+    def at(self, i: int, values: Array) -> list[Array]:
+        """Return the outputs for other values of one input, which its memory holds.
+
+        A function may read the tensor by itself, as a module reads its parameters.
+        """
+        x = self.inputs[i]
+        new, inputs = _like(x, values), [*self.inputs]
+        if 0 in x._array.strides:  # several elements are one place in memory
+            inputs[i] = new
+            return [_values(y) for y in _outputs(self.func, inputs)]
+        kept = x.detach().clone()
+        arrays.copy(new._array, into=x._array)
+        try:
+            return [_values(y) for y in _outputs(self.func, inputs)]
+        finally:
+            arrays.copy(kept._array, into=x._array)
 
     def slope(self, y: Tensor, u: Array, i: int, v: Array) -> float:
         """Return u^T J v of one output and input by a backward pass."""
@@ -383,9 +398,7 @@ class _Check:
             for step in (eps, -eps):
                 moved = x.copy()
                 moved.reshape(-1)[j] += step
-                inputs = [*self.inputs]
-                inputs[i] = _like(self.inputs[i], moved)
-                ends.append([_values(y) for y in _outputs(self.func, inputs)])
+                ends.append(self.at(i, moved))
             for jacobian, high, low in zip(result, *ends, strict=True):
                 jacobian[:, j] = (high.reshape(-1) - low.reshape(-1)) / (2 * eps)
         return result
@@ -495,35 +508,40 @@ class _Check:
 
 
 def _checked_inputs(where: str, inputs: list[Any]) -> list[int]:
-    """Return the places of the inputs that require a gradient."""
+    """Return the places of the inputs that require a gradient, and make them leaves."""
     places = []
     for i, x in enumerate(inputs):
         if not isinstance(x, Tensor) or not x.requires_grad:
             continue
         if x._array.dtype != np.float64:
-            message = (
+            warn(
                 f"{where}: `inputs[{i}]` is {x.dtype.name}; differences of 1e-6 are "
-                f"lost in its rounding. Use float64."
+                f"lost in its rounding. Use float64.",
+                AutocalcWarning,
             )
-            raise DTypeError(message)
         if not x.is_leaf:
-            message = f"{where}: `inputs[{i}]` is no leaf; pass x.detach() as a leaf."
-            raise GradError(message)
+            inputs[i] = x.detach().requires_grad_()
         places.append(i)
     if not places:
-        message = (
+        raise GradError(
             f"{where}: no input requires a gradient; pass tensors made with "
             f"requires_grad=True."
         )
-        raise GradError(message)
     return places
 
 
 def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
-    """Return the floating-point tensors that `func` gives."""
-    results = func(*inputs)
+    """Return the floating-point tensors that `func` gives; it may change its inputs."""
+    results = func(*map(_copied, inputs))
     results = results if isinstance(results, (list, tuple)) else [results]
     return [y for y in results if isinstance(y, Tensor) and y.is_floating_point()]
+
+
+def _copied(x: Any) -> Any:
+    """Return a copy of an input, with the gaps that its memory has."""
+    if not isinstance(x, Tensor) or x.is_contiguous() or 0 in x.stride():
+        return x.clone() if isinstance(x, Tensor) else x
+    return make(in_strides(x._array, x._array.strides), None).copy_(x)
 
 
 def _values(x: Tensor) -> Array:

@@ -24,11 +24,10 @@ def refuse_modes(where: str, wanted: dict[str, Any], absent: dict[str, Any]) -> 
     wrong += [name for name, flag in absent.items() if flag]
     if wrong:
         value = wrong[0] in absent
-        message = (
+        raise ArgumentError(
             f"{where}: `{wrong[0]}` is {value}; there is reverse mode alone, and no "
             f"sparse tensors. Leave it {not value}."
         )
-        raise ArgumentError(message)
 
 
 def direction(shape: tuple[int, ...], seed: int) -> Any:

@@ -28,9 +28,10 @@ from autocalc._tensor.checks import (
 )
 from autocalc.autograd import _anomaly
 from autocalc.autograd._batched import batched
-from autocalc.errors import ArgumentError, DTypeError, GradError
+from autocalc.autograd._gradient_edge import GradientEdge
+from autocalc.errors import ArgumentError, DTypeError, GradError, HookError
 
-Tensors: TypeAlias = Tensor | Sequence[Tensor]
+Tensors: TypeAlias = Tensor | GradientEdge | Sequence[Tensor | GradientEdge]
 
 
 def backward(
@@ -48,14 +49,15 @@ def backward(
     tensors
         One or several tensors with history.
     grad_tensors
-        Their cotangents, of their shapes; None stands for 1 for tensors of one element.
+        The cotangents of `tensors`, of their shapes; None is 1 for tensors of one
+        element.
     retain_graph
-        Keep what operators saved for another backward pass; by default as
+        True to keep the saved arrays for another backward pass; by default as
         `create_graph`.
     create_graph
-        Record the backward pass itself.
+        True to record the backward pass itself.
     inputs
-        The leaves that get a gradient; by default all.
+        The tensors that get a gradient, leaves or not; by default all leaves.
 
     Raises
     ------
@@ -77,10 +79,10 @@ def backward(
         check_switches("backward", create_graph=create_graph)
         create_graph = bool(create_graph)
     outputs, seeds = _seeded("backward", tensors, grad_tensors)
-    chosen = None if inputs is None else _chosen_leaves(inputs)
+    chosen = None if inputs is None else _chosen(inputs)
     needed = None
     if chosen is not None:
-        needed = reaching([out._edge for out in outputs], chosen)
+        needed = reaching([_edge_of(out) for out in outputs], chosen)
     early = None if create_graph else _deliver_to(chosen)
     walk = _walk(outputs, seeds, retain_graph, create_graph, needed, (), early)
     for leaf, value, fresh in walk.leaves.values():
@@ -117,7 +119,7 @@ def deliver(
 
 def _run_accumulated(leaf: Leaf, create_graph: bool) -> None:
     """Run the hooks that wait for the leaf's gradient; they record as the pass does."""
-    token = enter(grad=create_graph)
+    token = enter(grad=create_graph, autocast=None)
     try:
         for hook in list((leaf.accumulated or {}).values()):
             hook()
@@ -125,29 +127,37 @@ def _run_accumulated(leaf: Leaf, create_graph: bool) -> None:
         leave(token)
 
 
-def _chosen_leaves(inputs: Any) -> set[Any]:
-    """Return the cells of leaves that `backward` is asked for."""
-    one = isinstance(inputs, Tensor)
+def _chosen(inputs: Any) -> set[Any]:
+    """Return the leaves and nodes that `backward` is asked for.
+
+    Tensors that are no leaves keep their gradient, as after `retain_grad`.
+    """
+    one = isinstance(inputs, (Tensor, GradientEdge))
     wanted = [inputs] if one else sequence("backward", "inputs", inputs)
     _check_some("backward", wanted)
     for i, x in enumerate(wanted):
-        if not isinstance(x, Tensor) or x._edge.__class__ is not Leaf:
+        if not isinstance(x, (Tensor, GradientEdge)) or _edge_of(x) is None:
             what = f"shape {x.shape}" if isinstance(x, Tensor) else type(x).__name__
-            message = (
-                f"backward: `inputs[{i}]` of {what} is no leaf that requires a "
-                f"gradient; use autograd.grad for others."
+            raise GradError(
+                f"backward: `inputs[{i}]` of {what} requires no gradient; call "
+                f"requires_grad_() before it is used."
             )
-            raise GradError(message)
-    return {x._edge for x in wanted}
+    for x in wanted:
+        if isinstance(x, Tensor):
+            x.retain_grad()
+    return {target(_edge_of(x)) for x in wanted}
+
+
+def _edge_of(x: Any) -> Any:
+    return x.edge if isinstance(x, GradientEdge) else x._edge
 
 
 def _check_some(where: str, inputs: Collection[Any]) -> None:
     if not inputs:
-        message = (
+        raise ArgumentError(
             f"{where}: `inputs` has no tensor; give one or more. A generator, such as "
             f"model.parameters(), gives its tensors only once."
         )
-        raise ArgumentError(message)
 
 
 def grad(
@@ -163,25 +173,26 @@ def grad(
 ) -> tuple[Tensor | None, ...]:
     """Return the gradient of `outputs` with respect to `inputs`.
 
-    Only what leads from the outputs to the inputs is computed, and no `grad` changes.
+    Only the path from the outputs to the inputs is computed, and no `grad` changes.
 
     Parameters
     ----------
     outputs, grad_outputs
         Tensors with history and their cotangents; see `backward`.
     inputs
-        Leaves or any tensors on the way.
+        The tensors to differentiate: leaves, or any tensors on the way.
     allow_unused
-        Give None for an input that the outputs do not depend on, in place of an error.
+        True to return None for an input that the outputs do not depend on, instead of
+        raising an error.
     only_inputs
         Without effect: no other gradient is ever kept.
     retain_graph, create_graph
         See `backward`.
     is_grads_batched
-        Whether cotangents have a first dimension that counts several of them, which
-        the gradients then have, too. There is a backward pass for each.
+        True if cotangents have a first dimension that counts several of them, which the
+        gradients then have, too. There is a backward pass for each.
     materialize_grads
-        Give zeros in place of None; `allow_unused` is True then.
+        True to return zeros instead of None; `allow_unused` is then True.
 
     Returns
     -------
@@ -213,11 +224,10 @@ def grad(
         materialize_grads=materialize_grads,
     )
     if materialize_grads and allow_unused is False:
-        message = (
+        raise GradError(
             "grad: `materialize_grads`=True, `allow_unused`=False: zeros are only "
             "given where inputs may be unused."
         )
-        raise GradError(message)
     wanted = tensors_of("grad", "inputs", inputs)
     _check_some("grad", wanted)
     if is_grads_batched:
@@ -231,16 +241,15 @@ def grad(
 
         return batched(ends, grad_outputs, walk_of)
     roots, seeds = _seeded("grad", outputs, grad_outputs)
-    for i, x in enumerate(wanted):
-        if not x.requires_grad:
-            message = (
-                f"grad: `inputs[{i}]` of shape {x.shape} requires no gradient; call "
-                f"requires_grad_() before it is used."
+    edges = [_edge_of(x) for x in wanted]
+    for i, edge in enumerate(edges):
+        if edge is None:
+            raise GradError(
+                f"grad: `inputs[{i}]` of shape {wanted[i].shape} requires no gradient; "
+                f"call requires_grad_() before it is used."
             )
-            raise GradError(message)
-    targets = {target(x._edge) for x in wanted}
-    needed = reaching([root._edge for root in roots], targets)
-    capture = [node_and_slot(x._edge) for x in wanted if not x.is_leaf]
+    needed = reaching([_edge_of(root) for root in roots], set(map(target, edges)))
+    capture = [node_and_slot(edge) for edge in edges if edge.__class__ is not Leaf]
     walk = _walk(roots, seeds, retain_graph, create_graph, needed, capture)
     unused = bool(allow_unused) or materialize_grads
     found = [_found(walk, x, i, unused) for i, x in enumerate(wanted)]
@@ -249,15 +258,22 @@ def grad(
     return tuple(found)
 
 
-def _or_zeros(gradient: Tensor | None, x: Tensor) -> Tensor:
+def _or_zeros(gradient: Tensor | None, x: Tensor | GradientEdge) -> Tensor:
     if gradient is not None:
         return gradient
+    if isinstance(x, GradientEdge):
+        raise GradError(
+            "grad: `materialize_grads`=True needs the shape of each input, which a "
+            "GradientEdge does not have; give the tensor."
+        )
     return make(arrays.full(x.shape, 0, x._array.dtype), None)
 
 
-def _found(walk: Walk, x: Tensor, i: int, allow_unused: bool) -> Tensor | None:
+def _found(
+    walk: Walk, x: Tensor | GradientEdge, i: int, allow_unused: bool
+) -> Tensor | None:
     """Return the gradient that the pass brought to `x`."""
-    edge = x._edge
+    edge = _edge_of(x)
     if edge.__class__ is Leaf:
         value = walk.leaves[edge][1] if edge in walk.leaves else None
         if value is not None and edge.hooks:
@@ -265,16 +281,19 @@ def _found(walk: Walk, x: Tensor, i: int, allow_unused: bool) -> Tensor | None:
     else:
         value = walk.captured.get(node_and_slot(edge))
     if value is None and not allow_unused:
-        message = (
-            f"grad: the outputs do not depend on `inputs[{i}]` of shape {x.shape}. "
-            f"Pass allow_unused=True to get None for it."
+        raise GradError(
+            f"grad: the outputs do not depend on `inputs[{i}]`{_of_shape(x)}. "
+            f"Set allow_unused=True to get None for it."
         )
-        raise GradError(message)
     return None if value is None else _as_tensor(value)
 
 
+def _of_shape(x: Tensor | GradientEdge) -> str:
+    return "" if isinstance(x, GradientEdge) else f" of shape {x.shape}"
+
+
 run = accelerated(
-    "walk", Walk.run, Walk, Partial, FREED, check_saved, arrays, rule_in_float32
+    "backward_pass", Walk.run, Partial, FREED, check_saved, arrays, rule_in_float32
 )
 
 
@@ -307,9 +326,9 @@ def _walk(
     else:
         walk = Walk(**words)
     values = seeds if create_graph else [seed._array for seed in seeds]
-    token = enter(grad=create_graph)
+    token = enter(grad=create_graph, autocast=None)
     try:
-        run(walk, [out._edge for out in outputs], values, capture)
+        run(walk, [_edge_of(out) for out in outputs], values, capture)
     finally:
         leave(token)
     return walk
@@ -331,13 +350,14 @@ def saved_tensors(node: Node) -> tuple[Tensor | None, ...]:
     return tuple(result)
 
 
-def tensors_of(where: str, name: str, given: Any) -> list[Tensor]:
-    """Return one tensor, or a sequence of them, as a list."""
-    if isinstance(given, Tensor):
+def tensors_of(where: str, name: str, given: Any) -> list[Any]:
+    """Return one tensor or `GradientEdge`, or a sequence of them, as a list."""
+    if isinstance(given, (Tensor, GradientEdge)):
         return [given]
     found = all_of(where, name, given, stacklevel=5)
     for i, x in enumerate(found):
-        check_type(where, f"{name}[{i}]", x, Tensor, "a tensor")
+        if not isinstance(x, GradientEdge):
+            check_type(where, f"{name}[{i}]", x, Tensor, "a tensor")
     return found
 
 
@@ -352,65 +372,69 @@ def _seeded(
         several = isinstance(cotangents, (list, tuple))
         given = list(cotangents) if several else [cotangents]
     if len(given) != len(roots):
-        message = (
+        raise GradError(
             f"{where}: {len(roots)} tensors and {len(given)} cotangents were given; "
             f"there must be one for each."
         )
-        raise GradError(message)
     seeds = [_seed(where, y, g) for y, g in zip(roots, given, strict=True)]
     return roots, seeds
 
 
-def _seed(where: str, y: Tensor, g: Any) -> Tensor:
+def _seed(where: str, y: Any, g: Any) -> Tensor:
+    if isinstance(y, GradientEdge):
+        return _seed_of_edge(where, g)
     if y._edge is None:
-        message = (
-            f"{where}: the tensor of shape {y.shape} has no history: nothing that "
-            f"requires a gradient led to it. Set requires_grad=True on an input, and "
-            f"compute outside of no_grad()."
+        raise GradError(
+            f"{where}: the tensor of shape {y.shape} has no history and does not "
+            f"require grad: nothing that requires a gradient led to it. Set "
+            f"requires_grad=True on an input, and compute outside of no_grad()."
         )
-        raise GradError(message)
     if g is None:
         if y.numel() != 1:
-            message = (
+            raise GradError(
                 f"{where}: the tensor has shape {y.shape}, and only a tensor of one "
                 f"element has a gradient without a seed. Pass `gradient` of that "
                 f"shape, or reduce with .sum() or .mean() first."
             )
-            raise GradError(message)
         return make(arrays.full(y.shape, 1, y._array.dtype), None)
     if not isinstance(g, Tensor):
-        message = (
+        raise DTypeError(
             f"{where}: the cotangent is a {type(g).__name__}; it must be a tensor of "
             f"shape {y.shape}."
         )
-        raise DTypeError(message)
     if g._array.shape != y._array.shape:
-        message = (
+        raise GradError(
             f"{where}: the cotangent has shape {g.shape}, the tensor {y.shape}; they "
             f"must be equal."
         )
-        raise GradError(message)
     return g if g._array.dtype is y._array.dtype else g.to(y.dtype)
 
 
+def _seed_of_edge(where: str, g: Any) -> Tensor:
+    if not isinstance(g, Tensor):
+        raise GradError(
+            f"{where}: a GradientEdge was given with a {type(g).__name__} as its "
+            f"cotangent; give a tensor of the shape that was there."
+        )
+    return g
+
+
 def run_hooks(hooks: dict[int, Callable[..., Any]], gradient: Tensor) -> Tensor:
-    """Give `gradient` to each hook; a hook may return another to go on with."""
+    """Give `gradient` to each hook; a hook may return another to use instead."""
     for hook in sorted(hooks.values(), key=_runs_last):
         replaced = hook(gradient)
         if replaced is None:
             continue
         if not isinstance(replaced, Tensor) or replaced.shape != gradient.shape:
-            message = (
+            raise HookError(
                 f"hook: returned {replaced!r} for a gradient of shape "
                 f"{gradient.shape}; it must return None or a tensor of that shape."
             )
-            raise GradError(message)
         if replaced.dtype is not gradient.dtype:
-            message = (
+            raise GradError(
                 f"hook: returned {replaced.dtype.name} for a gradient of "
                 f"{gradient.dtype.name}; convert it with .to()."
             )
-            raise GradError(message)
         gradient = replaced
     return gradient
 

@@ -41,15 +41,17 @@ def vjp(
     Parameters
     ----------
     func
-        Takes the inputs, returns a tensor or a tuple of tensors.
+        The function. It takes the inputs and returns a tensor or a tuple of tensors.
     inputs
-        Where to take the derivative.
+        The inputs at which the derivative is taken: a tensor or a tuple of tensors.
     v
-        Of the outputs' shapes; may be left out for one output of one element.
+        The vector v: tensors of the outputs' shapes. It may be None for a single output
+        of one element.
     create_graph
-        Record what is returned, for further derivatives.
+        True to record the result, for further derivatives.
     strict
-        Raise where an output does not depend on an input, in place of zeros.
+        True to raise an error if an output does not depend on an input, instead of
+        returning zeros.
 
     Returns
     -------
@@ -94,7 +96,8 @@ def jvp(
     func, inputs, create_graph, strict
         See `vjp`.
     v
-        Of the inputs' shapes; may be left out for one input of one element.
+        The vector v: tensors of the inputs' shapes. It may be None for a single input
+        of one element.
 
     Returns
     -------
@@ -150,15 +153,15 @@ def jacobian(
     func, inputs, create_graph, strict
         See `vjp`.
     vectorize
-        Without effect.
+        Accepted for PyTorch's sake; it has no effect.
     strategy
-        "reverse-mode".
+        The only strategy is "reverse-mode".
 
     Returns
     -------
     Tensor or tuple
-        For one output and one input a tensor; for several inputs a tuple of them; for
-        several outputs a tuple of these.
+        A tensor for one output and one input; a tuple of them for several inputs; a
+        tuple of these for several outputs.
 
     Examples
     --------
@@ -197,13 +200,13 @@ def hessian(
     Parameters
     ----------
     func
-        Returns a tensor of one element.
+        The function, which returns a tensor of one element.
     inputs, create_graph, strict
         See `vjp`.
     vectorize
-        Without effect.
+        Accepted for PyTorch's sake; it has no effect.
     outer_jacobian_strategy
-        "reverse-mode".
+        The only strategy is "reverse-mode".
 
     Returns
     -------
@@ -222,11 +225,10 @@ def hessian(
         "hessian", create_graph=create_graph, strict=strict, vectorize=vectorize
     )
     if outer_jacobian_strategy != "reverse-mode":
-        message = (
+        raise ArgumentError(
             f"hessian: `outer_jacobian_strategy`={outer_jacobian_strategy!r}; there is "
             f"'reverse-mode' alone."
         )
-        raise ArgumentError(message)
     single = isinstance(inputs, Tensor)
 
     def gradient(*args: Tensor) -> Tensors:
@@ -253,7 +255,8 @@ def vhp(
     func, inputs, create_graph, strict
         See `vjp`.
     v
-        Of the inputs' shapes; may be left out for one input of one element.
+        The vector v: tensors of the inputs' shapes. It may be None for a single input
+        of one element.
 
     Examples
     --------
@@ -302,12 +305,7 @@ class _Call:
     """One function at one point, its inputs apart from the graph that led there."""
 
     def __init__(
-        self,
-        where: str,
-        func: Any,
-        inputs: Any,
-        create_graph: bool,
-        strict: bool,
+        self, where: str, func: Any, inputs: Any, create_graph: bool, strict: bool
     ) -> None:
         self.where, self.strict, self.create_graph = where, strict, create_graph
         _checks.require(where, "func", func, callable(func), "a function of tensors")
@@ -327,17 +325,21 @@ class _Call:
         for i, y in enumerate(self.outputs):
             self._check_tensor(f"output {i}", y)
             if strict and not y.requires_grad:
-                message = f"{where}: output {i} of shape {y.shape} depends on no input."
-                raise GradError(message)
+                raise GradError(
+                    f"{where}: Output {i} of the user-provided function does not "
+                    f"require gradients. Of shape {y.shape}, it depends on no input."
+                )
 
     def _check_tensor(self, what: str, x: Any) -> None:
         if not isinstance(x, Tensor) or not x.is_floating_point():
             given = x.dtype.name if isinstance(x, Tensor) else type(x).__name__
-            message = (
-                f"{self.where}: {what} is {given}; it must be a tensor of float32 or "
-                f"float64."
+            kind = "inputs" if what.startswith("`inputs") else "outputs"
+            kind += "" if kind == "inputs" else " of the user-provided function"
+            kind = f"The {kind} given to {self.where}"
+            raise DTypeError(
+                f"{self.where}: {what} is {given}; {kind} must be either a Tensor of "
+                f"float32 or float64 or a tuple of such Tensors."
             )
-            raise DTypeError(message)
 
     def _apart(self, i: int, x: Any) -> Tensor:
         """Return a tensor of the same values that only this call has."""
@@ -351,11 +353,10 @@ class _Call:
         """Return the only output, which must have one element."""
         if not self.single_output or self.outputs[0].numel() != 1:
             given = ", ".join(str(y._array.shape) for y in self.outputs)
-            message = (
+            raise ShapeError(
                 f"{self.where}: the function returned {given}; it must return one "
                 f"tensor of one element."
             )
-            raise ShapeError(message)
         return self.outputs[0]
 
     def vectors(self, v: Any, like: list[Tensor]) -> list[Tensor]:
@@ -363,11 +364,10 @@ class _Call:
         if v is None:
             if len(like) != 1 or like[0].numel() != 1:
                 shapes = ", ".join(str(x._array.shape) for x in like)
-                message = (
+                raise ShapeError(
                     f"{self.where}: `v` may be left out for one tensor of one element "
                     f"only, and the shapes are {shapes}; give it."
                 )
-                raise ShapeError(message)
             return [ones_like(like[0])]
         given = _tensors_of(self.where, "v", v)
         have, need = [x._array.shape for x in given], [x._array.shape for x in like]
@@ -393,11 +393,10 @@ class _Call:
         """Return the found gradients, zeros for None; an error if `strict`."""
         for i, g in enumerate(found):
             if g is None and self.strict:
-                message = (
+                raise GradError(
                     f"{self.where}: {what} {i} of shape {like[i].shape} has nothing to "
                     f"do with {other}; strict=False gives zeros for it."
                 )
-                raise GradError(message)
         return [zeros_like(x) if g is None else g
                 for g, x in zip(found, like, strict=True)]  # fmt: skip
 

@@ -7,6 +7,12 @@ They are accepted and have no effect.  What they mean for CPUs has other names:
 
 from __future__ import annotations
 
-from autocalc.backends import cuda, cudnn, mkl, mkldnn, mps, openmp
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-__all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
+from autocalc._aliases import lookup as _lookup
+from autocalc.backends import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum
+
+__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp", "opt_einsum"]
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

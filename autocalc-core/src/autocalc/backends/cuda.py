@@ -13,7 +13,9 @@ False
 from __future__ import annotations
 
 from collections.abc import Callable as _Callable
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from autocalc._aliases import lookup as _lookup
 from autocalc._ops.creation import platform as _platform
 from autocalc._tensor.checks import check_flag
 
@@ -40,7 +42,7 @@ class _Matmul:
 
     @property
     def allow_tf32(self) -> bool:
-        """Whether products of float32 may be of TF32, as "high" precision allows.
+        """Whether float32 products may use TF32, as "high" precision allows.
 
         To set it changes nothing for the CPU's products; to clear it sets "highest".
         """
@@ -82,3 +84,6 @@ enable_cudnn_sdp, cudnn_sdp_enabled = _switch("cudnn")
 enable_flash_sdp, flash_sdp_enabled = _switch("flash")
 enable_math_sdp, math_sdp_enabled = _switch("math")
 enable_mem_efficient_sdp, mem_efficient_sdp_enabled = _switch("mem_efficient")
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autocalc._aliases import lookup as _lookup
+
 __all__ = ["is_available", "is_built"]
 
 
@@ -14,3 +18,7 @@ def is_available() -> bool:
 def is_built() -> bool:
     """Return False."""
     return False
+
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

@@ -11,6 +11,7 @@ import click
 from autocalc._dispatch.machine.thread_budget import get_num_threads
 from autocalc._dispatch.plugins.discovery import registry
 from autocalc._dispatch.selection.select import find_set
+from autocalc._tensor.dtypes import as_dtype
 from autocalc.cli._common import choose_machine
 from autocalc.cli._progress import Rows
 from autocalc.cli._timing import TimedRow, rows_of, seconds_of
@@ -24,6 +25,7 @@ class Comparison:
 
     kernel: str
     operands: str
+    dtype: str
     #: The set that is measured.
     set: str
     #: The median of a call.
@@ -51,6 +53,13 @@ class Comparison:
     help="What to compare with.  [default: the next best of another family]",
 )
 @click.option(
+    "--dtype",
+    type=click.Choice(["float32", "bfloat16", "float16"]),
+    default="float32",
+    show_default=True,
+    help="The floating-point operands.",
+)
+@click.option(
     "--seconds",
     type=Number(0.01),
     default=0.3,
@@ -70,6 +79,7 @@ def bench_kernels_command(
     names: tuple[str, ...],
     chosen: str | None,
     against: str | None,
+    dtype: str,
     seconds: float,
     threads: int | None,
     as_json: bool,
@@ -85,6 +95,7 @@ def bench_kernels_command(
     Examples:
       autocalc bench kernels
       autocalc bench kernels gemm linear --kernels blas
+      autocalc bench kernels gemm --dtype bfloat16
       autocalc bench kernels softmax --against reference --threads 1
     """
     choose_machine(ctx, threads, None)
@@ -97,17 +108,17 @@ def bench_kernels_command(
     empty = True
     rows = Rows(rows_of(names))
     for row in rows:
-        line = _measured(TimedRow(row), subject, rival, seconds)
+        call = TimedRow(row, as_dtype(dtype))
+        line = _measured(call, subject, rival, seconds)
         if isinstance(line, str):
             left_out.append(line)
             continue
         if empty and not as_json:
-            rows.say(_heading())
+            rows.say(_heading(dtype))
         rows.say(json.dumps(asdict(line)) if as_json else _shown(line))
         empty = False
     if empty:
-        message = f"nothing was measured: {left_out[0]}."
-        raise click.ClickException(message)
+        raise click.ClickException(f"nothing was measured: {left_out[0]}.")
     if left_out:
         click.echo(f"{len(left_out)} calls left out; {left_out[0]}", err=True)
 
@@ -123,6 +134,8 @@ def _measured(
     call: TimedRow, subject: str | None, rival: str | None, seconds: float
 ) -> Comparison | str:
     """Return the line of a call, or why there is none."""
+    if not call.is_of_dtype:
+        return f"{call.row.name}: no operand is of float32"
     able = call.sets()
     subject = subject or _other(able, rival)
     for name in (subject, rival):
@@ -135,9 +148,10 @@ def _measured(
     return Comparison(
         call.row.kernel,
         call.row.operands,
+        call.dtype.name,
         subject,
         times[subject],
-        call.row.work(call.operands) / times[subject] / 1e9,
+        call.work / times[subject] / 1e9,
         "GFLOP/s" if call.row.by_products else "GB/s",
         other,
         times[other] if other else None,
@@ -152,11 +166,11 @@ def _other(able: list[str], name: str | None) -> str | None:
     return next((n for n in able if sets[n].family != family), None)
 
 
-def _heading() -> str:
+def _heading(dtype: str) -> str:
     return (
-        f"{get_num_threads()} threads; the last columns say how many times as fast a "
-        f"set is as which other\n"
-        f"{'kernel':20}{'operands':32}{'set':16}{'time':>10}{'rate':>16}{'ratio':>8}"
+        f"{get_num_threads()} threads; {dtype}; the last columns say how many times as "
+        f"fast a set is as which other\n"
+        f"{'kernel':20}{'operands':32}{'set':22}{'time':>10}{'rate':>16}{'ratio':>8}"
         f"  against"
     )
 
@@ -164,7 +178,7 @@ def _heading() -> str:
 def _shown(line: Comparison) -> str:
     ratio = "" if line.ratio is None else f"{line.ratio:.2f}"
     return (
-        f"{line.kernel:20}{line.operands:32}{line.set:16}{_time(line.seconds):>10}"
+        f"{line.kernel:20}{line.operands:32}{line.set:22}{_time(line.seconds):>10}"
         f"{line.rate:9.1f} {line.unit:7}{ratio:>7}  {line.rival or 'no other set'}"
     )
 

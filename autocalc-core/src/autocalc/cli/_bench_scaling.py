@@ -15,13 +15,7 @@ from autocalc._dispatch.machine.cpu import cpu_name, usable_cores
 from autocalc.cli._common import FILE
 from autocalc.cli._plot import has_matplotlib
 from autocalc.cli._progress import say
-from autocalc.cli._scaling import (
-    Point,
-    hand_off,
-    job_recorder,
-    measured,
-    predicted,
-)
+from autocalc.cli._scaling import Point, hand_off, job_recorder, measured, predicted
 from autocalc.cli._scaling_steps import STEPS, kernels
 from autocalc.cli._words import Number
 
@@ -157,10 +151,9 @@ def _check_plot(path: Path) -> None:
         message = f"{path} must end with {', '.join(_KINDS[:-1])} or {_KINDS[-1]}."
         raise click.BadParameter(message, param_hint="--plot")
     if not has_matplotlib():
-        message = (
+        raise click.UsageError(
             "--plot needs matplotlib. Get it with: pip install autocalc-core[plot]"
         )
-        raise click.UsageError(message)
 
 
 def _draw(found: dict[str, list[Point]], path: Path) -> None:
@@ -174,10 +167,7 @@ def _draw(found: dict[str, list[Point]], path: Path) -> None:
         rest = seen[-1:] + [p for p in points if p.predicted]
         (line,) = axes.plot(*_speed_ups(seen), "o-", label=name)
         axes.plot(
-            *_speed_ups(rest),
-            *("o--",),
-            color=line.get_color(),
-            markerfacecolor="none",
+            *_speed_ups(rest), *("o--",), color=line.get_color(), markerfacecolor="none"
         )
     most = max(p.threads for points in found.values() for p in points)
     axes.plot([1, most], [1, most], ":", color="gray", label="linear")

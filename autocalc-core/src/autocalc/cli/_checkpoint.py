@@ -36,10 +36,9 @@ def read(path: Path) -> dict[str, Any]:
     """Return the state that `save` wrote, its config as a `Config`."""
     state = _io.load(path)
     if not isinstance(state, dict) or state.get("kind") != _KIND:
-        message = (
+        raise CheckpointError(
             f"{path} holds no training; give a file that `autocalc train --save` wrote."
         )
-        raise CheckpointError(message)
     state["config"] = _config(path, state["config"])
     return state
 
@@ -50,26 +49,21 @@ def _config(path: Path, values: dict[str, Any]) -> Config:
     # What came later has a default; files from before are without it.
     needed = {field.name for field in fields(Config) if field.default is MISSING}
     if not needed <= set(values) <= known:
-        message = (
+        raise CheckpointError(
             f"{path} has the settings {', '.join(sorted(values))}; this AutoCalc has "
             f"{', '.join(sorted(known))}. Use the AutoCalc that wrote it."
         )
-        raise CheckpointError(message)
     config = Config(**values)
     if config.data not in RECIPES or config.model not in MODELS:
-        message = (
+        raise CheckpointError(
             f"{path} is a training of {config.model} on {config.data}, which this "
             f"AutoCalc does not know."
         )
-        raise CheckpointError(message)
     return config
 
 
 def resume(
-    state: dict[str, Any],
-    epochs: int,
-    source: Source | None = None,
-    workers: int = 0,
+    state: dict[str, Any], epochs: int, source: Source | None = None, workers: int = 0
 ) -> Training:
     """Return the training of a state, to go on to `epochs`."""
     training = Training(replace(state["config"], epochs=epochs), source, workers)

@@ -16,6 +16,7 @@ import click
 from autocalc import kernels
 from autocalc._dispatch.machine.thread_budget import chosen_budget, warn_if_over
 from autocalc._dispatch.plugins.threads import apply_budget
+from autocalc.cli._room import check_room
 from autocalc.distributed._group import are_several
 from autocalc.errors import ConfigError
 
@@ -98,6 +99,7 @@ def check_folder(name: str, path: Path | None) -> None:
     if path is not None and not path.absolute().parent.is_dir():
         message = f"the folder {path.parent} does not exist; make it first."
         raise click.BadParameter(message, param_hint=name)
+    check_room(name, path)
 
 
 def given_by_user(ctx: click.Context, name: str) -> bool:
@@ -116,17 +118,18 @@ def refuse_changes(
     for name in names:
         if given_by_user(ctx, name) and settings[name] != getattr(config, name):
             option = name.replace("_", "-")
-            message = (
+            raise click.UsageError(
                 f"--{option} {settings[name]}: {saved} is a training with "
                 f"{getattr(config, name)}, which cannot change on the way; --finetune "
                 f"{saved} begins another training with its model."
             )
-            raise click.UsageError(message)
 
 
 @contextmanager
 def interruptible() -> Iterator[list[int]]:
-    """Collect Ctrl-C in a list: a step is never cut in two.  A second one is final.
+    """Collect Ctrl-C and SIGTERM in a list: a step is never cut in two.
+
+    A second one is final.  SIGTERM is what schedulers and containers end programs by.
 
     Of several ranks each would stop at another step: there the first one ends all.
     """
@@ -140,11 +143,13 @@ def interruptible() -> Iterator[list[int]]:
             raise KeyboardInterrupt
         seen.append(number)
 
-    before = signal.signal(signal.SIGINT, note)
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, note) for number in numbers]
     try:
         yield seen
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def new_file(stem: str) -> Path:

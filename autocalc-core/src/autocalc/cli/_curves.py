@@ -58,11 +58,7 @@ _HEIGHT, _LABEL = 12, 9
 
 
 def _drawn(
-    title: str,
-    curves: list[tuple[str, Points]],
-    unit: str,
-    width: int,
-    unicode: bool,
+    title: str, curves: list[tuple[str, Points]], unit: str, width: int, unicode: bool
 ) -> str:
     """Return one picture: marks on a grid of cells, between two axes."""
     curves = [

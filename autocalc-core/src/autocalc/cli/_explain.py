@@ -82,11 +82,11 @@ def _operand(word: str) -> Any:
         return None
     match = _OPERAND.fullmatch(word)
     if match is None:
-        message = (
+        raise click.BadParameter(
             f"{word!r} is no operand; write a shape such as 256x784 or 256:int64, "
-            f"scalar, or - for one that is left out."
+            f"scalar, or - for one that is left out.",
+            param_hint="OPERANDS",
         )
-        raise click.BadParameter(message, param_hint="OPERANDS")
     try:
         dtype = dtypes.as_dtype(match["dtype"] or "float32")
     except AutocalcError as error:

@@ -21,14 +21,18 @@ from autocalc._report._machine import machine
 from autocalc._report._numbers import to_json
 from autocalc.cli._common import interruptible
 from autocalc.cli._progress import say
+from autocalc.cli._room import check_room
 from autocalc.cli._run_options import RunOptions, open_log
-from autocalc.cli._words import command_line
+from autocalc.cli._words import command_line, going_on
 
 #: How a training ended.
 COMPLETE, NO_BETTER, INTERRUPTED = "complete", "no better", "interrupted"
 
-#: What a shell reports for a program that Ctrl-C ended.
-_INTERRUPTED_CODE = 130
+#: Optimizer -> arrays that it keeps for each parameter; SGD has momentum, or none.
+_STATES = {"adam": 2, "adamw": 2, "lion": 1}
+
+#: A shell reports this and the number of the signal that ended a program.
+_SIGNALLED = 128
 
 
 class Followed(Protocol):
@@ -61,7 +65,7 @@ class Followed(Protocol):
         """Return a file that is not there, for a training without --save."""
 
     def interruption(self, place: Path) -> str:
-        """Return the message after Ctrl-C."""
+        """Return how far it came until Ctrl-C, and where it is saved."""
 
     def result(self) -> Record:
         """Return how good the model is."""
@@ -88,14 +92,15 @@ def follow(
     options: RunOptions,
 ) -> None:
     """Train to the end, or to Ctrl-C, or until nothing gets better; then report."""
+    _check_room(run, options)
     log = open_log(options)
     try:
         if log is not None:
             log.write(_beginning(ctx, run))
         started = perf_counter()
-        with shown:
-            ended = _train(run, screen, options, log, started)
-        result = _finish(run, options, ended, perf_counter() - started)
+        with shown, interruptible() as signals:
+            ended = _train(run, screen, options, log, started, signals)
+        result = _finish(ctx, run, options, ended, perf_counter() - started)
         if log is not None:
             log.write({"kind": "result", **result})
     finally:
@@ -106,7 +111,18 @@ def follow(
     elif ended != INTERRUPTED:
         click.echo(run.result_line(result["seconds"]))
     if ended == INTERRUPTED:
-        ctx.exit(_INTERRUPTED_CODE)
+        ctx.exit(_SIGNALLED + signals[0])
+
+
+def _check_room(run: Followed, options: RunOptions) -> None:
+    """Find out now whether the model's file will fit on its disk."""
+    model, config = run.training.model, run.training.config
+    nbytes = sum(p.numel() * p.element_size() for p in model.parameters())
+    states = _STATES.get(config.optimizer, 0)
+    if config.optimizer == "sgd":
+        states = int(getattr(config, "momentum", 0) != 0)
+    check_room("--save", options.save_to, (1 + states) * nbytes)
+    check_room("--save-best", options.best, (1 + states) * nbytes)
 
 
 def _beginning(ctx: click.Context, run: Followed) -> Record:
@@ -126,19 +142,19 @@ def _train(
     options: RunOptions,
     log: Log | None,
     started: float,
+    signals: list[int],
 ) -> str:
-    """Train; return how it ended."""
-    with interruptible() as interrupted:
-        for event in run.training.run():
-            screen.show(event)
-            if log is not None:
-                log.write({**run.record(event), "seconds": perf_counter() - started})
-            if not run.is_evaluation(event):
-                run.after_step(event)
-            elif _evaluated(run, options):
-                return COMPLETE if run.complete() else NO_BETTER
-            if interrupted:
-                break
+    """Train until a signal comes; return how it ended."""
+    for event in run.training.run():
+        screen.show(event)
+        if log is not None:
+            log.write({**run.record(event), "seconds": perf_counter() - started})
+        if not run.is_evaluation(event):
+            run.after_step(event)
+        elif _evaluated(run, options):
+            return COMPLETE if run.complete() else NO_BETTER
+        if signals:
+            break
     return COMPLETE if run.complete() else INTERRUPTED
 
 
@@ -164,7 +180,7 @@ def since_best(scores: Sequence[tuple[float, ...]]) -> int:
 
 
 def _finish(
-    run: Followed, options: RunOptions, ended: str, seconds: float
+    ctx: click.Context, run: Followed, options: RunOptions, ended: str, seconds: float
 ) -> dict[str, Any]:
     """Draw, save and say what the end is; return the result."""
     err = options.as_json
@@ -176,6 +192,7 @@ def _finish(
         run.plot(options.picture, err)
     if ended == INTERRUPTED:
         click.echo(run.interruption(saved or Path()), err=True)
+        click.echo(f"Go on with:\n  {going_on(ctx, saved)}", err=True)
     if ended == NO_BETTER and not options.quiet:
         count = options.patience
         say(f"Stopped: no better model in {count} evaluations in a row.", err)

@@ -14,6 +14,7 @@ from autocalc import kernels
 from autocalc._config import VARIABLES
 from autocalc._dispatch.explain.explain import Report
 from autocalc.cli._chosen import chosen
+from autocalc.cli._kernel_spec import as_text, spec_of
 
 
 @click.command("kernels")
@@ -24,7 +25,15 @@ from autocalc.cli._chosen import chosen
     metavar="SET",
     help="Drop what the self-test of SET found, so that it is tested once more.",
 )
-def kernels_command(as_json: bool, verbose: bool, forget: str | None) -> None:
+@click.option(
+    "--spec",
+    "kernel",
+    metavar="KERNEL",
+    help="Print signature, formula, error budget and samples of a kernel.",
+)
+def kernels_command(
+    as_json: bool, verbose: bool, forget: str | None, kernel: str | None
+) -> None:
     """Show which kernels are installed, chosen and refused, and why.
 
     A kernel set that is not AutoCalc's own is tested in a process of its own before it
@@ -35,10 +44,14 @@ def kernels_command(as_json: bool, verbose: bool, forget: str | None) -> None:
       autocalc kernels
       AUTOCALC_CPU_FEATURES=-avx512f autocalc kernels
       autocalc kernels --forget mine
+      autocalc kernels --spec gelu
       autocalc kernels --json | python -m json.tool
     """
     if forget is not None:
         click.echo(_forgotten(forget))
+        return
+    if kernel is not None:
+        click.echo(as_text(spec_of(kernel), as_json))
         return
     report, choice = kernels.show(), chosen()
     if as_json:
@@ -54,11 +67,11 @@ def _forgotten(name: str) -> str:
     if records.forget(name):
         return f"The self-test of {name} is forgotten: its next use tests it once more."
     known = sorted({record.set for _, record in records.all_records()})
-    message = (
+    raise click.BadParameter(
         f"no self-test of a kernel set {name!r} is recorded on this machine; recorded "
-        f"are {', '.join(known) or 'none'}."
+        f"are {', '.join(known) or 'none'}.",
+        param_hint="--forget",
     )
-    raise click.BadParameter(message, param_hint="--forget")
 
 
 def _print(report: Report, choice: dict[str, str], verbose: bool) -> None:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,20 +25,22 @@ _IN_PYTHON = (
 )
 #: What the README says of each kind: what it is written in, needs, and where to begin.
 KINDS = {
-    "python": (
-        "two kernels in NumPy",
-        "Nothing else is needed.",
-        _IN_PYTHON,
-    ),
-    "numba": (
-        "two kernels compiled by Numba",
-        "Numba comes with it.",
-        _IN_PYTHON,
-    ),
+    "python": ("two kernels in NumPy", "Nothing else is needed.", _IN_PYTHON),
+    "numba": ("two kernels compiled by Numba", "Numba comes with it.", _IN_PYTHON),
     "c": (
         "two kernels in C",
-        "It takes a C compiler and Python's headers.",
+        "It takes a C compiler, and the headers of Python and of AutoCalc here.",
         "They are in `csrc/kernels.c`, with the table of them at its end",
+    ),
+}
+_INSTALL = ('pip install ".[test]"',)
+#: The commands that install a package of each kind, run in its folder.
+INSTALL = {
+    "python": _INSTALL,
+    "numba": _INSTALL,
+    "c": (
+        "pip install scikit-build-core cmake ninja",
+        'pip install --no-build-isolation ".[test]"',
     ),
 }
 #: A project's name as packages' metadata allow it; folders want an end to it.
@@ -73,34 +78,39 @@ def new_kernel_package_command(
     name = _set_name(name)
     folder = folder or Path(PREFIX + name)
     check_folder("--folder", folder)
-    texts = _package(kind or "python", name)
-    _write(folder, texts)
-    click.echo(f"{folder}: the kernel set {name}, {KINDS[kind or 'python'][0]}.")
-    click.echo(f"Next, in that folder, the commands of {folder / 'README.md'}:")
-    for command in (
-        'pip install ".[test]"',
+    kind = kind or "python"
+    _write(folder, _package(kind, name))
+    click.echo(f"{folder}: the kernel set {name}, {KINDS[kind][0]}.")
+    click.echo(f"Next, the commands of {folder / 'README.md'}:")
+    for command in (f"cd {shlex.quote(str(folder))}", *_commands(kind, name)):
+        click.echo(f"  {command}")
+
+
+def _commands(kind: str, name: str) -> tuple[str, ...]:
+    """Return the commands that install, prove and measure a package."""
+    return (
+        *INSTALL[kind],
         f"pytest --pyargs autocalc.testing.conformance --kernels {name}",
         f"autocalc bench kernels --kernels {name}",
-    ):
-        click.echo(f"  {command}")
+    )
 
 
 def _set_name(given: str) -> str:
     """Return the set's name in its normal form, or refuse an impossible one."""
     name = re.sub(r"[-_.]+", "-", given).lower().removeprefix(PREFIX)
     if _NAME.fullmatch(given) is None or not name:
-        message = (
+        raise click.BadParameter(
             f"{given!r} cannot name a package; take up to 64 ASCII letters, digits, "
-            f"and '-', '_' or '.' between them."
+            f"and '-', '_' or '.' between them.",
+            param_hint="NAME",
         )
-        raise click.BadParameter(message, param_hint="NAME")
     found = registry()
     if name in found.known or is_own(PREFIX + name):
-        message = (
+        raise click.BadParameter(
             f"{name!r} is the name of a kernel set or family already; take another "
-            f"(taken here: {', '.join(sorted(found.known))})."
+            f"(taken here: {', '.join(sorted(found.known))}).",
+            param_hint="NAME",
         )
-        raise click.BadParameter(message, param_hint="NAME")
     return name
 
 
@@ -110,6 +120,7 @@ def _package(kind: str, name: str) -> dict[str, str]:
     module = (PREFIX + name).replace("-", "_")
     words = {
         "@KERNELS@": kernels,
+        "@COMMANDS@": "\n".join(_commands(kind, name)),
         "@WRITTEN@": written,
         "@NEEDS@": needs,
         "@VERSION@": __version__,
@@ -142,16 +153,23 @@ def _filled(text: str, words: dict[str, str]) -> str:
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
-    """Write a package into a folder that is made for it."""
-    try:
-        folder.mkdir()
-    except FileExistsError as error:
-        message = (
+    """Write a package into a folder that is made for it, all of it or nothing."""
+    if os.path.lexists(folder):
+        raise click.ClickException(
             f"{folder} exists already and is left as it is; name another folder with "
             f"--folder, or remove that one first."
         )
-        raise click.ClickException(message) from error
-    for name, text in texts.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    try:
+        for name, text in texts.items():
+            path = part / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        part.rename(folder)
+    except OSError as error:
+        raise click.ClickException(
+            f"{folder} cannot be written: {error.strerror or error}; nothing is left "
+            f"of it. Make room there, or name another folder with --folder."
+        ) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)

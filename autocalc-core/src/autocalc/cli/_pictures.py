@@ -38,11 +38,10 @@ def read_picture(path: Path, size: tuple[int, int]) -> Grey:
     else:
         ink = _from_pillow(path, size)
     if ink.shape != size:
-        message = (
+        raise DataError(
             f"{path} is {ink.shape[0]} x {ink.shape[1]}; the model needs "
             f"{size[0]} x {size[1]}. Resize it first."
         )
-        raise DataError(message)
     border = np.concatenate([ink[0], ink[-1], ink[:, 0], ink[:, -1]])
     return 1 - ink if border.mean() > 0.5 else ink
 
@@ -51,15 +50,13 @@ def _from_numpy(path: Path) -> Grey:
     try:
         array = np.load(path, allow_pickle=False)
     except Exception as error:  # of its header's parser as well
-        message = f"{path} is no NumPy array: {error}."
-        raise DataError(message) from error
+        raise DataError(f"{path} is no NumPy array: {error}.") from error
     array = array.squeeze() if array.ndim > 2 else array
     if array.ndim != 2 or array.dtype.kind not in "uif":
-        message = (
+        raise DataError(
             f"{path} holds {array.dtype} of shape {array.shape}; a picture has numbers "
             f"in two dimensions."
         )
-        raise DataError(message)
     scale = 255 if array.dtype.kind in "ui" else 1
     return _scaled(array, scale)
 
@@ -74,8 +71,7 @@ def _from_pgm(path: Path) -> Grey:
     data = path.read_bytes()
     match = _PGM.match(data)
     if match is None:
-        message = f"{path} is no PGM picture (P2 or P5)."
-        raise DataError(message)
+        raise DataError(f"{path} is no PGM picture (P2 or P5).")
     width, height, white = (int(match[name]) for name in ("width", "height", "white"))
     pixels = data[match.end() :]
     values: Any = np.zeros(0)
@@ -94,17 +90,15 @@ def _from_pillow(path: Path, size: tuple[int, int]) -> Grey:
     try:
         from PIL import Image
     except ImportError:
-        message = (
+        raise PluginError(
             f"{path}: pictures other than .npy and .pgm are read by Pillow, which is "
             f"not installed. Get it with: pip install autocalc-core[plot]"
-        )
-        raise PluginError(message) from None
+        ) from None
     try:
         with Image.open(path) as image:
             grey = image.convert("L").resize((size[1], size[0]))
     except OSError as error:
-        message = f"{path} cannot be read as a picture: {error}."
-        raise DataError(message) from error
+        raise DataError(f"{path} cannot be read as a picture: {error}.") from error
     return _scaled(grey, 255)
 
 

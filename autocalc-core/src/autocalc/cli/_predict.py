@@ -81,8 +81,7 @@ def predict_command(
     model.load_state_dict(state["model"])
     model.eval()
     if images and indices:
-        message = "give IMAGE files or --index, not both."
-        raise click.UsageError(message)
+        raise click.UsageError("give IMAGE files or --index, not both.")
     if images:
         pictures = _from_files(images, recipe)
     else:
@@ -98,8 +97,7 @@ def predict_command(
 def _from_files(paths: tuple[Path, ...], recipe: Recipe) -> Iterator[Picture]:
     for path in paths:
         if not path.exists():
-            message = f"{path} is not there."
-            raise DataError(message)
+            raise DataError(f"{path} is not there.")
         yield Picture(str(path), tensor(read_picture(path, recipe.size)), None)
 
 

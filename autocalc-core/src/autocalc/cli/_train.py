@@ -24,8 +24,8 @@ class Things(Commands):
 def train_command() -> None:
     """Train a model and report how good it is.
 
-    Ctrl-C stops after the running step and saves; --resume goes on there, bit for bit
-    as if nothing had happened.
+    Ctrl-C and SIGTERM stop after the running step and save; --resume goes on there,
+    bit for bit as if nothing had happened.
 
     \b
     Examples:

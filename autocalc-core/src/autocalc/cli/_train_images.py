@@ -29,6 +29,7 @@ from autocalc.cli._progress import say
 from autocalc.cli._ranks import first_of_machine, is_first, of_first, ranks
 from autocalc.cli._recipes import (
     ADAMW_LR,
+    LENET_LR,
     MODELS,
     OPTIMIZERS,
     RECIPES,
@@ -39,6 +40,7 @@ from autocalc.cli._run_options import RunOptions, run_options, take_options
 from autocalc.cli._screen import make_screen
 from autocalc.cli._training import Config, EpochEnd, Training, TrainingStep
 from autocalc.cli._words import Number, Seed
+from autocalc.models._precision import PRECISIONS
 from autocalc.models._schedule import SCHEDULES
 
 #: Settings that a resumed training has already; they cannot change on the way.
@@ -51,6 +53,7 @@ FIXED = (
     "schedule",
     "seed",
     "augment",
+    "precision",
 )
 
 
@@ -69,8 +72,9 @@ def _with_default(param: click.Parameter, data: str) -> click.Parameter:
     if not isinstance(param, click.Option) or param.name not in usual:
         return param
     option = copy(param)
-    adamw = f"; of adamw {ADAMW_LR:g}" if param.name == "lr" else ""
-    option.help = f"{param.help}  [default: {usual[param.name]:g}{adamw}]"
+    others = f"; of lenet {LENET_LR:g}, of adamw {ADAMW_LR:g}"
+    others = others if param.name == "lr" else ""
+    option.help = f"{param.help}  [default: {usual[param.name]:g}{others}]"
     return option
 
 
@@ -116,6 +120,13 @@ def _with_default(param: click.Parameter, data: str) -> click.Parameter:
     help="Shift training images by a few pixels; flip clothing left to right.",
 )
 @click.option(
+    "--precision",
+    type=click.Choice(PRECISIONS),
+    default="float32",
+    show_default=True,
+    help="Of products; bf16 is faster where the CPU has AVX512-BF16.",
+)
+@click.option(
     "--seed",
     type=Seed(),
     default=0,
@@ -154,8 +165,8 @@ def _train_images(
     digits (8 x 8) come with AutoCalc; mnist and fashion-mnist (28 x 28) are read from
     the files in --data DIR.
 
-    Ctrl-C stops after the running step and saves; --resume goes on there, bit for bit
-    as if nothing had happened.
+    Ctrl-C and SIGTERM stop after the running step and save; --resume goes on there,
+    bit for bit as if nothing had happened.
 
     \b
     Examples:
@@ -223,6 +234,8 @@ def _config(data: str, settings: dict[str, Any]) -> Config:
     recipe = RECIPES[data]
     optimizer = settings["optimizer"] or USUAL_OPTIMIZER[settings["model"]]
     lr = recipe.lr if optimizer == "sgd" else ADAMW_LR
+    if optimizer == "sgd" and settings["model"] == "lenet":
+        lr = LENET_LR
     usual = {
         "optimizer": optimizer,
         "epochs": recipe.epochs,
@@ -246,11 +259,10 @@ def _saved_state(
     refuse_changes(ctx, saved, config, settings, FIXED)
     epochs = settings["epochs"] or config.epochs
     if epochs <= state["epoch"]:
-        message = (
+        raise click.UsageError(
             f"{saved} has trained {state['epoch']} epochs already; ask for more with "
             f"--epochs."
         )
-        raise click.UsageError(message)
     return state, epochs
 
 
@@ -267,11 +279,11 @@ def _finetuned(
     config = state["config"]
     refuse_changes(ctx, saved, config, settings, ("model",))
     if RECIPES[config.data].model_shape != RECIPES[data].model_shape:
-        message = (
+        raise click.BadParameter(
             f"{saved} is a model for {config.data}, whose images or classes are others "
-            f"than those of {data}."
+            f"than those of {data}.",
+            param_hint="--finetune",
         )
-        raise click.BadParameter(message, param_hint="--finetune")
     config = _config(data, {**settings, "model": config.model})
     training = Training(config, source, workers)
     training.model.load_state_dict(state["model"])
@@ -282,6 +294,8 @@ def _headline(training: Training) -> str:
     config = training.config
     parameters = sum(p.numel() for p in training.model.parameters())
     settings = {**asdict(config)}
+    if config.precision == "float32":
+        del settings["precision"]
     for name in ("data", "model", "epochs", "augment"):
         del settings[name]
     listed = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in settings.items())
@@ -362,12 +376,11 @@ class ImageRun:
         return new_file(f"autocalc-{config.data}-{config.model}")
 
     def interruption(self, place: Path) -> str:
-        """Return the state of the training and how to go on."""
+        """Return the state of the training, and its file."""
         training = self.training
         return (
             f"Interrupted in epoch {training.epoch + 1} after step "
-            f"{training.steps_done:,} of {len(training.loader):,}. Saved to {place}; "
-            f"go on with:\n  autocalc train {training.config.data} --resume {place}"
+            f"{training.steps_done:,} of {len(training.loader):,}. Saved to {place}."
         )
 
     def result(self) -> dict[str, Any]:

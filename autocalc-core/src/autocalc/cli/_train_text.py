@@ -33,6 +33,7 @@ from autocalc.cli._text_screen import TextScreen, perplexity
 from autocalc.cli._words import Number, Seed
 from autocalc.data import Characters
 from autocalc.models import Evaluation, TextConfig, TextStep, TextTraining, generate
+from autocalc.models._precision import PRECISIONS
 from autocalc.models._schedule import SCHEDULES
 from autocalc.models._training import MODELS, OPTIMIZERS, TRAINED_PART
 
@@ -120,6 +121,11 @@ def choice_option(
     show_default=True,
     help="Steps between two samples of what the model writes; 0: none.",
 )
+@choice_option(
+    "precision",
+    PRECISIONS,
+    "Of products; bf16 is faster where the CPU has AVX512-BF16.",
+)
 @number_option("seed", Seed(), "Equal seeds give equal results.")
 @machine_options
 @locked_option
@@ -186,12 +192,11 @@ def _new(text: Characters, config: TextConfig) -> TextTraining:
     check_sizes(config)
     trained = int(TRAINED_PART * len(text))
     if trained <= config.seq_len or len(text) - trained < 2:
-        message = (
+        raise click.UsageError(
             f"the text has {len(text):,} characters, {trained:,} of them to train on; "
             f"--seq-len {config.seq_len} needs more than {config.seq_len}. Give a "
             f"longer text, or a smaller --seq-len."
         )
-        raise click.UsageError(message)
     return TextTraining(text, config)
 
 
@@ -200,18 +205,18 @@ def check_sizes(config: TextConfig) -> None:
     if config.model != "transformer":
         return
     if config.d_model % config.heads:
-        message = (
+        raise click.BadParameter(
             f"{config.heads} heads share the features of a position evenly; --d-model "
-            f"{config.d_model} is no multiple of {config.heads}."
+            f"{config.d_model} is no multiple of {config.heads}.",
+            param_hint="--heads",
         )
-        raise click.BadParameter(message, param_hint="--heads")
     if config.positions == "rotary" and config.d_model // config.heads % 2:
-        message = (
+        raise click.BadParameter(
             f"rotary turns pairs of features; --d-model {config.d_model} and --heads "
             f"{config.heads} give each head {config.d_model // config.heads}, which is "
-            f"odd."
+            f"odd.",
+            param_hint="--positions",
         )
-        raise click.BadParameter(message, param_hint="--positions")
 
 
 def _check_own(ctx: click.Context, model: str) -> None:
@@ -219,11 +224,10 @@ def _check_own(ctx: click.Context, model: str) -> None:
     for other, names in MODELS.items():
         for name in names:
             if other != model and given_by_user(ctx, name):
-                message = (
+                raise click.UsageError(
                     f"--{name.replace('_', '-')} is a setting of --model {other}; "
                     f"--model {model} does not have it."
                 )
-                raise click.UsageError(message)
 
 
 def _resumed(
@@ -237,10 +241,9 @@ def _resumed(
     steps = settings["steps"] if given_by_user(ctx, "steps") else config.steps
     done = len(state["training"]["losses"])
     if steps <= done:
-        message = (
+        raise click.UsageError(
             f"{saved} has trained {done} steps already; ask for more with --steps."
         )
-        raise click.UsageError(message)
     training = checkpoint.resume(state, source, steps)
     place = source or state["text"]
     return training, None if place is None else Path(place)
@@ -264,7 +267,9 @@ def _headline(training: TextTraining) -> str:
     parameters = sum(p.numel() for p in training.model.parameters())
     model = training.config.model
     others = {k for other, own in MODELS.items() if other != model for k in own}
-    others.add("model")
+    others |= (
+        {"model"} if training.config.precision == "bf16" else {"model", "precision"}
+    )
     settings = {
         k: v
         for k, v in asdict(training.config).items()
@@ -355,11 +360,11 @@ class TextRun:
         return new_file("autocalc-charlm")
 
     def interruption(self, place: Path) -> str:
-        """Return the state of the training and how to go on."""
+        """Return the state of the training, and its file."""
         training = self.training
         return (
             f"Interrupted after step {training.step:,} of {training.config.steps:,}. "
-            f"Saved to {place}; go on with:\n  autocalc train charlm --resume {place}"
+            f"Saved to {place}."
         )
 
     def result(self) -> dict[str, Any]:

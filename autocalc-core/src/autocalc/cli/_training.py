@@ -16,7 +16,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.generator import manual_seed
 from autocalc.cli._recipes import MODELS, OPTIMIZERS, RECIPES, Source
 from autocalc.data import DataLoader
-from autocalc.models import _ranks
+from autocalc.models import _precision, _ranks
 from autocalc.models._schedule import scheduled_rate
 from autocalc.nn import functional
 
@@ -37,6 +37,8 @@ class Config:
     augment: bool = False
     #: How the learning rate falls to 0 over all epochs.
     schedule: str = "constant"
+    #: Of products: "float32" or "bf16".
+    precision: str = "float32"
 
 
 @dataclass
@@ -90,7 +92,7 @@ class Training:
     Parameters
     ----------
     config
-        What to train.
+        The settings of the training.
     source
         The folder of the data set.
     workers
@@ -128,7 +130,7 @@ class Training:
         self._train_step: Any = self._plain_step
 
     def compile(self) -> None:
-        """Replay steps from now on: the same bits, without the interpreter."""
+        """Compile the steps from now on, with the same bits."""
         self._train_step = compile(self._plain_step, exact=True, fallback=True)
 
     @property
@@ -173,11 +175,12 @@ class Training:
             group["lr"] = self.lr
         _ranks.seed_step(self.config.seed, len(self.history.losses))
         given = self._trained, self.optimizer, *self._part(images, labels)
-        if self.calls:
-            loss, logits = self._train_step(*given)
-        else:
-            with kernels.count() as self.calls:
-                loss, logits = self._plain_step(*given)
+        with _precision.under(self.config.precision):
+            if self.calls:
+                loss, logits = self._train_step(*given)
+            else:
+                with kernels.count() as self.calls:
+                    loss, logits = self._plain_step(*given)
         return _ranks.mean(loss).item(), logits
 
     def _part(self, images: Tensor, labels: Tensor) -> tuple[Any, ...]:
@@ -188,7 +191,8 @@ class Training:
         return _ranks.part(images), _ranks.part(labels), weight
 
     def _test(self) -> None:
-        loss, accuracy = evaluate(self.model, self.test_loader)
+        with _precision.under(self.config.precision):
+            loss, accuracy = evaluate(self.model, self.test_loader)
         self.history.test_losses.append(loss)
         self.history.test_accuracies.append(accuracy)
 

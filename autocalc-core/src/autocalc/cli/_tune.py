@@ -16,6 +16,7 @@ from autocalc._kernels.benchmarks import BenchmarkRow
 from autocalc._kernels.table import TABLE
 from autocalc.cli._common import choose_machine
 from autocalc.cli._progress import Rows
+from autocalc.cli._room import objection
 from autocalc.cli._timing import TimedRow, rows_of, seconds_of
 from autocalc.cli._words import Number
 
@@ -46,12 +47,12 @@ def tune_command(
 ) -> None:
     """Time the installed kernel sets on this machine and let the times choose.
 
-    Without a record the sets' ranks choose.  Measured are the kernels whose choice may
-    depend on shapes (products, convolutions, attention, recurrent layers) wherever more
-    than one set takes the call; the record goes into the user's cache folder and counts
-    for calls like a measured one: no dimension more than twice as large or small, for
-    this CPU, this number of threads and the packages of today.  Nothing else ever
-    measures.  Close other programs first.
+    Without a record the sets' ranks choose.  Kernels whose choice may depend on shapes
+    (products, convolutions, attention, recurrent layers) are timed wherever more than
+    one set takes the call.  The record goes into the user's cache folder.  It counts
+    for calls with dimensions at most twice as large or small, for this CPU, this number
+    of threads and the installed packages.  Nothing else ever measures.  Close other
+    programs first.
 
     \b
     Examples:
@@ -66,6 +67,7 @@ def tune_command(
         _forget()
         return
     rows = rows_of(names)
+    _check_cache()
     with matmul_precision("medium"):  # which every set takes; a call asks for its own
         measured = list(_measured(rows, seconds))
     if not measured:
@@ -81,6 +83,21 @@ def tune_command(
         f"Chosen for {len(measured)} calls on {get_num_threads()} threads: {summary}.\n"
         f"From now on these times choose; they are kept in {path}"
     )
+
+
+def _check_cache() -> None:
+    """Find out before the measurements whether the record can be kept."""
+    folder = tuning.path_of_record().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        why = objection(folder)
+    except OSError as error:
+        why = f"{folder} cannot be made: {error.strerror or error}"
+    if why:
+        raise click.ClickException(
+            f"{why}; nothing was measured. Make room there, or let AUTOCALC_CACHE_DIR "
+            f"name a folder that can be written to."
+        )
 
 
 def _why_nothing(rows: Sequence[BenchmarkRow]) -> str:

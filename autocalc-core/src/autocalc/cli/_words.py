@@ -10,7 +10,10 @@ from difflib import get_close_matches
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
+#: Cells that no first sentence has.
+_WHOLE = 1000
 #: Where the words of the command line are kept, for logs.
 _WORDS = "autocalc.words"
 
@@ -32,6 +35,20 @@ class Commands(click.Group):
         if not word.startswith("-") and self.get_command(ctx, word) is None:
             ctx.fail(self.refusal(word))
         return super().resolve_command(ctx, args)
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """List the commands with the first sentence of their help, in full."""
+        rows = [
+            (name, command.get_short_help_str(limit=_WHOLE))
+            for name in self.list_commands(ctx)
+            if (command := self.get_command(ctx, name)) is not None
+            and not command.hidden
+        ]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
 
     def refusal(self, word: str) -> str:
         """Return the message for a command that does not exist."""
@@ -67,6 +84,28 @@ class Seed(click.types.IntParamType):
 def keep_words(ctx: click.Context, args: list[str]) -> None:
     """Keep the words of the command line."""
     ctx.meta[_WORDS] = list(args)
+
+
+#: Options that are no setting of a training, by their names in the program: those that
+#: were given hold after --resume, too.
+_OF_A_RUN = frozenset(
+    {"folder", "source", "place", "workers", "threads", "choices", "locked", "compiled"}
+)
+
+
+def going_on(ctx: click.Context, place: Any) -> str:
+    """Return the command that goes on with an interrupted training."""
+    words = ["autocalc", "train", ctx.info_name or "", "--resume", str(place)]
+    for param in ctx.command.params:
+        name = param.name or ""
+        given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name in _OF_A_RUN:
+            value = ctx.params[name]
+            if isinstance(value, bool):
+                words += param.opts[:1] if value else param.secondary_opts[:1]
+            else:
+                words += [param.opts[0], str(value)]
+    return shlex.join(words)
 
 
 def command_line(ctx: click.Context) -> str:

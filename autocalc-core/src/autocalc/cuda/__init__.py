@@ -10,20 +10,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from autocalc._absent import absence as _absence
+from autocalc._absent import missing as _missing
 from autocalc._dispatch.device import device as _device
 from autocalc._tensor.device import Device as _Device
 from autocalc._tensor.device import numbered as _numbered
 from autocalc.errors import ArgumentError as _ArgumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from autocalc.cuda import amp as amp
 
 __all__ = [
     "current_device",
+    "default_generators",
     "device_count",
     "empty_cache",
+    "get_rng_state_all",
     "is_available",
+    "is_bf16_supported",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
@@ -32,6 +37,7 @@ __all__ = [
     "memory_reserved",
     "memory_stats",
     "set_device",
+    "set_rng_state_all",
     "synchronize",
 ]
 
@@ -98,7 +104,7 @@ def empty_cache() -> None:
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait until the GPU has done all work; raises what kernels found wrong."""
+    """Wait until the GPU has done all work; raises errors of kernels."""
     library = _library()
     if library is not None:
         library.synchronize()
@@ -130,6 +136,53 @@ def memory_reserved(device: Any = None) -> int:
     return stats.get("in_use", 0) + stats.get("cached", 0)
 
 
+#: The generators of random numbers that GPUs have of their own: none.
+default_generators: tuple[Any, ...] = ()
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Return whether there is a GPU: kernels for one take bfloat16.
+
+    Parameters
+    ----------
+    including_emulation
+        Accepted for PyTorch's sake; it has no effect.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cuda.is_bf16_supported() == ac.cuda.is_available()
+    True
+    """
+    del including_emulation
+    return is_available()
+
+
+def get_rng_state_all() -> list[Any]:
+    """Return an empty list: GPUs draw from the process's generator."""
+    return []
+
+
+def set_rng_state_all(new_states: Iterable[Any]) -> None:
+    """Take the empty list that `get_rng_state_all` returns.
+
+    Raises
+    ------
+    ArgumentError
+        If there is a state in it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cuda.set_rng_state_all(ac.cuda.get_rng_state_all())
+    """
+    if list(new_states):
+        raise _ArgumentError(
+            "set_rng_state_all: `new_states` holds states; GPUs draw from the "
+            "process's generator here, which ac.set_rng_state takes."
+        )
+
+
 def mem_get_info(device: Any = None) -> tuple[int, int]:
     """Return the bytes of the GPU's memory that are free, and all; 0 without a GPU."""
     stats = memory_stats()
@@ -141,4 +194,4 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return import_module("autocalc.cuda.amp")
-    raise _absence(__name__, name)
+    return _missing(__name__, name)

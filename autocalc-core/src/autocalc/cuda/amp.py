@@ -16,9 +16,9 @@ class autocast(_amp.autocast):
     Parameters
     ----------
     enabled
-        Whether lower precision is asked for.
+        True for lower precision.
     dtype, cache_enabled
-        Without effect.
+        Accepted for PyTorch's sake; they have no effect.
 
     Examples
     --------
@@ -30,10 +30,7 @@ class autocast(_amp.autocast):
     """
 
     def __init__(
-        self,
-        enabled: bool = True,
-        dtype: Any = None,
-        cache_enabled: bool | None = None,
+        self, enabled: bool = True, dtype: Any = None, cache_enabled: bool | None = None
     ) -> None:
         super().__init__("cuda", dtype, enabled, cache_enabled)
 

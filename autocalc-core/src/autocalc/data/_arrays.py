@@ -30,9 +30,9 @@ def as_array(value: Tensor | Array) -> Array:
 def fresh(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
     """Return memory for a result, its values undefined.
 
-    It comes from where tensors' memory comes from.  NumPy's own is given back to the
-    system with each batch and mapped again, page by page, for the next: of the 1.2 ms
-    that 256 images of 28 x 28 took, 1 ms was that.
+    It comes from where tensors' memory comes from.  NumPy's memory is returned to the
+    system with each batch and mapped again, page by page, for the next.  This took 1 of
+    the 1.2 ms for 256 images of 28 x 28.
     """
     array: Array = arrays.empty(shape, np.dtype(dtype))
     return array

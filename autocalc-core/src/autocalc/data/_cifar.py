@@ -31,13 +31,13 @@ class CIFAR10(ImageDataset):
         ``cifar-10-binary.tar.gz``.  By default ``AUTOCALC_DATA_DIR``, then the user's
         cache folder, each with ``cifar-10/``.
     train : bool, default True
-        The 50,000 training images; else the 10,000 test images.
+        True for the 50,000 training images, False for the 10,000 test images.
     transform, target_transform : callable, optional
-        Applied to each image and each label; transforms of `data.transforms` take a
-        whole batch at once.
+        Functions of each image and of each label; transforms of `data.transforms` take
+        a whole batch at once.
     download : bool, default False
-        Get the archive (170 MB) from the Internet, check its SHA-256 and unpack it, if
-        files are missing.  Nothing is ever downloaded without this.
+        True to download the archive (170 MB) if files are missing, check its SHA-256
+        and unpack it. Nothing is ever downloaded otherwise.
 
     Notes
     -----
@@ -132,12 +132,11 @@ class CIFAR10(ImageDataset):
         digest = sha256_of(archive)
         if digest == cls.archive.sha256:
             return
-        message = (
+        raise DataError(
             f"{cls.__name__}: {archive} is not the published file: its SHA-256 is "
             f"{digest}, the published one's {cls.archive.sha256}. Remove it and get it "
             f"again."
         )
-        raise DataError(message)
 
     @classmethod
     def _unpack(cls, archive: Path, wanted: Sequence[str]) -> list[Path]:
@@ -171,8 +170,7 @@ def _extract(files: Any, name: str, target: Path) -> None:
     """Write one member of a tar file to `target`, once it is whole."""
     member = files.extractfile(name)
     if member is None:
-        message = f"{name} is no file"
-        raise KeyError(message)
+        raise KeyError(f"{name} is no file")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     part.write_bytes(member.read())
     part.replace(target)
@@ -182,9 +180,8 @@ def _read(path: Path) -> Array:
     """Return the records of a file: uint8, (images, 3073)."""
     content = np.fromfile(path, np.uint8)
     if content.size == 0 or content.size % _RECORD:
-        message = (
+        raise DataError(
             f"CIFAR10: {path} has {content.size} bytes; an image and its label take "
             f"{_RECORD}, so a multiple of that is needed. Get the file again."
         )
-        raise DataError(message)
     return content.reshape(-1, _RECORD)

@@ -21,11 +21,10 @@ def stack(samples: Sequence[Any]) -> Tensor:
     shapes = {tuple(sample.shape) for sample in samples}
     if len(shapes) > 1:
         found = " and ".join(map(str, sorted(shapes)[:2]))
-        message = (
+        raise ShapeError(
             f"collate: samples of shapes {found} cannot make one batch; give them the "
             f"same shape in the data set, or pass `collate_fn`."
         )
-        raise ShapeError(message)
     if any(needs_gradient(sample) for sample in samples):
         return stack_tensors(list(samples))
     return from_numpy(np.stack([as_array(sample) for sample in samples]))
@@ -59,12 +58,11 @@ def default_collate(samples: Sequence[Any]) -> Any:
         return _collate_keys(samples, first)
     if isinstance(first, tuple | list):
         return _collate_fields(samples, _maker(first))
-    message = (
+    raise DTypeError(
         f"collate: samples of type {type(first).__name__} cannot make a batch; give "
         f"tensors, arrays, numbers, texts, or tuples, lists and dicts of them, or "
         f"pass `collate_fn`."
     )
-    raise DTypeError(message)
 
 
 def default_convert(sample: Any) -> Any:
@@ -91,12 +89,11 @@ def default_convert(sample: Any) -> Any:
 def _collate_keys(samples: Sequence[Any], first: Mapping[Any, Any]) -> Any:
     for sample in samples:
         if sample.keys() != first.keys():
-            message = (
+            raise ShapeError(
                 f"collate: samples with the keys {list(first)} and {list(sample)} "
                 f"cannot make one batch; give them all the same keys, or pass "
                 f"`collate_fn`."
             )
-            raise ShapeError(message)
     columns = {key: [sample[key] for sample in samples] for key in first}
     return _like(first, {key: default_collate(columns[key]) for key in columns})
 
@@ -125,9 +122,8 @@ def _maker(sample: Sequence[Any]) -> Callable[[list[Any]], Any]:
 def _collate_fields(samples: Sequence[Any], make: Callable[[list[Any]], Any]) -> Any:
     lengths = {len(sample) for sample in samples}
     if len(lengths) > 1:
-        message = (
+        raise ShapeError(
             f"collate: samples of {min(lengths)} and {max(lengths)} fields cannot make "
             f"one batch; give them all the same fields, or pass `collate_fn`."
         )
-        raise ShapeError(message)
     return make([default_collate(field) for field in zip(*samples, strict=True)])

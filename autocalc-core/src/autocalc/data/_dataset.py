@@ -6,6 +6,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable
 from itertools import accumulate
+from types import GenericAlias
 from typing import Any
 
 from autocalc._ops.creation.from_data import from_numpy
@@ -35,6 +36,9 @@ class Dataset:
     >>> [y.numpy().tolist() for x, y in ac.data.DataLoader(Squares(), batch_size=3)]
     [[0, 1, 4], [9]]
     """
+
+    #: ``Dataset[int]`` says in an annotation what an element is.
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -70,11 +74,10 @@ def checked_index(where: str, index: int, length: int) -> int:
     """Return `index` counted from the front; an error if it is not in the data set."""
     if -length <= index < length:
         return index % length
-    message = (
+    raise DimensionError(
         f"{where}: index {index} is out of range for {length} samples; "
         f"use {-length} to {length - 1}."
     )
-    raise DimensionError(message)
 
 
 class ConcatDataset(Dataset):
@@ -83,12 +86,12 @@ class ConcatDataset(Dataset):
     Parameters
     ----------
     datasets : iterable of Dataset
-        At least one; each with a length.
+        The data sets, at least one; each has a length.
 
     Attributes
     ----------
     cumulative_sizes : list of int
-        For each data set, how many samples it and those before it have.
+        The number of samples of each data set and of those before it.
 
     Examples
     --------
@@ -104,11 +107,10 @@ class ConcatDataset(Dataset):
             message = "ConcatDataset: no data sets were given; at least one is needed."
             raise ArgumentError(message)
         if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
-            message = (
+            raise ArgumentError(
                 "ConcatDataset: an IterableDataset finds no sample by its index; use "
                 "ChainDataset for those."
             )
-            raise ArgumentError(message)
         self.cumulative_sizes = list(accumulate(len(d) for d in self.datasets))
 
     def __len__(self) -> int:
@@ -145,11 +147,10 @@ class TensorDataset(Dataset):
             raise ArgumentError(message)
         shapes = [tuple(tensor.shape) for tensor in tensors]
         if any(shape[:1] != shapes[0][:1] or not shape for shape in shapes):
-            message = (
+            raise ShapeError(
                 f"TensorDataset: shapes {', '.join(map(str, shapes))} were given; "
                 f"all need the same first dimension, which counts the samples."
             )
-            raise ShapeError(message)
         self.tensors = tuple(
             t if isinstance(t, Tensor) else from_numpy(t) for t in tensors
         )
@@ -159,8 +160,10 @@ class TensorDataset(Dataset):
         """Return the number of samples."""
         return len(self._arrays[0])
 
-    def __getitem__(self, index: int) -> tuple[Tensor, ...]:
-        """Return row `index` of each tensor."""
+    def __getitem__(self, index: int | slice) -> tuple[Tensor, ...]:
+        """Return row `index` of each tensor, or the rows of a slice."""
+        if isinstance(index, slice):
+            return tuple(tensor[index] for tensor in self.tensors)
         row = checked_index("TensorDataset", index, len(self))
         return tuple(tensor[row] for tensor in self.tensors)
 

@@ -28,10 +28,10 @@ class Digits(ImageDataset):
     Parameters
     ----------
     train : bool, default True
-        The 1,437 training images; else the 360 test images.
+        True for the 1,437 training images, False for the 360 test images.
     transform, target_transform : callable, optional
-        Applied to each image and each label; transforms of `data.transforms` take a
-        whole batch at once.
+        Functions of each image and of each label; transforms of `data.transforms` take
+        a whole batch at once.
 
     Notes
     -----

@@ -25,22 +25,25 @@ class DistributedSampler(Sampler):
     Parameters
     ----------
     dataset : sized
-        What is sampled; only its length is used.
+        The data set to sample from; only its length is used.
     num_replicas : int, optional
-        n; by default the size of the group that `distributed.init_process_group` made.
+        The number of parts, n; by default the size of the group of
+        `distributed.init_process_group`.
     rank : int, optional
-        r, from 0 on; by default this process's number in that group.
+        The number of this part, r, from 0 on; by default this process's rank.
     shuffle : bool, default True
-        A random order that follows from `seed` and the epoch; else the data set's own.
+        True for a random order that follows from `seed` and the epoch; False for the
+        data set's own.
     seed : int, default 0
-        The same in all processes.
+        The seed of the order, the same in all processes.
     drop_last : bool, default False
-        Leave samples out at the end instead of repeating some.
+        True to leave samples out at the end instead of repeating some.
 
     Raises
     ------
     ArgumentError
-        If `rank` is not below `num_replicas`, or there is no group that tells them.
+        If `rank` is not below `num_replicas`, or both are missing and there is no
+        group.
 
     Examples
     --------
@@ -70,11 +73,11 @@ class DistributedSampler(Sampler):
         self.num_replicas = as_int(where, "num_replicas", n)
         self.rank = as_int(where, "rank", r)
         if not 0 <= self.rank < self.num_replicas:
-            message = (
-                f"{where}: `rank` is {self.rank} of `num_replicas`={self.num_replicas} "
-                f"processes; it must be in 0 to {self.num_replicas - 1}."
+            raise ArgumentError(
+                f"{where}: Invalid rank {self.rank} of `num_replicas`="
+                f"{self.num_replicas} processes; it must be in 0 to "
+                f"{self.num_replicas - 1}."
             )
-            raise ArgumentError(message)
         self.dataset = dataset
         self.shuffle = shuffle
         self.seed = as_int(where, "seed", seed)

@@ -8,6 +8,7 @@ it, and only then given its name.  The next mirror is tried if one fails.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -76,11 +77,18 @@ def download(
             return _download_from(url, file, folder, progress)
         except _FAILURES as error:
             failures.append(f"{url}: {error}")
-    message = (
+    raise DataError(
         f"download: {file.name} could not be had. Tried: {'; '.join(failures)}. Check "
         f"the connection, or put the file into {folder} yourself."
     )
-    raise DataError(message)
+
+
+#: What a full disk, a quota, a limit and a disk that is read only are reported as.
+_OF_DISKS = {
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS")
+    if hasattr(errno, name)
+}
 
 
 class _WrongContentError(Exception):
@@ -98,13 +106,37 @@ def _download_from(
     target = folder / file.name
     part = _make_part(target)
     try:
+        _check_room(file, folder)
         _receive(url, file, part, progress)
         part.replace(target)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        if error.errno in _OF_DISKS:  # no other mirror would help
+            raise _no_room(file, folder, str(error.strerror)) from error
+        raise
     except BaseException:
         with contextlib.suppress(OSError):
             part.unlink()
         raise
     return target
+
+
+def _check_room(file: RemoteFile, folder: Path) -> None:
+    """Find out before a long download whether the file fits on its disk."""
+    import shutil
+
+    free = shutil.disk_usage(folder).free
+    if free < file.size:
+        raise _no_room(file, folder, f"{free / 1e6:,.1f} MB are free")
+
+
+def _no_room(file: RemoteFile, folder: Path, why: str) -> DataError:
+    return DataError(
+        f"download: {folder} has no room for {file.name} of {file.size / 1e6:,.1f} MB "
+        f"({why}). Make room there, or pass `root=` or set AUTOCALC_DATA_DIR to a "
+        f"folder on another disk."
+    )
 
 
 def _make_part(target: Path) -> Path:
@@ -114,11 +146,10 @@ def _make_part(target: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         part.touch()
     except OSError as error:
-        message = (
+        raise DataError(
             f"download: cannot write into {target.parent} ({error.strerror}); pass "
             f"`root=` or set AUTOCALC_DATA_DIR to a folder that can be written."
-        )
-        raise DataError(message) from error
+        ) from error
     return part
 
 

@@ -40,11 +40,10 @@ def check_image(where: str, array: Array, first: int) -> None:
     """Raise an error unless images have a height and a width."""
     if array.ndim - first >= 2:
         return
-    message = (
+    raise ShapeError(
         f"{where}: got shape {array.shape}; its last two dimensions must be height and "
         f"width{', behind that of the batch' if first else ''}."
     )
-    raise ShapeError(message)
 
 
 def _pad(array: Array, margins: _Margins, mode: str, fill: float) -> Array:
@@ -101,11 +100,12 @@ class RandomCrop(RandomTransform):
     size : int or (int, int)
         The height and width of the result.
     padding : int or sequence of int, optional
-        For all sides; (left and right, top and bottom); or (left, top, right, bottom).
+        The padding: one number for all sides; (left and right, top and bottom); or
+        (left, top, right, bottom).
     pad_if_needed : bool, default False
-        Pad images that are smaller than the result, on both sides.
+        True to pad images that are smaller than the result, on both sides.
     fill : float, default 0
-        What constant padding consists of.
+        The value of pixels in a constant border.
     padding_mode : {"constant", "edge", "reflect", "symmetric"}, default "constant"
         The number `fill`; the last pixel; the image mirrored at its last pixel; the
         image mirrored beyond it.
@@ -133,11 +133,10 @@ class RandomCrop(RandomTransform):
         self.padding_mode = padding_mode
         self._margins = _margins(padding)
         if padding_mode not in _MODES:
-            message = (
+            raise ArgumentError(
                 f"RandomCrop: `padding_mode` is {padding_mode!r}; use one of "
                 f"{', '.join(_MODES)}."
             )
-            raise ArgumentError(message)
 
     def change(self, batch: Array) -> Array:
         """Return a part of each image."""
@@ -146,12 +145,11 @@ class RandomCrop(RandomTransform):
         images = self._padded(batch)
         rows, columns = images.shape[-2] - height, images.shape[-1] - width
         if rows < 0 or columns < 0:
-            message = (
+            raise ShapeError(
                 f"RandomCrop: images of {images.shape[-2]} x {images.shape[-1]} "
                 f"(padding included) are smaller than the {height} x {width} asked "
                 f"for; pad more, or pass `pad_if_needed=True`."
             )
-            raise ShapeError(message)
         places = _uniform(len(batch), 2) * (rows + 1, columns + 1)
         tops, lefts = places.astype(np.int64).T
         return _cut(images, tops, lefts, height, width)
@@ -179,11 +177,10 @@ def _margins(padding: Any) -> _Margins:
     ):
         four = tuple(given) * (4 // len(given))
         return cast("_Margins", four)
-    message = (
+    raise ArgumentError(
         f"RandomCrop: `padding` is {padding!r}; use an int, (left and right, top and "
         f"bottom), or (left, top, right, bottom), none of them negative."
     )
-    raise ArgumentError(message)
 
 
 def _cut(

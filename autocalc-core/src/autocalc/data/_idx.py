@@ -43,7 +43,7 @@ def read_idx(path: str | os.PathLike[str]) -> Array:
     Parameters
     ----------
     path : str or path
-        The file.
+        The path of the file.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def read_idx(path: str | os.PathLike[str]) -> Array:
     Raises
     ------
     DataError
-        If the file is not IDX, ends early, goes on after its values, or is damaged.
+        If the file is not IDX, ends early, has data after its values, or is damaged.
 
     Examples
     --------
@@ -108,12 +108,12 @@ def _fill(values: Array, stream: _Stream) -> int:
 def _read_header(stream: _Stream, path: Path) -> tuple[np.dtype[Any], tuple[int, ...]]:
     magic = stream.read(4)
     if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in _TYPES or not magic[3]:
-        problem = (
+        raise _damaged(
+            path,
             f"it begins with bytes {magic.hex(' ') or '(none)'}; IDX begins with "
             f"00 00, a type of {', '.join(f'{t:02x}' for t in _TYPES)}, and the number "
-            f"of dimensions"
+            f"of dimensions",
         )
-        raise _damaged(path, problem)
     sizes = stream.read(4 * magic[3])
     if len(sizes) < 4 * magic[3]:
         raise _damaged(path, f"it ends inside the sizes of its {magic[3]} dimensions")

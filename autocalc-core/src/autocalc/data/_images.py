@@ -31,7 +31,7 @@ class ImageDataset(Dataset):
     targets : Tensor
         All labels: int64, (samples,).
     classes : tuple of str
-        What each label means.
+        The name of each label, in the order of the labels.
     """
 
     classes: tuple[str, ...] = ()
@@ -54,25 +54,22 @@ class ImageDataset(Dataset):
     def _check(self, images: Array, labels: Array) -> None:
         name = type(self).__name__
         if images.ndim not in {3, 4} or images.dtype != np.uint8:
-            message = (
+            raise DataError(
                 f"{name}: images of shape {images.shape} and type {images.dtype} were "
                 f"read; uint8 (samples, height, width) is needed, or (samples, "
                 f"channels, height, width). Get the files again."
             )
-            raise DataError(message)
         if labels.shape != images.shape[:1] or labels.dtype != np.uint8:
-            message = (
+            raise DataError(
                 f"{name}: {images.shape[0]} images and labels of shape {labels.shape} "
                 f"and type {labels.dtype} were read; one uint8 label for each image is "
                 f"needed. Get the files again."
             )
-            raise DataError(message)
         if labels.size and labels.max() >= len(self.classes):
-            message = (
+            raise DataError(
                 f"{name}: label {labels.max()} was read; labels are 0 to "
                 f"{len(self.classes) - 1}. Get the files again."
             )
-            raise DataError(message)
 
     def __len__(self) -> int:
         """Return the number of images."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from types import GenericAlias
 from typing import Any
 
 from autocalc.errors import ArgumentError
@@ -14,7 +15,7 @@ class IterableDataset:
     """The base of data sets that are read from front to back, such as a stream.
 
     A subclass writes `__iter__`.  Each worker of a loader iterates over a copy of the
-    data set; `get_worker_info` tells it which part of the samples is its own.
+    data set; `get_worker_info` gives its part of the samples.
 
     Examples
     --------
@@ -25,6 +26,9 @@ class IterableDataset:
     >>> [x.tolist() for x in ac.data.DataLoader(Countdown(), batch_size=2)]
     [[3, 2], [1]]
     """
+
+    #: ``IterableDataset[int]`` says in an annotation what an element is.
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     def __iter__(self) -> Iterator[Any]:
         """Return an iterator over the samples."""
@@ -42,7 +46,8 @@ class ChainDataset(IterableDataset):
     Parameters
     ----------
     datasets : iterable of IterableDataset
-        What is iterated over; each only when those before it have ended.
+        The data sets, one after the other; each is opened when those before it have
+        ended.
 
     Examples
     --------
@@ -60,11 +65,10 @@ class ChainDataset(IterableDataset):
         self.datasets = list(datasets)
         for dataset in self.datasets:
             if not isinstance(dataset, IterableDataset):
-                message = (
+                raise ArgumentError(
                     f"ChainDataset: got {type(dataset).__name__}, needs an "
                     f"IterableDataset; use ConcatDataset for data sets with an index."
                 )
-                raise ArgumentError(message)
 
     def __iter__(self) -> Iterator[Any]:
         """Return an iterator over all samples."""

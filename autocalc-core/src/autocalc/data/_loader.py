@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from itertools import chain, islice, repeat
+from types import GenericAlias
 from typing import Any
 
 from autocalc._tensor.checks import check_flags, check_switches
@@ -21,8 +22,8 @@ from autocalc.data._samplers import (
     check_batch_size,
     count_batches,
 )
-from autocalc.data._shuffle import Seeding, draw_seed
-from autocalc.data._worker import End, Job, Task, Worker
+from autocalc.data._shuffle import DrawnSeed, Seeding
+from autocalc.data._worker import End, Failed, Job, Task, Worker
 from autocalc.data._worker_pool import WorkerPool
 from autocalc.errors import ArgumentError, CheckpointError
 
@@ -41,52 +42,55 @@ class DataLoader:
     dataset : Dataset or IterableDataset
         Anything with `__len__` and `__getitem__`, or an iterable data set.
     batch_size : int or None, default 1
-        Samples in a batch; None gives the samples one by one, as they are.
+        The number of samples in a batch; None gives the samples one by one.
     shuffle : bool, default False
-        A new random order in each epoch.
+        True for a new random order in each epoch.
     sampler : iterable of int, optional
-        Gives the order, instead of `shuffle`.
+        The order of the samples, instead of `shuffle`.
     batch_sampler : iterable of lists of int, optional
-        Gives whole batches, instead of `batch_size`, `shuffle`, `sampler`, `drop_last`.
+        An iterable of batches of indices, instead of `batch_size`, `shuffle`,
+        `sampler`, `drop_last`.
     num_workers : int, default 0
-        Workers that make batches ahead of time, in order; 0 makes them in the caller's
-        thread.
+        The number of workers, which make batches ahead in order; 0 makes them in the
+        caller's thread.
     collate_fn : callable, optional
         Makes a batch of a list of samples.  Without it, a data set whose samples are in
         arrays makes the batch by one gather; others go through `default_collate`.
     pin_memory : bool, default False
-        Has no effect on a CPU; accepted so that programs carry over.
+        Accepted for PyTorch's sake; it has no effect on a CPU.
     drop_last : bool, default False
-        Leave out the last batch if it is smaller than the others.
+        True to leave out the last batch if it is smaller than the others.
     timeout : float, default 0
         Seconds to wait for a worker's batch; 0 waits for ever.
     worker_init_fn : callable, optional
-        Called in each worker, with its number, before it makes its first batch.
+        A function that is called in each worker, with its number, before the first
+        batch.
     multiprocessing_context : str or context, optional
         None makes the workers threads, no more of which work at a time than the thread
         budget allows.  ``"fork"``, ``"spawn"``, ``"forkserver"`` or a context of
-        `multiprocessing` makes them processes, each with one thread for its kernels;
-        they are worth it where samples are made by Python code, which threads run only
-        one at a time.
+        `multiprocessing` makes them processes, each with one thread for its kernels.
+        Use processes if Python code makes the samples, because threads run Python one
+        at a time.
     generator : Generator or int, optional
-        Where the seed comes from; an int is the seed.  By default the process's
-        generator, which `manual_seed` sets.
+        The generator that draws the seed of an epoch, or the seed itself. None is the
+        generator that `manual_seed` seeds.
     prefetch_factor : int, optional
-        Batches in advance for each worker; by default 2.
+        The number of batches in advance for each worker; by default 2.
     persistent_workers : bool, default False
-        Let the workers wait for the next epoch, instead of starting new ones.
+        True to let the workers wait for the next epoch, instead of starting new ones.
     pin_memory_device, in_order
         Have no effect: batches always come in order.
 
     Notes
     -----
-    The seed is drawn once, by the first loop.  An epoch's order follows from the seed
-    and the epoch's number; what a batch's samples draw from the default generator (in
-    transforms, say) follows from these and the batch's number.  So neither depends on
-    how many workers there are, `state_dict` is four numbers, and resuming is exact.
+    The seed is drawn by the first loop, and by the first after a new `manual_seed`,
+    with which the epochs are counted from 0 again. An epoch's order follows from the
+    seed and the epoch's number; what a batch's samples draw from the default generator
+    (in transforms, say) follows from these and the batch's number. So neither depends
+    on how many workers there are, `state_dict` is four numbers, and resuming is exact.
 
-    A worker process that raises or dies is a `DataError` with what it said; what a
-    thread raises is raised as it is.
+    If a worker process raises or dies, a `DataError` has its message; an error of a
+    thread is raised unchanged.
 
     Examples
     --------
@@ -95,6 +99,9 @@ class DataLoader:
     >>> [x.shape for (x,) in ac.data.DataLoader(data, batch_size=4)]
     [autocalc.Size([4, 3]), autocalc.Size([4, 3]), autocalc.Size([2, 3])]
     """
+
+    #: ``DataLoader[int]`` says in an annotation what an element is.
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     def __init__(
         self,
@@ -154,7 +161,10 @@ class DataLoader:
         self._position = 0
         self._begun = False
         self._runs = 0
-        self._seed: int | None = None
+        if isinstance(self.sampler, SeededSampler):
+            self._drawn = self.sampler.drawn
+        else:
+            self._drawn = DrawnSeed(generator)
         self._pool: WorkerPool | None = None
 
     def _make_sampler(self, shuffle: bool | None) -> Any:
@@ -177,9 +187,13 @@ class DataLoader:
         """Start the next epoch, or go on inside the one that was loaded."""
         if self._begun:  # the last loop was left early: that epoch is over
             self._epoch, self._position = self._epoch + 1, 0
+        if self._drawn.renew():
+            self._epoch, self._position = 0, 0
+            self._end_pool()
         self._begun = True
         self._runs += 1
-        return self._count(self._runs, self._batches(self._epoch, self._position))
+        made = self._batches(self._epoch, self._position)
+        return Batches(self._count(self._runs, made))
 
     def _count(
         self, run: int, batches: Generator[Any, None, None]
@@ -237,6 +251,11 @@ class DataLoader:
         context = context_of(self.multiprocessing_context)
         return ProcessPool(job, self.prefetch_factor, self.timeout, context)
 
+    def _end_pool(self) -> None:
+        """End workers that wait: they have an earlier seed."""
+        if self._pool is not None:
+            self._shutdown(self._pool)
+
     def _shutdown(self, pool: WorkerPool) -> None:
         pool.close()
         if pool is self._pool:
@@ -278,23 +297,18 @@ class DataLoader:
     @property
     def seed(self) -> int:
         """The number that all that is random in the epochs follows from."""
-        if isinstance(self.sampler, SeededSampler):
-            return self.sampler.seed
-        if self._seed is None:
-            self._seed = draw_seed(self.generator)
-        return self._seed
+        return self._drawn.value
 
     @seed.setter
     def seed(self, value: int) -> None:
-        self._seed = value
+        self._drawn.value = value
 
     def state_dict(self) -> dict[str, int | None]:
         """Return the position of the loader, as plain numbers.
 
-        ``position`` counts the batches that the caller has got in ``epoch``.  A sampler
-        of the user's own is skipped forward by that count when the state is loaded, and
-        an iterable data set is read up to there; their own state, if they have any, is
-        the user's to keep.
+        ``position`` counts the batches that the caller has got in ``epoch``.  When the
+        state is loaded, a user's sampler is advanced by that count, and an iterable
+        data set is read up to there.  Their own state, if any, is not part of it.
         """
         return {
             "epoch": self._epoch,
@@ -304,33 +318,51 @@ class DataLoader:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Make the next loop go on after the batch where `state` was taken."""
+        """Make the next loop continue after the batch at which `state` was taken."""
         missing = {"epoch", "position", "batch_size"} - state.keys()
         if missing:
-            message = (
+            raise CheckpointError(
                 f"DataLoader.load_state_dict: {sorted(missing)} missing; give what "
                 f"`state_dict()` of a loader returned."
             )
-            raise CheckpointError(message)
         if state["batch_size"] != self.batch_size and state["position"]:
-            message = (
+            raise CheckpointError(
                 f"DataLoader.load_state_dict: the state was taken inside an epoch of "
                 f"batches of {state['batch_size']}, this loader makes batches of "
                 f"{self.batch_size}; use the same `batch_size` to go on there."
             )
-            raise CheckpointError(message)
         if "seed" in state:
-            owner = self.sampler if isinstance(self.sampler, SeededSampler) else self
-            owner.seed = state["seed"]
-        if self._pool is not None:  # it has the earlier seed
-            self._shutdown(self._pool)
+            self.seed = state["seed"]
+        self._end_pool()
         self._epoch, self._position = state["epoch"], state["position"]
         self._begun, self._runs = False, self._runs + 1
 
 
+class Batches(Iterator[Any]):
+    """What a loop over a loader takes; it continues after the error of one batch."""
+
+    def __init__(self, made: Generator[Any, None, None]) -> None:
+        self._made = made
+
+    def __next__(self) -> Any:
+        """Return the next batch, or raise what was raised in its place."""
+        batch = next(self._made)
+        if batch.__class__ is Failed:
+            del self  # which the traceback would keep
+            raise batch.taken()
+        return batch
+
+    def close(self) -> None:
+        """End the loop before its end."""
+        self._made.close()
+
+
 def _made_here(worker: Worker, tasks: Iterator[Task]) -> Generator[Any, None, None]:
     for task in tasks:
-        batch = worker(task)
+        try:
+            batch = worker(task)
+        except Exception as error:
+            batch = Failed(error)
         if batch is End:
             return
         yield batch
@@ -345,11 +377,10 @@ def _without(
 
 def _checked_context(context: Any, workers: int) -> Any:
     if context is not None and workers == 0:
-        message = (
+        raise ArgumentError(
             f"DataLoader: `multiprocessing_context` is {context!r}, but `num_workers` "
             f"is 0; it says how workers start, so ask for at least one."
         )
-        raise ArgumentError(message)
     return context
 
 
@@ -362,11 +393,10 @@ def _check_count(name: str, value: float, least: int) -> None:
 
 def _check_iterable(shuffle: object, sampler: object, batch_sampler: object) -> None:
     if shuffle or sampler is not None or batch_sampler is not None:
-        message = (
+        raise ArgumentError(
             "DataLoader: an IterableDataset gives its own order; leave out `shuffle`, "
             "`sampler` and `batch_sampler`."
         )
-        raise ArgumentError(message)
 
 
 def _check_order(
@@ -377,21 +407,18 @@ def _check_order(
     drop: bool,
 ) -> None:
     if sampler is not None and shuffle:
-        message = (
+        raise ArgumentError(
             "DataLoader: `sampler` and `shuffle=True` both give an order; pass one."
         )
-        raise ArgumentError(message)
     if batch_size is None and (drop or batch_sampler is not None):
-        message = (
+        raise ArgumentError(
             "DataLoader: `batch_size=None` makes no batches; leave out `drop_last` and "
             "`batch_sampler`."
         )
-        raise ArgumentError(message)
     if batch_sampler is None:
         return
     if batch_size != 1 or shuffle or sampler is not None or drop:
-        message = (
+        raise ArgumentError(
             "DataLoader: `batch_sampler` gives whole batches; leave out `batch_size`, "
             "`shuffle`, `sampler` and `drop_last`."
         )
-        raise ArgumentError(message)

@@ -25,13 +25,13 @@ class MNIST(ImageDataset):
         above it which holds them in ``mnist/`` or ``MNIST/raw/``.  By default
         ``AUTOCALC_DATA_DIR``, then the user's cache folder.
     train : bool, default True
-        The 60,000 training images; else the 10,000 test images.
+        True for the 60,000 training images, False for the 10,000 test images.
     transform, target_transform : callable, optional
-        Applied to each image and each label; transforms of `data.transforms` take a
-        whole batch at once.
+        Functions of each image and of each label; transforms of `data.transforms` take
+        a whole batch at once.
     download : bool, default False
-        Get missing files from the Internet and check them.  Nothing is ever
-        downloaded without this.
+        True to download missing files and check them. Nothing is ever downloaded
+        otherwise.
 
     Notes
     -----
@@ -149,11 +149,10 @@ class MNIST(ImageDataset):
         for other in (MNIST, FashionMNIST):
             theirs = {file.sha256 for file in other.files}
             if digest in theirs and other.name != cls.name:
-                message = (
+                raise DataError(
                     f"{cls.__name__}: {labels} belongs to {other.__name__}; pass the "
                     f"folder of {cls.__name__} as `root`."
                 )
-                raise DataError(message)
 
 
 class FashionMNIST(MNIST):

@@ -49,18 +49,16 @@ class ToTensor(Transform):
         if not isinstance(value, np.ndarray) and not hasattr(
             value, "__array_interface__"
         ):
-            message = (
+            raise DTypeError(
                 f"ToTensor: got {type(value).__name__}, needs an array, a picture of "
                 f"Pillow, or a tensor."
             )
-            raise DTypeError(message)
         array = np.asarray(value)
         if array.ndim - first not in {2, 3}:
-            message = (
+            raise ShapeError(
                 f"ToTensor: got shape {array.shape}, needs (height, width) or (height, "
                 f"width, channels){' behind that of the batch' if first else ''}."
             )
-            raise ShapeError(message)
         if array.ndim - first == 2:
             array = array[..., None]
         array = np.ascontiguousarray(np.moveaxis(array, -1, first))
@@ -102,11 +100,10 @@ class Normalize(Transform):
         self.mean, self.std = mean, std
         self._mean, self._std = np.asarray(mean, float), np.asarray(std, float)
         if self._mean.shape not in {(), self._std.shape} and self._std.shape != ():
-            message = (
+            raise ShapeError(
                 f"Normalize: `mean` has {self._mean.size} and `std` {self._std.size} "
                 f"values; give as many, or one number."
             )
-            raise ShapeError(message)
         if not (self._std > 0).all():
             message = f"Normalize: `std` is {std}; every value must be above 0."
             raise ArgumentError(message)
@@ -132,11 +129,10 @@ class Normalize(Transform):
     def write(self, array: Array, first: int, out: Array | None = None) -> Array:
         """Write the normalised `array` into `out`, which may be `array` itself."""
         if array.dtype.kind != "f":
-            message = (
+            raise DTypeError(
                 f"Normalize: got {array.dtype}, needs float32 or float64; "
                 f"convert first (pixels of a data set's images already are float32)."
             )
-            raise DTypeError(message)
         mean, std = (
             self._channels(values, array, first) for values in (self._mean, self._std)
         )
@@ -151,12 +147,11 @@ class Normalize(Transform):
         if values.size == 1:
             return values.reshape(())
         if array.ndim - first < 3 or array.shape[-3] != values.size:
-            message = (
+            raise ShapeError(
                 f"Normalize: {values.size} channels are to be normalised, the "
                 f"{'batch' if first else 'sample'} has shape {array.shape}; its third "
                 f"dimension from the end must count the channels."
             )
-            raise ShapeError(message)
         return values.reshape(-1, 1, 1)
 
     def __repr__(self) -> str:

@@ -26,7 +26,7 @@ import numpy as np
 from autocalc._dispatch.plugins.threads import set_num_threads
 from autocalc._graph._grad_mode import is_grad_enabled, set_grad_enabled
 from autocalc.data._shared import Packed, SharedFile, pack, unpack
-from autocalc.data._worker import Job, Task, Worker
+from autocalc.data._worker import Failed, Job, Task, Worker
 from autocalc.data._worker_pool import WorkerPool
 from autocalc.errors import ArgumentError, DataError
 
@@ -153,10 +153,10 @@ class _Process:
             answer = None
         if answer is None:
             raise self._death()
-        if isinstance(answer, _Failure):
-            raise self._failure(answer)
         slot = self._received % len(self._files)
         self._received += 1
+        if isinstance(answer, _Failure):
+            return Failed(self._failure(answer))
         return unpack(Packed(*answer), self._files[slot])
 
     def _death(self) -> DataError:
@@ -222,7 +222,7 @@ class ProcessPool(WorkerPool):
         self._processes[worker].send(task)
 
     def receive(self, worker: int) -> Any:
-        """Wait for the next answer of `worker`; raise what went wrong there."""
+        """Wait for the next answer of `worker`, which may be `Failed`."""
         try:
             return self._processes[worker].answer(self._timeout)
         except TimeoutError:
@@ -253,18 +253,16 @@ def _unsendable(context: Any, error: Exception) -> ArgumentError:
 def context_of(given: Any) -> Any:
     """Return the context of `multiprocessing` that `given` is or names."""
     if not hasattr(os, "getppid") or os.name == "nt":
-        message = (
+        raise ArgumentError(
             "DataLoader: worker processes need Linux or macOS; use worker threads "
             "(`multiprocessing_context=None`)."
         )
-        raise ArgumentError(message)
     if not isinstance(given, str):
         return given
     methods = multiprocessing.get_all_start_methods()
     if given not in methods:
-        message = (
+        raise ArgumentError(
             f"DataLoader: `multiprocessing_context` is {given!r}; here there are "
             f"{', '.join(methods)}."
         )
-        raise ArgumentError(message)
     return multiprocessing.get_context(given)

@@ -22,21 +22,21 @@ _INTERPOLATIONS = ("bilinear", "nearest")
 class Resize(Transform):
     """An image in another size.
 
-    Pixel i of a line of n covers [i, i + 1); the lines are put over each other from
-    end to end.  "nearest" takes the pixel in which the new pixel begins; "bilinear"
-    weighs pixels by a triangle around the new pixel's middle, one pixel to each side,
-    or wider by the factor by which the image shrinks if `antialias` is set.
+    Pixel i of a line of n covers [i, i + 1); the lines are put over each other from end
+    to end.  "nearest" takes the pixel in which the new pixel begins.  "bilinear" weighs
+    pixels by a triangle around the new pixel's middle, one pixel to each side.  With
+    `antialias` the triangle is wider by the factor by which the image shrinks.
 
     Parameters
     ----------
     size : int or (int, int)
         Height and width; one number is the shorter edge, and the shape is kept.
     interpolation : {"bilinear", "nearest"}, default "bilinear"
-        How new pixels follow from the old ones.
+        The method of interpolation.
     max_size : int, optional
-        With one number for `size`: what the longer edge must not exceed.
+        With one number for `size`: the largest length of the longer edge.
     antialias : bool, default True
-        Let every old pixel count when the image shrinks.
+        True to let every old pixel count when the image shrinks.
 
     Examples
     --------
@@ -64,19 +64,17 @@ class Resize(Transform):
         self.max_size = max_size
         self.antialias = antialias
         if self.interpolation not in _INTERPOLATIONS:
-            message = (
+            raise ArgumentError(
                 f"Resize: `interpolation` is {interpolation!r}; use one of "
                 f"{', '.join(_INTERPOLATIONS)}."
             )
-            raise ArgumentError(message)
         if max_size is not None and not (
             self._keeps_shape and max_size >= self._size[0]
         ):
-            message = (
+            raise ArgumentError(
                 f"Resize: `max_size` is {max_size} and `size` {size!r}; `max_size` "
                 f"goes with one number for `size`, and must not be below it."
             )
-            raise ArgumentError(message)
 
     def apply(self, array: Array, first: int) -> Array:
         """Return the images in the new size."""
@@ -106,11 +104,10 @@ class Resize(Transform):
 
     def _weigh(self, array: Array, old: tuple[int, int], new: tuple[int, int]) -> Array:
         if array.dtype.kind not in "fu":
-            message = (
+            raise DTypeError(
                 f"Resize: got {array.dtype}, needs float32, float64 or uint8; convert "
                 f'first, or pass `interpolation="nearest"`.'
             )
-            raise DTypeError(message)
         working = np.float32 if array.dtype == np.uint8 else array.dtype
         rows, columns = (
             _weights(n, o, self.antialias).astype(working)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import chain
+from types import GenericAlias
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,12 @@ import numpy.typing as npt
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags
 from autocalc.data._arrays import Array, Indices, as_array, as_indices
-from autocalc.data._shuffle import Seeding, choices, draw_seed, permutation, units
+from autocalc.data._shuffle import DrawnSeed, Seeding, choices, permutation, units
 from autocalc.errors import ArgumentError
 
 
 class Sampler:
-    """The base of samplers: iterate to get indices; `len` is how many.
+    """The base of samplers: iterate to get indices; `len` is their number.
 
     Examples
     --------
@@ -37,6 +38,9 @@ class Sampler:
     >>> list(EveryOther("abcde"))
     [0, 2, 4]
     """
+
+    #: ``Sampler[int]`` says in an annotation what an element is.
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     def __iter__(self) -> Iterator[Any]:
         """Return an iterator over the indices of one epoch."""
@@ -82,23 +86,22 @@ class SeededSampler(Sampler):
     """The base of samplers whose orders follow from one number and the epoch."""
 
     def __init__(self, generator: Seeding) -> None:
-        self._generator = generator
-        self._seed: int | None = None
+        self.drawn = DrawnSeed(generator)
         self._epoch = 0
 
     @property
     def seed(self) -> int:
         """The number that all orders of this sampler follow from."""
-        if self._seed is None:
-            self._seed = draw_seed(self._generator)
-        return self._seed
+        return self.drawn.value
 
     @seed.setter
     def seed(self, value: int) -> None:
-        self._seed = value
+        self.drawn.value = value
 
     def __iter__(self) -> Iterator[int]:
         """Return an iterator over the next epoch's indices."""
+        if self.drawn.renew():
+            self._epoch = 0
         runs = self._runs(self._epoch)
         self._epoch += 1
         return chain.from_iterable(run.tolist() for run in runs)
@@ -123,14 +126,14 @@ class RandomSampler(SeededSampler):
     Parameters
     ----------
     data_source : sized
-        What is sampled; only its length is used.
+        The data set to sample from; only its length is used.
     replacement : bool, default False
-        Draw each index from all, so that a sample can come twice.
+        True to draw each index from all, so that a sample can come twice.
     num_samples : int, optional
-        Indices in an epoch; by default ``len(data_source)``.
+        The number of indices in an epoch; by default ``len(data_source)``.
     generator : Generator or int, optional
-        Gives the seed, once, when it is first needed; an int is the seed.  By default
-        the process's generator, which `manual_seed` sets.
+        The generator of the seed, which is drawn at the first need and after each
+        `manual_seed`; or the seed itself. By default the process's generator.
 
     Examples
     --------
@@ -185,9 +188,9 @@ class SubsetRandomSampler(SeededSampler):
     Parameters
     ----------
     indices : sequence of int
-        What is put in order.
+        The indices to put in random order.
     generator : Generator or int, optional
-        As of `RandomSampler`.
+        The generator or its seed: see `RandomSampler`.
 
     Examples
     --------
@@ -221,13 +224,13 @@ class WeightedRandomSampler(SeededSampler):
     Parameters
     ----------
     weights : sequence of float
-        One for each sample: not negative, and not all 0.
+        The weights of the samples: not negative, and not all 0.
     num_samples : int
-        Indices in an epoch.
+        The number of indices in an epoch.
     replacement : bool, default True
-        Draw each index from all, so that a sample can come twice.
+        True to draw each index from all, so that a sample can come twice.
     generator : Generator or int, optional
-        As of `RandomSampler`.
+        The generator or its seed: see `RandomSampler`.
 
     Examples
     --------
@@ -249,12 +252,11 @@ class WeightedRandomSampler(SeededSampler):
         self.weights = _checked_weights(weights)
         possible = int(np.count_nonzero(self.weights))
         if not replacement and num_samples > possible:
-            message = (
+            raise ArgumentError(
                 f"WeightedRandomSampler: {num_samples} different indices are asked "
                 f"for, {possible} have a weight above 0; ask for fewer, or pass "
                 f"`replacement=True`."
             )
-            raise ArgumentError(message)
         self.num_samples = num_samples
         self.replacement = replacement
 
@@ -297,29 +299,26 @@ def _checked_weights(weights: Any) -> npt.NDArray[np.float64]:
         as_array(weights) if isinstance(weights, Tensor) else weights, np.float64
     )
     if values.ndim != 1 or not np.isfinite(values).all() or (values < 0).any():
-        message = (
+        raise ArgumentError(
             f"WeightedRandomSampler: `weights` of shape {values.shape} were given; "
             f"give one finite number of at least 0 for each sample."
         )
-        raise ArgumentError(message)
     if not values.any():
-        message = (
+        raise ArgumentError(
             "WeightedRandomSampler: no sample has a weight above 0; at least one "
             "has to."
         )
-        raise ArgumentError(message)
     return values
 
 
 def _check_samples(where: str, num_samples: object) -> None:
-    if isinstance(num_samples, int) and num_samples >= 1:
+    if isinstance(num_samples, (int, np.integer)) and num_samples >= 1:
         return
-    message = f"{where}: `num_samples` is {num_samples!r}; use 1 or more."
-    raise ArgumentError(message)
+    raise ArgumentError(f"{where}: `num_samples` is {num_samples!r}; use 1 or more.")
 
 
 class BatchSampler(Sampler):
-    """Cuts what `sampler` gives into lists of `batch_size` indices.
+    """Groups the indices of `sampler` into lists of `batch_size`.
 
     Examples
     --------
@@ -361,7 +360,7 @@ class BatchSampler(Sampler):
 
 def check_batch_size(where: str, batch_size: object) -> None:
     """Raise an error unless `batch_size` is a positive int."""
-    if isinstance(batch_size, int) and batch_size >= 1:
+    if isinstance(batch_size, (int, np.integer)) and batch_size >= 1:
         return
     message = f"{where}: `batch_size` is {batch_size!r}; use an int of at least 1."
     raise ArgumentError(message)

@@ -84,11 +84,10 @@ class _Pickler(pickle.Pickler):
 
 def _reduced(tensor: Tensor) -> Any:
     if not tensor.is_leaf:
-        message = (
+        raise GradError(
             "DataLoader: a tensor with a graph cannot leave a worker "
             "process; return `tensor.detach()`, or use worker threads."
         )
-        raise GradError(message)
     array = np.ascontiguousarray(tensor.detach().numpy()).reshape(tensor.shape)
     return _rebuilt, (array, tensor.requires_grad)
 

@@ -65,6 +65,43 @@ def units(
         yield np.ldexp(words >> 11, -53)
 
 
+class DrawnSeed:
+    """A seed that is drawn when it is needed first.
+
+    Once its generator has been given another seed, `renew` lets it be drawn again; one
+    that was set stays.
+    """
+
+    def __init__(self, generator: Seeding) -> None:
+        self._generator = generator
+        self._value: int | None = None
+        self._seeds: int | None = None
+
+    @property
+    def value(self) -> int:
+        """The seed."""
+        if self._value is None:
+            self._value = draw_seed(self._generator)
+            self._seeds = self._count()
+        return self._value
+
+    @value.setter
+    def value(self, seed: int) -> None:
+        self._value, self._seeds = seed, None
+
+    def _count(self) -> int | None:
+        if isinstance(self._generator, int):
+            return None
+        return (self._generator or default_generator).seeds
+
+    def renew(self) -> bool:
+        """Forget a seed that is old; return whether it was."""
+        is_old = self._seeds is not None and self._seeds != self._count()
+        if is_old:
+            self._value = self._seeds = None
+        return is_old
+
+
 def draw_seed(generator: Seeding) -> int:
     """Return `generator` if it is an int, else a seed drawn from it."""
     if isinstance(generator, int):

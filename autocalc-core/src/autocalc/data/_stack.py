@@ -24,7 +24,7 @@ class StackDataset(Dataset):
     Attributes
     ----------
     datasets : tuple or dict of Dataset
-        What was given.
+        The data sets, in the form in which they were given.
 
     Raises
     ------
@@ -45,12 +45,13 @@ class StackDataset(Dataset):
     datasets: tuple[Any, ...] | dict[str, Any]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if bool(args) == bool(kwargs):
-            message = (
-                f"StackDataset: {len(args)} data sets were given without a name and "
-                f"{len(kwargs)} with one; give one or more, all in one way."
+        if not (args or kwargs):
+            raise ArgumentError("StackDataset: At least one dataset should be passed.")
+        if args and kwargs:
+            raise ArgumentError(
+                f"StackDataset: Supported either data sets without names or with them, "
+                f"not {len(args)} without and {len(kwargs)} with one."
             )
-            raise ArgumentError(message)
         self.datasets = args or kwargs
         self._length = _common_length(args or tuple(kwargs.values()))
 
@@ -65,6 +66,10 @@ class StackDataset(Dataset):
             return {name: one[place] for name, one in self.datasets.items()}
         return tuple(one[place] for one in self.datasets)
 
+    def __getitems__(self, indices: Indices) -> list[Any]:
+        """Return the samples at `indices`."""
+        return [self[index] for index in indices]
+
     def take(self, indices: Indices) -> Any:
         """Return the batches of the samples at `indices`, one of each data set."""
         if isinstance(self.datasets, dict):
@@ -77,13 +82,12 @@ def _common_length(datasets: tuple[Any, ...]) -> int:
     for one in datasets:
         finds = hasattr(one, "__getitem__") and hasattr(one, "__len__")
         if isinstance(one, IterableDataset) or not finds:
-            message = (
+            raise ArgumentError(
                 f"StackDataset: a {type(one).__name__} finds no sample by its index, "
                 f"or has no length; give data sets that do."
             )
-            raise ArgumentError(message)
     lengths = [len(one) for one in datasets]
     if len(set(lengths)) > 1:
-        message = f"StackDataset: the lengths {lengths} differ; they must be equal."
+        message = f"StackDataset: Size mismatch between datasets: lengths {lengths}."
         raise ArgumentError(message)
     return lengths[0]

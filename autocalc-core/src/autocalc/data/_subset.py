@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -51,13 +52,13 @@ def random_split(
     Parameters
     ----------
     dataset : Dataset
-        What to split.
+        The data set to split.
     lengths : sequence of int or of float
-        The parts' lengths, whose sum is ``len(dataset)``; or their shares, whose sum
-        is 1 (what rounding leaves over goes to the first parts, one each).
+        The parts' lengths, whose sum is ``len(dataset)``; or their shares, whose sum is
+        1 (the remainder of rounding goes to the first parts, one each).
     generator : Generator or int, optional
-        Where the order comes from; an int is a seed.  By default the process's
-        generator, which `manual_seed` sets.
+        The generator of the order, or its seed. None is the generator that
+        `manual_seed` seeds.
 
     Examples
     --------
@@ -79,14 +80,16 @@ def _part_lengths(total: int, lengths: Sequence[float]) -> list[int]:
     if any(length < 0 for length in lengths):
         message = f"random_split: lengths {list(lengths)} must not be negative."
         raise ArgumentError(message)
-    if all(isinstance(length, int) for length in lengths) and sum(lengths) == total:
+    if (
+        all(isinstance(length, Integral) for length in lengths)
+        and sum(lengths) == total
+    ):
         return [int(length) for length in lengths]
     if not np.isclose(sum(lengths), 1.0):
-        message = (
+        raise ArgumentError(
             f"random_split: lengths {list(lengths)} add up to {sum(lengths)}; they "
             f"must add up to the {total} samples, or to 1 if they are shares."
         )
-        raise ArgumentError(message)
     counts = [int(total * share) for share in lengths]
     for part in range(total - sum(counts)):
         counts[part % len(counts)] += 1

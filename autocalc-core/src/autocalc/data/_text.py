@@ -25,7 +25,7 @@ class Characters:
     Parameters
     ----------
     text
-        At least two characters.
+        The text, of at least two characters.
     vocabulary
         The characters in the order of their numbers; by default those of the text,
         sorted.
@@ -33,7 +33,7 @@ class Characters:
     Attributes
     ----------
     vocabulary
-        As above, one string.
+        All characters that can occur, as one string.
     tokens
         The text, int64 ``[N]``.
 
@@ -56,11 +56,10 @@ class Characters:
 
     def __init__(self, text: str, vocabulary: str | None = None) -> None:
         if len(text) < 2:
-            message = (
+            raise ArgumentError(
                 f"Characters: the text has {len(text)} characters; a model needs at "
                 f"least 2, one to read and one to tell."
             )
-            raise ArgumentError(message)
         if vocabulary is None:
             vocabulary = "".join(sorted(set(text)))
         self.vocabulary = vocabulary
@@ -89,12 +88,11 @@ class Characters:
         if numbers.min(initial=0) < 0:
             unknown = sorted(set(text) - set(self.vocabulary))
             shown = ", ".join(map(repr, unknown[:5]))
-            message = (
+            raise DataError(
                 f"Characters: {len(unknown)} characters are not in the vocabulary of "
                 f"{len(self.vocabulary)}: {shown}. Leave them out, or train on a text "
                 f"that has them."
             )
-            raise DataError(message)
         return from_numpy(numbers)
 
     def decode(self, tokens: Tensor | Iterable[int]) -> str:
@@ -112,11 +110,10 @@ class Characters:
         """
         cut = int(part * len(self))
         if not 2 <= cut <= len(self) - 2:
-            message = (
+            raise ArgumentError(
                 f"Characters.split: `part`={part} of {len(self)} characters is "
                 f"{cut}; both parts need at least 2."
             )
-            raise ArgumentError(message)
         return self.tokens[:cut], self.tokens[cut:]
 
 
@@ -139,11 +136,10 @@ def windows(
     """
     places = len(tokens) - length
     if places < 1:
-        message = (
+        raise ArgumentError(
             f"windows: stretches of {length} + 1 tokens from a text of {len(tokens)}; "
             f"make them shorter, or the text longer."
         )
-        raise ArgumentError(message)
     starts = randint(0, places, (batch, 1), generator=generator)
     index = (starts + arange(length + 1)).reshape(-1)
     stretch = index_select(tokens, 0, index).reshape(batch, length + 1)
@@ -167,12 +163,10 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        message = (
+        raise DataError(
             f"{path} is not UTF-8: byte {error.start} is "
             f"0x{error.object[error.start]:02x}. Convert it first, for example with "
             f"iconv -t utf-8."
-        )
-        raise DataError(message) from error
+        ) from error
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror or error}."
-        raise DataError(message) from error
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error

@@ -9,7 +9,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from autocalc._dispatch.machine.thread_budget import get_num_threads
-from autocalc.data._worker import Job, Task, Worker
+from autocalc.data._worker import Failed, Job, Task, Worker
 from autocalc.data._worker_pool import WorkerPool
 
 
@@ -79,12 +79,14 @@ class ThreadPool(WorkerPool):
         self._threads[worker].send(task)
 
     def receive(self, worker: int) -> Any:
-        """Wait for the next answer of `worker`; raise what it raised."""
+        """Wait for the next answer of `worker`, which may be `Failed`."""
         try:
             answer = self._threads[worker].answers.get(timeout=self._timeout)
         except Empty:
             self._late.add(worker)
             raise self.timeout_error(worker) from None
+        if isinstance(answer.error, Exception):
+            return Failed(answer.error)
         if answer.error is not None:
             raise answer.error
         return answer.batch

@@ -100,8 +100,7 @@ class Lambda(Transform):
 
     def __init__(self, lambd: Any) -> None:
         if not callable(lambd):
-            message = f"Lambda: got {type(lambd).__name__}, needs a function."
-            raise DTypeError(message)
+            raise DTypeError(f"Lambda: got {type(lambd).__name__}, needs a function.")
         self.lambd = lambd
 
     def __call__(self, sample: Any) -> Any:

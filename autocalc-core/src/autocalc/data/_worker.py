@@ -29,14 +29,14 @@ class WorkerInfo:
     Attributes
     ----------
     id : int
-        Its number, from 0.
+        The number of the worker, from 0.
     num_workers : int
-        How many workers the loader has.
+        The number of workers of the loader.
     seed : int
         A number that no other worker has; `random` and `numpy.random` start from it in
         worker processes.
     dataset : Dataset
-        The data set as this worker has it.
+        The data set of this worker.
 
     Examples
     --------
@@ -64,7 +64,7 @@ _info: ContextVar[WorkerInfo | None] = ContextVar("autocalc_worker", default=Non
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """Return what the running worker knows about itself; None outside of workers.
+    """Return the number, seed and data set of the running worker; None outside.
 
     Examples
     --------
@@ -91,6 +91,17 @@ class Task(NamedTuple):
 
 class End:
     """A worker's answer when its iterable data set has no more samples."""
+
+
+class Failed:
+    """A worker's answer when it could not make a batch."""
+
+    def __init__(self, error: Exception) -> None:
+        self._errors = [error]
+
+    def taken(self) -> Exception:
+        """Hand the error over, whose traceback would keep the loop and its workers."""
+        return self._errors.pop()
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ class WorkerPool(ABC):
     Parameters
     ----------
     workers : int
-        How many there are.
+        The number of workers.
     ahead : int
         Tasks that a worker can have at a time.
     timeout : float
@@ -41,7 +41,7 @@ class WorkerPool(ABC):
 
     @abstractmethod
     def receive(self, worker: int) -> Any:
-        """Wait for the next answer of `worker`; raise what went wrong there."""
+        """Wait for the next answer of `worker`, which may be `Failed`."""
 
     @abstractmethod
     def close(self) -> None:

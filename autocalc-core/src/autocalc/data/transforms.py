@@ -5,8 +5,8 @@
 are stacked along a first dimension, and gives the same values.  Any other function of a
 sample works as a data set's transform too; it is then called sample by sample.
 
-Images are (channels, height, width) or (height, width), tensors or arrays.  What is
-random comes from the default generator, which a loader sets for each batch.
+Images are (channels, height, width) or (height, width), tensors or arrays.  Random
+numbers come from the default generator, which a loader sets for each batch.
 """
 
 from autocalc.data._geometry import CenterCrop, RandomCrop, RandomHorizontalFlip

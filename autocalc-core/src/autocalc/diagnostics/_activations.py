@@ -76,7 +76,7 @@ class ActivationStats(Block, Report):
         self._measured = None
 
     def reset(self) -> None:
-        """Forget what was seen, to begin with the next step."""
+        """Reset the statistics before the next step."""
         self._tallies.clear()
 
     @property
@@ -184,16 +184,12 @@ def first_tensor(value: Any) -> Tensor | None:
 
 
 def activation_stats(
-    model: Module,
-    *,
-    dead: float = 0.5,
-    saturated: float = 0.9,
-    collapse: float = 1e-6,
+    model: Module, *, dead: float = 0.5, saturated: float = 0.9, collapse: float = 1e-6
 ) -> ActivationStats:
-    """Look at what the layers of a model give, in a ``with`` block.
+    """Collect statistics of the layers' outputs in a ``with`` block.
 
     Every module, and every activation function such as ``x.relu()`` that is called in
-    the model's forward, gets a row: mean, variance, range, zeros, and what looks wrong
+    the model's forward, gets a row: mean, variance, range, zeros, and suspicious values
     as `flags`.  A module that returns what the last one inside gave has none.  After
     the block the model is as before.  Compiled functions run eagerly in the block, as a
     replay runs no Python that could look.
@@ -201,7 +197,7 @@ def activation_stats(
     Parameters
     ----------
     model
-        The module.
+        The module to examine.
     dead
         Flag a layer if this share of its units gives 0 for everything.  Units are
         channels of images and convolutions, otherwise the last dimension; a unit counts
@@ -209,8 +205,8 @@ def activation_stats(
     saturated
         Flag a bounded function if this share of its output is within 1 % of an end.
     collapse
-        Flag a layer if samples differ by no more than this, compared with the size of
-        its numbers, though those of its input do.
+        Flag a layer if its outputs differ by no more than this over the samples,
+        relative to their size, although its inputs differ.
 
     Raises
     ------

@@ -47,6 +47,5 @@ def check_count(where: str, name: str, value: Any) -> int:
 def check_path(where: str, name: str, value: Any) -> Path:
     """Return the path of a file."""
     if not isinstance(value, (str, os.PathLike)):
-        message = f"{where}: `{name}` is a {type(value).__name__}; give a path."
-        raise DTypeError(message)
+        raise DTypeError(f"{where}: `{name}` is a {type(value).__name__}; give a path.")
     return Path(value)

@@ -21,9 +21,9 @@ class Block:
     Parameters
     ----------
     name
-        What errors call it.
+        The name of the block in error messages.
     layers
-        Of the model that is looked at.
+        The layers of the model.
     """
 
     def __init__(self, name: str, layers: Layers) -> None:

@@ -165,11 +165,10 @@ def calls_seen(where: str, look: Look) -> Iterator[None]:
         If the block is in a function that is being recorded.
     """
     if recorder() is not None:
-        message = (
+        raise CompileError(
             f"{where}: this runs in a function that ac.compile is recording; a replay "
             f"runs no Python. Put the block around the call of the compiled function."
         )
-        raise CompileError(message)
     selection = current().selection
     watched = selection.derive(wrap=Watcher(look, selection.wrap))
     token = enter(selection=watched)

@@ -2,9 +2,9 @@
 """A graph as boxes in layers, drawn without another program.
 
 The layers are those of Sugiyama, Tagawa and Toda, Methods for visual understanding of
-hierarchical system structures (1981), as far as a tape needs it: a box is one layer
-below the lowest of its inputs, and boxes of a layer are ordered by the places of their
-neighbours, a few times up and down.
+hierarchical system structures (1981). A box is one layer below the lowest of its
+inputs. Boxes of a layer are ordered by the places of their neighbours, a few times up
+and down.
 """
 
 from __future__ import annotations

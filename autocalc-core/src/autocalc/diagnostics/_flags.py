@@ -23,13 +23,13 @@ class Flag:
         The dotted name of the module or parameter, as `get_submodule` takes it; ""
         for the model itself.
     value, threshold
-        What was measured, and from where on it is flagged.
+        The measured value, and the limit from which it is flagged.
     advice
-        What to look at.
+        A sentence that says where to look next.
     module
         The class of the module, or the operator; "" if unknown.
     line
-        The line of the user's program that ran it; None if unknown.
+        The line of the user's program that ran the layer; None if unknown.
 
     Examples
     --------

@@ -33,14 +33,13 @@ class Gradient:
     zeros
         The share of elements that are 0.
     nonfinite
-        How many elements are NaN or infinite.
+        The number of elements that are NaN or infinite.
     weight_norm
         The norm of the parameter.
     ratio
         `norm` / `weight_norm`; None where the parameter is 0.
     update
-        How far the step moved the parameter, divided by `weight_norm`; known to
-        `watch` alone.
+        The length of the step, divided by `weight_norm`; only `watch` knows it.
 
     Examples
     --------
@@ -72,7 +71,7 @@ class GradientHealth(Report):
     rows : list of Gradient
         One for each parameter that requires a gradient.
     flags : list of Flag
-        What looks wrong.
+        The findings, each of one tensor.
 
     Examples
     --------
@@ -128,14 +127,14 @@ def gradient_health(
 ) -> GradientHealth:
     """Return the sizes of all gradients of a model, to be called after `backward`.
 
-    What looks wrong is in `flags`: ``"nonfinite"``, ``"missing"`` (no gradient),
+    Suspicious values are in `flags`: ``"nonfinite"``, ``"missing"`` (no gradient),
     ``"zero"``, ``"vanishing"`` and ``"exploding"``.  Works for compiled steps as well:
     it looks at the gradients and not at how they were made.
 
     Parameters
     ----------
     model
-        The module.
+        The module to examine.
     vanishing, exploding
         Flag a matrix or a larger weight if the norm of its gradient, divided by its
         own, is below the one or above the other.
@@ -168,11 +167,10 @@ def gradient_health(
     }  # fmt: skip
     params = wanted(found)
     if params and all(param.grad is None for _, param in params):
-        message = (
+        raise ArgumentError(
             "gradient_health: no parameter has a gradient; call it after backward() "
             "and before zero_grad()."
         )
-        raise ArgumentError(message)
     rows = [_gradient(name, param, param._array, None) for name, param in params]
     return GradientHealth(rows, [f for row in rows for f in flags_of(row, limits)])
 

@@ -34,14 +34,15 @@ class Held:
         ``"parameter"``, ``"gradient"``, ``"buffer"``, ``"optimizer"`` (its state),
         ``"tensor"``, or ``"saved"``: kept by the graph for backward, and by no tensor.
     name
-        Of a parameter, its gradient, a buffer or a state; "" of others.
+        The name of a parameter, its gradient, a buffer or an optimizer's state; "" for
+        other tensors.
     shape, dtype, bytes
-        Of the memory.
+        The shape, dtype and size in bytes of the memory.
     tensors
-        How many tensors share it.
+        The number of tensors that share the memory.
     operator, layer
-        What made it: the last recorded operator, or, for what was made in
-        `memory.trace`, kernel and layer; "" if unknown.
+        The origin: the last recorded operator, or the kernel and layer in a block of
+        `memory.trace`; "" if unknown.
     saved_for
         The operators that keep it for their backward rules.
     line
@@ -76,9 +77,9 @@ class Snapshot(Report):
     Attributes
     ----------
     rows : list of Held
-        The largest.
+        The largest allocations, the largest first.
     bytes, count
-        Bytes of all arrays, and how many there are.
+        The bytes of all arrays, and their number.
     by_kind : dict
         Bytes of all arrays, by kind.
 
@@ -145,7 +146,7 @@ class _Census:
         for tensor in tensors:
             self.count(tensor)
         for thing in things:
-            if type(thing) is Node:
+            if issubclass(type(thing), Node):
                 self.keep(thing)
 
     def entry(self, array: Any, kind: str) -> Held:

@@ -81,11 +81,10 @@ def _decoded(path: Any, number: int, line: str) -> dict[str, Any]:
     except ValueError:
         record = None
     if not isinstance(record, dict) or "step" not in record:
-        message = (
+        raise DataError(
             f"read_log: line {number} of {path} is no step of a log; give a file that "
             f"watch(log=...) wrote."
         )
-        raise DataError(message)
     found = _with_numbers(record)
     assert isinstance(found, dict)
     return found

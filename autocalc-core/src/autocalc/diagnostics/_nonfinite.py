@@ -33,9 +33,9 @@ class Operand:
     Attributes
     ----------
     name, shape, dtype
-        What it is; the name is that of the kernel's signature.
+        The operand's name in the kernel's signature, its shape and its dtype.
     nan, inf
-        How many elements are NaN, and how many infinite.
+        The numbers of elements that are NaN, and that are infinite.
     low, high
         The range of the others; None where there are none, or for a list of arrays.
 
@@ -83,7 +83,7 @@ class NonFinite(Report):
     line
         The line of the user's program: in a backward pass, that of the forward one.
     outputs, inputs
-        What the kernel gave and was given.
+        The outputs and inputs of the kernel.
 
     Examples
     --------
@@ -134,23 +134,24 @@ class NonFinite(Report):
 class find_nonfinite(Block):
     """Look for the first NaN or infinity: a ``with`` block, for finding mistakes.
 
-    While the block lasts, the results of every kernel are looked at, forward, backward
-    and in optimizers.  The first one that gives NaN without having been given any, or
-    infinity from finite inputs, is named with the layer, the line of the user's program
-    and its inputs.  Compiled functions run eagerly in the block, so that what they do
-    is seen; every operator takes longer.
+    In the block, the results of every kernel are checked, forward, backward and in
+    optimizers.  The first one that gives NaN without having been given any, or infinity
+    from finite inputs, is named with the layer, the line of the user's program and its
+    inputs.  Compiled functions run eagerly in the block, so that their kernels are
+    seen; every operator takes longer.
 
     Parameters
     ----------
     inf
-        Whether infinity counts, which some programs make on purpose.
+        True to count infinity, which some programs make on purpose.
     stop
-        Raise at the first; otherwise go on, and list all operators that make some.
+        True to raise at the first; False to continue and list all operators that make
+        some.
 
     Attributes
     ----------
     findings : list of NonFinite
-        What was found, in order.
+        The non-finite values that were found, in the order of the calls.
 
     Raises
     ------
@@ -232,8 +233,7 @@ class find_nonfinite(Block):
         )  # fmt: skip
         self.findings.append(finding)
         if self.stop:
-            message = f"find_nonfinite: {finding}"
-            raise stopped(finding, message)
+            raise stopped(finding, f"find_nonfinite: {finding}")
 
 
 def stopped(found: NonFinite, message: str) -> NonFiniteError:

@@ -17,14 +17,14 @@ _NAMED = 12
 def plot(
     log: str | os.PathLike[str], file: str | os.PathLike[str] | None = None
 ) -> Any:
-    """Draw what `watch` has logged: gradients, updates, zeros, and flags.
+    """Draw the log of `watch`: gradients, updates, zeros, and flags.
 
     Parameters
     ----------
     log
         The file of JSON lines.
     file
-        Where to save the picture; its ending says in which format.
+        The path of the picture; the suffix gives its format.
 
     Returns
     -------
@@ -53,15 +53,13 @@ def plot(
     try:
         from matplotlib.figure import Figure  # 300 ms of import
     except ImportError:
-        message = (
+        raise PluginError(
             "plot: matplotlib is not installed. Get it with: pip install "
             "autocalc-core[plot]"
-        )
-        raise PluginError(message) from None
+        ) from None
     records = read_log(log)
     if not records:
-        message = f"plot: {log} holds no step yet."
-        raise DataError(message)
+        raise DataError(f"plot: {log} holds no step yet.")
     figure = Figure(figsize=(10, 7), layout="constrained")
     _draw(figure, records)
     if file is not None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autocalc._dispatch._callers import running_modules
-from autocalc._dispatch.selection.upcast import wide_meta
+from autocalc._dispatch.selection.upcast import least_work
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.spec import meta_of
 from autocalc._ops.creation.constants import ones
@@ -34,16 +34,16 @@ class Layer:
     name, module, depth
         The dotted name, the class, and its depth in the tree.
     calls
-        How often it ran.
+        The number of calls.
     output_shape
-        Of the first tensor that it returned last; None if it did not run.
+        The shape of the first tensor of its last result; None if the layer did not run.
     parameters, trainable
         Elements of its own parameters, not of those inside other modules; a shared one
         counts where it occurs first.
     flops
         Work of the kernels that it called itself, by their specs.
     output_bytes
-        Bytes of what it returned, over all calls.
+        The bytes of its results, over all calls.
 
     Examples
     --------
@@ -72,9 +72,9 @@ class Summary(Report):
     Attributes
     ----------
     layers : list of Layer
-        In the order of the tree.
+        The layers, in the order of the tree.
     parameters, trainable, flops
-        Sums.
+        The sums over all layers.
     parameter_bytes, buffer_bytes, input_bytes, output_bytes
         Memory: of parameters, of buffers, of the inputs, and of what layers that hold
         no others return.
@@ -140,9 +140,9 @@ def summary(
     Parameters
     ----------
     model
-        The module.
+        The module to examine.
     *inputs
-        What it is called with.
+        The arguments of the model's call.
     input_size
         In place of inputs, a shape with the batch size, or a list of shapes, for
         tensors of ones of the parameters' dtype.
@@ -171,11 +171,10 @@ def summary(
             raise ArgumentError(message)
         inputs = _made(found, input_size)
     elif not inputs and not keywords:
-        message = (
+        raise ArgumentError(
             "summary: there is no input; give what the model is called with, or "
             "input_size=(batch, ...)."
         )
-        raise ArgumentError(message)
     run = _Run(found)
     run.forward(inputs, keywords)
     return run.summary((*inputs, *keywords.values()))
@@ -269,17 +268,11 @@ def flops_of(seen: Seen) -> float:
     """Return the least work of a call, as its spec has it; halves count as floats."""
     spec = seen.spec
     outputs = zip(seen.outputs, spec.outputs, strict=False)
-    held = [_meta(x) for x, output in outputs if output.name in spec.writes]
+    held = [meta_of(x) for x, output in outputs if output.name in spec.writes]
     n = len(spec.attributes) - bool(spec.accumulates)
-    free: dict[str, Any] = _meta(seen.outputs[0])._asdict() if spec.free else {}
-    given = (*held, *map(_meta, seen.inputs), *seen.attributes[:n])
-    return float(spec.work(*given, **free).flops)
-
-
-def _meta(x: Any) -> Any:
-    """Return shape and dtype of an operand, the dtype one that specs know."""
-    found = meta_of(x)
-    return wide_meta(found)
+    free: Any = meta_of(seen.outputs[0]) if spec.free else None
+    metas = (*held, *map(meta_of, seen.inputs))
+    return float(least_work(spec, metas, tuple(seen.attributes[:n]), free).flops)
 
 
 def _tensors(value: Any) -> list[Tensor]:

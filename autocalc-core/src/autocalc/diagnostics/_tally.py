@@ -44,13 +44,13 @@ class Activation:
     line
         The user's line that led to the call.
     calls, shape
-        How often it ran, and the shape of its last output.
+        The number of calls, and the shape of the last output.
     mean, variance, minimum, maximum
-        Of the finite elements; None if there are none.
+        Statistics of the finite elements; None if there are none.
     zeros
         The share of finite elements that are 0.
     nonfinite
-        How many elements are NaN or infinite.
+        The number of elements that are NaN or infinite.
     dead
         The share of units (channels, features) that gave 0 for everything.
     saturated

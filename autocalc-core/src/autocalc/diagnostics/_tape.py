@@ -51,8 +51,8 @@ class Entry:
     freed
         Whether a backward pass has.
     line
-        Where it was recorded, if `autograd.set_detect_anomaly` or a block of
-        diagnostics was on.
+        The source line of the operation, known inside `autograd.set_detect_anomaly` and
+        blocks of diagnostics.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Tape(Report):
     Attributes
     ----------
     entries : list of Entry
-        The operations.
+        The recorded operations, in their order.
     leaves : dict
         The shapes of the leaves that a gradient reaches, by name.
     saved_bytes
@@ -157,11 +157,10 @@ class Tape(Report):
         """
         boxes = self._boxes()
         if len(boxes) > MAX_BOXES:
-            message = (
+            raise ArgumentError(
                 f"tape.svg: {len(boxes)} boxes are more than {MAX_BOXES}, which no "
                 f"picture shows; give the loss of a part of the model, or use dot()."
             )
-            raise ArgumentError(message)
         picture = _drawing.svg(boxes)
         if path is not None:
             file = check_path("tape.svg", "path", path)
@@ -180,7 +179,7 @@ class Tape(Report):
 def tape(loss: Tensor | Iterable[Tensor], model: Module | None = None) -> Tape:
     """Return the operations that led to a loss, in the order in which they ran.
 
-    To be called before `backward` to see what is saved.  What a compiled program ran is
+    Call it before `backward` to see the saved arrays.  What a compiled program ran is
     not recorded: what it returns has no history.
 
     Parameters
@@ -212,12 +211,11 @@ def tape(loss: Tensor | Iterable[Tensor], model: Module | None = None) -> Tape:
         raise DTypeError(message)
     roots = [one for one in many if one.grad_fn is not None]
     if not roots:
-        message = (
+        raise GradError(
             "tape: nothing was recorded: the loss has no history. It was computed "
             "without gradients, or by a compiled program, which records no graph; call "
             "the function without ac.compile."
         )
-        raise GradError(message)
     names = {} if model is None else _names(check_model("tape", model))
     return _tape(roots, names)
 

@@ -41,13 +41,13 @@ class Step(Report):
     Attributes
     ----------
     step
-        Its number, from 0.
+        The number of the worker, from 0.
     activations : list of Activation
-        What the layers gave.
+        The statistics of the layers' outputs.
     gradients : GradientHealth
-        What the parameters got, and how far they moved.
+        The statistics of the parameters' gradients and updates.
     flags : list of Flag
-        What looks wrong, activations first.
+        The findings, those of activations first.
 
     Examples
     --------
@@ -85,9 +85,9 @@ class Watch:
     Attributes
     ----------
     report : Step or None
-        The last step that was looked at.
+        The last watched step.
     steps
-        How many steps there were.
+        The number of steps.
 
     Examples
     --------
@@ -114,7 +114,7 @@ class Watch:
 
     @property
     def flags(self) -> list[Flag]:
-        """The problems in the last step that was looked at."""
+        """The problems in the last watched step."""
         return [] if self.report is None else self.report.flags
 
     def __enter__(self) -> Self:
@@ -191,7 +191,7 @@ def watch(
     max_norm: float = 1e3,
     update: float = 1.0,
 ) -> Watch:
-    """Return a block to put around training steps, which looks at each of them.
+    """Return a block for training steps, which examines each of them.
 
     The block contains forward, `backward` and the optimizer's step; gradients must
     still be there at its end, so that `zero_grad` comes first.  Its `report` then has
@@ -205,11 +205,11 @@ def watch(
     model
         The module that is trained.
     log
-        A file to which each step that is looked at adds a line of JSON; see `read_log`.
+        A file to which each watched step adds a line of JSON; see `read_log`.
     every
-        Look at every so manieth step; the others cost nothing.
+        The interval of watched steps; the others cost nothing.
     vanishing, exploding, max_norm
-        Those of `gradient_health`.
+        The limits of `gradient_health`.
     update
         Flag a matrix or larger weight that a step moves by more than this share of its
         norm.

@@ -11,10 +11,14 @@ combines or copies the tensors of all ranks.  Names and meanings are those of Py
 from __future__ import annotations
 
 from autocalc._aliases import lookup as _lookup
-from autocalc.distributed._agreement import (
-    DebugLevel,
-    get_debug_level,
-    set_debug_level,
+from autocalc.distributed._agreement import DebugLevel, get_debug_level, set_debug_level
+from autocalc.distributed._backend import (
+    Backend,
+    is_gloo_available,
+    is_nccl_available,
+    is_torchelastic_launched,
+    is_ucc_available,
+    is_xccl_available,
 )
 from autocalc.distributed._group import (
     GroupMember,
@@ -59,6 +63,7 @@ from autocalc.distributed._subgroups import (
 from autocalc.distributed._work import Work
 
 __all__ = [
+    "Backend",
     "DebugLevel",
     "GroupMember",
     "ProcessGroup",
@@ -85,8 +90,13 @@ __all__ = [
     "init_process_group",
     "irecv",
     "is_available",
+    "is_gloo_available",
     "is_initialized",
     "is_mpi_available",
+    "is_nccl_available",
+    "is_torchelastic_launched",
+    "is_ucc_available",
+    "is_xccl_available",
     "isend",
     "new_group",
     "recv",

@@ -61,9 +61,9 @@ def check_same(
     where, settled
         The call, and what else ranks must agree in.
     group
-        The ranks.
+        The group of ranks.
     **tensors
-        What must be alike in shape and dtype.
+        The tensors whose shape and dtype must be equal on all ranks.
     """
     if group.size() == 1 or get_debug_level() is not DebugLevel.DETAIL:
         return
@@ -82,11 +82,10 @@ def compare(where: str, group: ProcessGroup, mine: str, advice: str) -> None:
     named = list(zip(group.ranks, calls, strict=True))
     others = "; ".join(f"rank {r}: {c}" for r, c in named if c != usual)
     first = group.ranks[calls.index(usual)]
-    message = (
+    raise DistributedError(
         f"{where}: ranks make different calls. Rank {first}: {usual}; {others}. "
         f"{advice}"
     )
-    raise DistributedError(message)
 
 
 def _calls(where: str, group: ProcessGroup, mine: str) -> list[str]:

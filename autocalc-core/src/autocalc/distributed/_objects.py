@@ -36,14 +36,15 @@ def broadcast_object_list(
     Parameters
     ----------
     object_list
-        What is sent, or written in place: of the same length on all ranks.
+        The list of objects: sent by rank `src`, overwritten on the others. It has the
+        same length on all ranks.
     src, group_src
         The rank that has them: its number among all, or that in the group; by default
         rank 0.
     group
-        What `new_group` returned, or None for all ranks.
+        A group as returned by `new_group`; None is all ranks.
     device
-        Without effect.
+        Accepted for PyTorch's sake; it has no effect.
 
     Raises
     ------
@@ -76,11 +77,10 @@ def broadcast_object_list(
     own = _pickled(list(object_list)) if ranks.rank() == source else b""
     found = pickle.loads(_broadcast(where, ranks, own, source))
     if len(found) != len(object_list):
-        message = (
+        raise ArgumentError(
             f"{where}: `object_list` has {len(object_list)} objects, that of rank "
             f"{ranks.ranks[source]} {len(found)}; give lists of one length."
         )
-        raise ArgumentError(message)
     if ranks.rank() != source:
         object_list[:] = found
 
@@ -97,7 +97,7 @@ def all_gather_object(
     obj
         This rank's own: anything that `pickle` can write.
     group
-        What `new_group` returned, or None for all ranks.
+        A group as returned by `new_group`; None is all ranks.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def gather_object(
         The rank that gets them: its number among all, or that in the group; by default
         rank 0.
     group
-        What `new_group` returned, or None for all ranks.
+        A group as returned by `new_group`; None is all ranks.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def scatter_object_list(
         The rank that has them: its number among all, or that in the group; by default
         rank 0.
     group
-        What `new_group` returned, or None for all ranks.
+        A group as returned by `new_group`; None is all ranks.
 
     Raises
     ------
@@ -288,11 +288,10 @@ def _check_places(where: str, name: str, value: Any, group: ProcessGroup) -> lis
     """Return a list with a place for each rank."""
     found = _check_list(where, name, value)
     if len(found) != group.size():
-        message = (
+        raise ArgumentError(
             f"{where}: `{name}` has {len(found)} places; the group has {group.size()} "
             f"ranks, give it one for each."
         )
-        raise ArgumentError(message)
     return found
 
 
@@ -300,11 +299,10 @@ def _refuse_list(
     where: str, name: str, value: Any, group: ProcessGroup, to: int
 ) -> None:
     if value is not None:
-        message = (
+        raise ArgumentError(
             f"{where}: `{name}` is given on rank {group.world.rank()}, and rank "
             f"{group.ranks[to]} gets the objects; leave it out elsewhere."
         )
-        raise ArgumentError(message)
 
 
 def _pickled(value: Any) -> bytes:

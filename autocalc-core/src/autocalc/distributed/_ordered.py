@@ -122,12 +122,11 @@ def _check_size(
     got = sum(status.Get_count(byte) for status in statuses)
     needed = sum(x._array.nbytes for x in arrived)
     if got != needed:
-        message = (
+        raise DistributedError(
             f"{group}: the others have sent {got} bytes of their tensors, {needed} are "
             f"needed. All ranks must give tensors of one shape and dtype; "
             f"AUTOCALC_DISTRIBUTED_DEBUG=detail says which do not."
         )
-        raise DistributedError(message)
 
 
 def _like(x: Tensor) -> Tensor:

@@ -28,13 +28,13 @@ def isend(
     Parameters
     ----------
     tensor
-        What is sent; it must not change before the `Work` that is returned is complete.
+        The tensor to send. It must not change until the returned `Work` is complete.
     dst, group_dst
         The rank that gets it: its number among all, or that in the group.
     group
-        What `new_group` returned, or None for all ranks.
+        A group as returned by `new_group`; None is all ranks.
     tag
-        A number that the receiver gives as well, 0 to 32767.
+        A number from 0 to 32767 that the receiver names as well.
 
     Raises
     ------
@@ -71,19 +71,20 @@ def irecv(
     tag: int = 0,
     group_src: int | None = None,
 ) -> Work | None:
-    """Start to receive what rank `src` sends with `send` or `isend`.
+    """Start to receive a tensor that rank `src` sends with `send` or `isend`.
 
     Parameters
     ----------
     tensor
-        What is written, of the shape and dtype that is sent.
+        The tensor that receives the values, of the shape and dtype of the one that is
+        sent.
     src, group_src
         The rank that sends: its number among all, or that in the group; by default
         whichever does first, then a tensor of up to 1 GiB.
     group
-        What `new_group` returned, or None for all ranks.
+        A group as returned by `new_group`; None is all ranks.
     tag
-        The number that the sender gives, 0 to 32767.
+        The number of the sender, from 0 to 32767.
 
     Raises
     ------
@@ -107,11 +108,10 @@ def _irecv(where: str, tensor: Any, src: Any, group: Any, tag: Any) -> Work:
     source = None if src == (None, None) else _other(where, "src", src, ranks)
     size = tensor._array.nbytes
     if source is None and size > _mpi.MESSAGE_BYTES:
-        message = (
+        raise ArgumentError(
             f"{where}: `tensor` of shape {tensor.shape} has {size} bytes, more than "
             f"one message can hold; say from which rank it comes: `src`."
         )
-        raise ArgumentError(message)
     steps = _receive_steps(where, ranks, tensor, source, _tag(where, tag))
     return Work(where, ranks, steps)
 
@@ -127,12 +127,11 @@ def _receive_steps(
     statuses = yield [group.messages.Irecv(part, source, tag) for part in parts]
     got = sum(status.Get_count(mpi.BYTE) for status in statuses or ())
     if got != tensor._array.nbytes:
-        message = (
+        raise DistributedError(
             f"{where}: {group} expects `tensor` of shape {tensor.shape} "
             f"and dtype {tensor.dtype.name}, {tensor._array.nbytes} bytes; {got} bytes "
             f"have come. Both ranks must give like tensors."
         )
-        raise DistributedError(message)
     _buffers.unstage(tensor, buffer)
     found = statuses[0].Get_source() if statuses else src
     return None if found is None else group.ranks[found]
@@ -169,7 +168,7 @@ def recv(
     tag: int = 0,
     group_src: int | None = None,
 ) -> int:
-    """Receive what rank `src` sends, and return which rank sent it; see `irecv`.
+    """Receive a tensor from rank `src`; return the rank of the sender; see `irecv`.
 
     A rank that is not in the group receives nothing and returns -1.
 

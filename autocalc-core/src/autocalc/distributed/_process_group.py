@@ -30,7 +30,7 @@ class Channel:
 
 
 class ProcessGroup:
-    """Ranks that work together: all, or those that `new_group` was given.
+    """A group of ranks: all of them, or those passed to `new_group`.
 
     Examples
     --------

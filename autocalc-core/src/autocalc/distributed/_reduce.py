@@ -45,12 +45,12 @@ def all_reduce(
         dtype on all ranks.  float16 and bfloat16 are combined in float32 and rounded
         once.
     op
-        How elements are combined.
+        The operation that combines the elements.
     group
-        What `new_group` returned, or None for all ranks.  A rank that is not in the
-        group does nothing, with a warning.
+        A group as returned by `new_group`; None is all ranks. A rank outside of the
+        group does nothing and warns.
     async_op
-        Return at once, a `Work` to wait for.
+        True to return at once, with a `Work` to wait for.
 
     Notes
     -----
@@ -122,14 +122,14 @@ def reduce(
     async_op: bool = False,
     group_dst: int | None = None,
 ) -> Work | None:
-    """Combine the tensors of all ranks in that of rank `dst`; see `all_reduce`.
+    """Reduce the tensors of all ranks into the tensor of rank `dst`; see `all_reduce`.
 
     The tensors of other ranks stay as they are.
 
     Parameters
     ----------
     tensor, op, group, async_op
-        Those of `all_reduce`.
+        The same as for `all_reduce`.
     dst, group_dst
         The rank that gets the result: its number among all, or that in the group.
 
@@ -185,11 +185,11 @@ def reduce_scatter(
     Parameters
     ----------
     output
-        What this rank gets.
+        The tensor that receives this rank's part.
     input_list
         A tensor for each rank, of the shape and dtype of `output`.
     op, group, async_op
-        Those of `all_reduce`.
+        The same as for `all_reduce`.
 
     Raises
     ------
@@ -224,11 +224,11 @@ def reduce_scatter_tensor(
     Parameters
     ----------
     output
-        What this rank gets.
+        The tensor that receives this rank's part.
     input
         The parts of all ranks, joined or stacked along the first dimension.
     op, group, async_op
-        Those of `all_reduce`.
+        The same as for `all_reduce`.
 
     Raises
     ------
@@ -248,13 +248,12 @@ def reduce_scatter_tensor(
     check_tensor(where, "input", input)
     ranks = group_of(where, group)
     if (input.numel(), input.dtype) != (ranks.size() * output.numel(), output.dtype):
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {input.shape} and dtype {input.dtype.name}, "
             f"`output` {output.shape} and {output.dtype.name}; for {ranks.size()} "
             f"ranks `input` must have {ranks.size()} times as many elements, of that "
             f"dtype."
         )
-        raise ShapeError(message)
     return _reduce_scatter(where, output, input, op, ranks, async_op)
 
 
@@ -311,10 +310,9 @@ def check_list(
         check_tensor(where, name, one)
     shapes = [(tuple(x.shape), x.dtype.name) for x in found]
     if shapes != [(tuple(like.shape), like.dtype.name)] * group.size():
-        message = (
+        raise ShapeError(
             f"{where}: `{name}` has tensors of shapes {shapes}; it must have "
             f"{'one' if group.size() == 1 else group.size()} of shape {like.shape} and "
             f"dtype {like.dtype.name}, one for each rank."
         )
-        raise ShapeError(message)
     return found

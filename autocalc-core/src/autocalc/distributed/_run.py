@@ -33,12 +33,11 @@ def is_recorded(where: str, async_op: Any) -> bool:
     if recorder() is None:
         return False
     if async_op:
-        message = (
+        raise CompileError(
             f"{where}: `async_op` is True in a compiled step, where nobody would wait "
             f"in a replay. Leave it out: replays start a call as soon as its tensors "
             f"are complete. Or start and await it in two functions of ac.callback."
         )
-        raise CompileError(message)
     return True
 
 

@@ -50,11 +50,12 @@ def broadcast(
     Parameters
     ----------
     tensor
-        What is sent, or written: of the same shape and dtype on all ranks.
+        The tensor: sent by rank `src`, overwritten on the others. It has the same shape
+        and dtype on all ranks.
     src, group_src
         The rank that has it: its number among all, or that in the group.
     group, async_op
-        Those of `all_reduce`.
+        The same as for `all_reduce`.
 
     Raises
     ------
@@ -101,9 +102,9 @@ def all_gather(
     tensor_list
         A tensor for each rank, which is written; of the shape and dtype of `tensor`.
     tensor
-        This rank's own.
+        The tensor of this rank.
     group, async_op
-        Those of `all_reduce`.
+        The same as for `all_reduce`.
 
     Raises
     ------
@@ -172,11 +173,12 @@ def all_gather_into_tensor(
     Parameters
     ----------
     output_tensor
-        What is written: the tensors joined or stacked along the first dimension.
+        The tensor that receives the values of all ranks, joined or stacked along the
+        first dimension.
     input_tensor
-        This rank's own.
+        The tensor of this rank.
     group, async_op
-        Those of `all_reduce`.
+        The same as for `all_reduce`.
 
     Raises
     ------
@@ -196,13 +198,12 @@ def all_gather_into_tensor(
     own = check_tensor(where, "input_tensor", input_tensor)
     ranks = group_of(where, group)
     if (output.numel(), output.dtype) != (ranks.size() * own.numel(), own.dtype):
-        message = (
+        raise ShapeError(
             f"{where}: `output_tensor` has shape {output.shape} and dtype "
             f"{output.dtype.name}, `input_tensor` {own.shape} and {own.dtype.name}; "
             f"for {ranks.size()} ranks the output must have {ranks.size()} times as "
             f"many elements, of that dtype."
         )
-        raise ShapeError(message)
     if is_recorded(where, async_op):
         record(all_gather_into_tensor, [output, own], [output], group=group)
         return None

@@ -48,9 +48,9 @@ def new_group(
         The numbers of its members; in the group they are numbered from 0 in the order
         of these.  By default all ranks.
     timeout
-        How long its calls wait; by default that of the group of all.
+        The time that its calls wait; by default that of the group of all.
     backend
-        Without effect.
+        Accepted for PyTorch's sake; it has no effect.
     **words
         Other arguments of PyTorch's: without effect.
 
@@ -107,11 +107,10 @@ def _checked(where: str, ranks: Any, world: ProcessGroup) -> list[int]:
         check_rank(where, "ranks", r, world) for r in sequence(where, "ranks", ranks)
     ]
     if not found or len(set(found)) < len(found):
-        message = (
+        raise ArgumentError(
             f"{where}: `ranks` is {found}; give the number of each member once, of one "
             f"at least."
         )
-        raise ArgumentError(message)
     return sorted(found)
 
 
@@ -150,9 +149,8 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     ranks = group_of(where, group).ranks
     number = as_int(where, "group_rank", group_rank)
     if not 0 <= number < len(ranks):
-        message = (
+        raise ArgumentError(
             f"{where}: `group_rank` is {number}; the group has {len(ranks)} ranks, "
             f"from 0 on."
         )
-        raise ArgumentError(message)
     return ranks[number]

@@ -195,6 +195,5 @@ def seconds(where: str, timeout: Any) -> float:
         timeout = timeout.total_seconds()
     result = number(where, "timeout", timeout)
     if not result > 0:
-        message = f"{where}: `timeout` is {result:g} s; it must be above 0."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: `timeout` is {result:g} s; it must be above 0.")
     return result

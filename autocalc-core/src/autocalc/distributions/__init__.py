@@ -10,7 +10,13 @@ from autocalc.distributions import _divergences as _divergences
 from autocalc.distributions import _divergences_of_counts as _divergences_of_counts
 from autocalc.distributions import _divergences_of_matrices as _divergences_of_matrices
 from autocalc.distributions import _divergences_with_ends as _divergences_with_ends
-from autocalc.distributions import constraint_registry, constraints, kl, transforms
+from autocalc.distributions import (
+    constraint_registry,
+    constraints,
+    kl,
+    transforms,
+    utils,
+)
 from autocalc.distributions._by_powers import (
     GeneralizedPareto,
     Kumaraswamy,
@@ -151,6 +157,7 @@ __all__ = [
     "register_kl",
     "transform_to",
     "transforms",
+    "utils",
 ]
 
 if not _TYPE_CHECKING:  # a type checker knows the names that exist

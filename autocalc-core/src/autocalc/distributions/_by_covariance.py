@@ -23,11 +23,10 @@ def given_matrix(where: str, *matrices: Any) -> tuple[str, Any]:
     pairs = zip(MATRICES, matrices, strict=True)
     given = [(name, matrix) for name, matrix in pairs if matrix is not None]
     if len(given) != 1:
-        message = (
+        raise ArgumentError(
             f"{where}: {len(given)} of `covariance_matrix`, `precision_matrix` and "
             f"`scale_tril` are given; give one."
         )
-        raise ArgumentError(message)
     ((name, matrix),) = given
     (matrix,) = broadcast_values(where, **{name: matrix})
     return name, matrix
@@ -41,15 +40,18 @@ def factor_of(name: str, matrix: Any) -> Any:
 
 
 class ByCovariance(Distribution):
-    """A distribution that holds L as `_tril` and makes the other matrices of it."""
+    """A distribution that holds L and makes the other matrices of it.
+
+    Subclasses of users have an `_unbroadcasted_scale_tril` of their own: PyTorch's name
+    of L.
+    """
 
     def __getattr__(self, name: str) -> Any:
-        tril = self.__dict__.get("_tril")
+        tril = self.__dict__.get("_unbroadcasted_scale_tril")
         if tril is not None and name == "scale_tril":
             return tril
         if tril is not None and name == "covariance_matrix":
             return tril @ tril.mT
         if tril is not None and name == "precision_matrix":
             return inv(tril @ tril.mT)
-        message = f"{type(self).__name__} has no attribute {name!r}"
-        raise AttributeError(message)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")

@@ -25,9 +25,9 @@ class Pareto(_ByQuantiles):
     scale
         The least value, above 0; a tensor or a number; shapes broadcast.
     alpha
-        How fast the tail falls, above 0.
+        The rate at which the tail falls, above 0.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -108,11 +108,11 @@ class GeneralizedPareto(_ByQuantiles):
     loc
         The least value, a tensor or a number; shapes broadcast.
     scale
-        How wide it is, above 0.
+        The width, above 0.
     concentration
         c, any number.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -238,7 +238,7 @@ class Weibull(_ByQuantiles):
     concentration
         k, above 0: the hazard rises with time where it is above 1.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -322,7 +322,7 @@ class Kumaraswamy(_ByQuantiles):
     concentration0
         b, above 0.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------

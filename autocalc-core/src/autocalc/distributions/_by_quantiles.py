@@ -24,7 +24,7 @@ class _ByQuantiles(Distribution):
     has_rsample = True
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         (name, *_) = self.arg_constraints
         dtype = getattr(self, name).dtype
@@ -40,7 +40,7 @@ class _ByQuantiles(Distribution):
         self._refuse("icdf")
 
     def icdf(self, value: Tensor) -> Tensor:
-        """Return where `cdf` is `value`."""
+        """Return the quantile: the inverse of `cdf` at `value`."""
         return self._quantile(self._checked_share(value))
 
 
@@ -54,9 +54,9 @@ class Uniform(_ByQuantiles):
     Parameters
     ----------
     low, high
-        The ends, tensors or numbers; shapes broadcast.
+        The ends of the interval, tensors or numbers; shapes broadcast.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -78,12 +78,11 @@ class Uniform(_ByQuantiles):
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
         self.low, self.high = self._broadcast_values(low=low, high=high)
         super().__init__(self.low.shape, validate_args=validate_args)
-        if self._validate_args and not (self.low < self.high).all():
-            message = (
+        if self._looks_at_values and not (self.low < self.high).all():
+            raise ArgumentError(
                 f"Uniform: `low` must be below `high`; they are {short(self.low)} and "
                 f"{short(self.high)}."
             )
-            raise ArgumentError(message)
 
     @property
     def support(self) -> constraints.Constraint:
@@ -127,7 +126,7 @@ class Exponential(_ByQuantiles, ExponentialFamily):
     rate
         1 / mean, above 0; a tensor or a number.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -225,7 +224,7 @@ class Laplace(_Located):
     scale
         The mean distance from it, above 0.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -276,9 +275,9 @@ class Cauchy(_Located):
     loc
         The median, a tensor or a number; shapes broadcast.
     scale
-        The quartiles' distance from it, above 0.
+        The distance of the quartiles from the median, above 0.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -327,7 +326,7 @@ class HalfCauchy(_ByQuantiles):
     scale
         The median, above 0; a tensor or a number.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -348,7 +347,9 @@ class HalfCauchy(_ByQuantiles):
         (self.scale,) = self._broadcast_values(scale=scale)
         super().__init__(self.scale.shape, validate_args=validate_args)
 
-    def _cauchy(self) -> Cauchy:
+    @property
+    def base_dist(self) -> Cauchy:
+        """The distribution whose absolute value it is."""
         return Cauchy(self.scale * 0, self.scale, validate_args=False)
 
     @property
@@ -372,7 +373,7 @@ class HalfCauchy(_ByQuantiles):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         value = self._checked("log_prob", value)
-        inside = self._cauchy().log_prob(value) + math.log(2)
+        inside = self.base_dist.log_prob(value) + math.log(2)
         return where(value >= 0, inside, inside * 0 - math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
@@ -382,7 +383,7 @@ class HalfCauchy(_ByQuantiles):
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
-        return self._cauchy().entropy() - math.log(2)
+        return self.base_dist.entropy() - math.log(2)
 
 
 class Gumbel(_Located):
@@ -393,9 +394,9 @@ class Gumbel(_Located):
     loc
         The mode, a tensor or a number; shapes broadcast.
     scale
-        How wide it is, above 0.
+        The width, above 0.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------

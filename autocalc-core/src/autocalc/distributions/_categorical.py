@@ -36,10 +36,7 @@ class OfKinds(Distribution):
     _is_one_hot = False
 
     def __init__(
-        self,
-        probs: Any = None,
-        logits: Any = None,
-        validate_args: bool | None = None,
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         where = type(self).__name__
         name, value = one_of_two(where, probs=probs, logits=logits)
@@ -61,8 +58,7 @@ class OfKinds(Distribution):
             return logarithms(self.__dict__["probs"])
         if name == "probs" and "logits" in self.__dict__:
             return self.__dict__["logits"].softmax(-1)
-        message = f"{type(self).__name__} has no attribute {name!r}"
-        raise AttributeError(message)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     @property
     def param_shape(self) -> tuple[int, ...]:
@@ -94,11 +90,12 @@ class Categorical(OfKinds):
     Parameters
     ----------
     probs
-        Their probabilities, or numbers in proportion to them; [..., K].  Or else
+        The probabilities of the kinds, or numbers in proportion to them, [..., K]. Or
+        else
     logits
         Logarithms of such numbers.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -172,11 +169,12 @@ class OneHotCategorical(Categorical):
     Parameters
     ----------
     probs
-        Their probabilities, or numbers in proportion to them; [..., K].  Or else
+        The probabilities of the kinds, or numbers in proportion to them, [..., K]. Or
+        else
     logits
         Logarithms of such numbers.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -221,7 +219,7 @@ class OneHotCategorical(Categorical):
         return one_hot(kinds, self._num_events).to(self.__dict__[self._name].dtype)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return vectors drawn, ``[*sample_shape, *batch_shape, K]``."""
+        """Return samples of shape ``[*sample_shape, *batch_shape, K]``."""
         return self._vectors(self._kinds(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -21,11 +21,11 @@ class Constraint:
     Parameters
     ----------
     name
-        What it is called in messages.
+        The name of the constraint in messages.
     test
-        Tells of the elements of a tensor whether they are in the set.
+        A function that returns whether the elements of a tensor are in the set.
     event_dim
-        How many of the last dimensions are one value, 0 if it is left out.
+        The number of last dimensions that are one value; 0 if it is left out.
     is_discrete
         Whether its values are integers; they are not if it is left out.
     bounds
@@ -34,9 +34,9 @@ class Constraint:
     Attributes
     ----------
     is_discrete
-        Whether its values are integers.
+        True if the values are integers.
     event_dim
-        How many of the last dimensions are one value.
+        The number of last dimensions that are one value.
 
     Raises
     ------
@@ -81,14 +81,13 @@ class Constraint:
             self.is_discrete = check_flag("Constraint", "is_discrete", is_discrete)
 
     def check(self, value: Tensor) -> Tensor:
-        """Return of each value whether it is in the set."""
+        """Return whether each value is in the set."""
         where = f"{type(self).__name__}.check"
         if check_tensor(where, value).ndim < self.event_dim:
-            message = (
+            raise ShapeError(
                 f"{where}: a value of {value.shape} is given; it needs "
                 f"{self.event_dim} dimensions or more."
             )
-            raise ShapeError(message)
         result: Tensor = self._test(value)
         return result
 
@@ -117,10 +116,9 @@ def check_bound(where: str, name: str, value: Any) -> Any:
     """Return a bound, a number or a tensor."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not isinstance(value, Tensor) and not is_number:
-        message = (
+        raise DTypeError(
             f"{where}: `{name}` is {short(value)}; it must be a tensor or a number."
         )
-        raise DTypeError(message)
     return value
 
 
@@ -128,7 +126,7 @@ def check_bound(where: str, name: str, value: Any) -> Any:
 
 
 class Dependent(Constraint):
-    """What other parameters say: its values are known to a distribution alone.
+    """A constraint that depends on other parameters of the distribution.
 
     Examples
     --------
@@ -174,11 +172,10 @@ class Dependent(Constraint):
 
     def check(self, value: Tensor) -> NoReturn:
         """Raise an error: it depends on other parameters."""
-        message = (
+        raise ArgumentError(
             "dependent.check: what is right depends on other parameters; ask the "
             "constraint of a distribution, such as its `support`."
         )
-        raise ArgumentError(message)
 
 
 class dependent_property(property, Dependent):  # PyTorch's name
@@ -187,9 +184,9 @@ class dependent_property(property, Dependent):  # PyTorch's name
     Parameters
     ----------
     fn
-        What computes the constraint of an object.
+        The function that returns the constraint of an object.
     is_discrete, event_dim
-        What is known of it beforehand.
+        The properties of the constraint that are known before there is an object.
 
     Raises
     ------
@@ -230,7 +227,7 @@ def is_dependent(constraint: Constraint) -> bool:
     Parameters
     ----------
     constraint
-        A constraint.
+        The constraint to test.
 
     Returns
     -------

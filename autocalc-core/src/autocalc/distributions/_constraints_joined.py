@@ -28,7 +28,7 @@ class independent(Constraint):  # PyTorch's name
     base_constraint
         The other set.
     reinterpreted_batch_ndims
-        How many dimensions more.
+        The number of additional dimensions.
 
     Raises
     ------
@@ -171,22 +171,20 @@ def check_length(where: str, x: Any, dim: int, needed: int) -> None:
         message = f"{where}: `dim`={dim}, but the value has shape {x.shape}."
         raise DimensionError(message)
     if x.shape[dim] != needed:
-        message = (
+        raise ShapeError(
             f"{where}: the value has shape {x.shape}; along dimension {dim} it must "
             f"have {needed} elements."
         )
-        raise ShapeError(message)
 
 
 def lengths_given(where: str, lengths: Any, count: int) -> list[int]:
     """Return the lengths of `count` parts, each 1 if they are left out."""
     found = (1,) * count if lengths is None else integers(where, "lengths", lengths)
     if len(found) != count or any(n < 0 for n in found):
-        message = (
+        raise ArgumentError(
             f"{where}: `lengths`={lengths}; it must hold {count} numbers of 0 or more, "
             f"one for each part."
         )
-        raise ArgumentError(message)
     return list(found)
 
 
@@ -207,9 +205,9 @@ class cat(_Joined):  # PyTorch's name
     cseq
         A constraint for each part.
     dim
-        The dimension.
+        The dimension along which the tensors are joined.
     lengths
-        How long the parts are; 1 each if it is left out.
+        The lengths of the parts; 1 each if left out.
 
     Raises
     ------
@@ -253,7 +251,7 @@ class stack(_Joined):  # PyTorch's name
     cseq
         A constraint for each slice.
     dim
-        The dimension.
+        The dimension along which the tensors are joined.
 
     Raises
     ------

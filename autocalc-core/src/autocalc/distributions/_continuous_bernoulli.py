@@ -37,7 +37,7 @@ class ContinuousBernoulli(_YesOrNo, _ByQuantiles, ExponentialFamily):
         Two numbers from 0 to 1: p between which PyTorch takes series of a few terms.
         They change nothing here, where all formulas are exact for every p.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -109,11 +109,10 @@ def _check_limits(lims: Any) -> None:
     where = "ContinuousBernoulli"
     found = [number(where, "lims", x) for x in sequence(where, "lims", lims)]
     if len(found) != 2 or not 0 <= found[0] <= found[1] <= 1:
-        message = (
+        raise ArgumentError(
             f"{where}: `lims` is {lims}; it must be two numbers from 0 to 1, the lower "
             f"one first."
         )
-        raise ArgumentError(message)
 
 
 def log_normalizer(logits: Tensor) -> Tensor:

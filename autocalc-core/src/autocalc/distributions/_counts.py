@@ -12,11 +12,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
 from autocalc.distributions import constraints
 from autocalc.distributions._counted import enumerated, weighed
-from autocalc.distributions._distribution import (
-    Constraints,
-    Distribution,
-    one_of_two,
-)
+from autocalc.distributions._distribution import Constraints, Distribution, one_of_two
 from autocalc.distributions._draws import log_standard_gamma
 from autocalc.distributions._exponential_family import ExponentialFamily
 from autocalc.distributions._special import lgamma
@@ -32,7 +28,7 @@ class Poisson(ExponentialFamily):
     rate
         The mean, 0 or more; a tensor or a number.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -121,7 +117,7 @@ class Binomial(_CountOfYes):
     logits
         log(p / (1 - p)).
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -216,11 +212,10 @@ class Binomial(_CountOfYes):
         """
         most = self._most()
         if not (self.total_count == most).all():
-            message = (
+            raise ArgumentError(
                 f"Binomial.enumerate_support: `total_count` is "
                 f"{short(self.total_count)}; all counts must be equal for one list."
             )
-            raise ArgumentError(message)
         return enumerated(self, most + 1, expand, self._given.dtype)
 
 
@@ -241,7 +236,7 @@ class NegativeBinomial(_CountOfYes):
     logits
         log(p / (1 - p)).
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -290,7 +285,7 @@ class NegativeBinomial(_CountOfYes):
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn: of Poisson, whose rates are drawn of Gamma."""
+        """Return samples: Poisson counts with rates from a Gamma distribution."""
         shape = self._extended_shape(sample_shape)
         r, logits = self.total_count.detach(), self.logits.detach()
         log = log_standard_gamma(r.expand(shape))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any, ClassVar, NoReturn, TypeAlias
 
+from autocalc._dispatch.selection.state import recorder
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._operator.arguments import check_tensor
@@ -14,6 +15,7 @@ from autocalc._ops.creation.from_data import tensor
 from autocalc._ops.views.broadcasting import broadcast_tensors
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag, check_flags, integers, short
+from autocalc._tensor.size import SIZES, Size
 from autocalc.distributions.constraints import Constraint, is_dependent
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -27,7 +29,7 @@ class Distribution:
     Parameters
     ----------
     batch_shape
-        How many distributions there are, side by side.
+        The shape of the batch of distributions.
     event_shape
         The shape of one value.
     validate_args
@@ -73,14 +75,20 @@ class Distribution:
         self._event_shape = integers(where, "event_shape", event_shape)
         if validate_args is not None:
             self._validate_args = bool(validate_args)
-        if self._validate_args:
+        if self._looks_at_values:
             self._check_parameters()
+        super().__init__()  # that of a mix-in, which a user's class also has
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
         """Say whether distributions made from now on check their arguments."""
         where = "set_default_validate_args"
         Distribution._validate_args = check_flag(where, "value", value)
+
+    @property
+    def _looks_at_values(self) -> bool:
+        """Whether values are checked: not in a recording, as replays would not look."""
+        return self._validate_args and recorder() is None
 
     def _check_parameters(self) -> None:
         for name, constraint in self.arg_constraints.items():
@@ -91,11 +99,10 @@ class Distribution:
                 self._refuse_value(name, value, constraint)
 
     def _refuse_value(self, name: str, value: Any, needed: Constraint) -> NoReturn:
-        message = (
+        raise ArgumentError(
             f"{type(self).__name__}: `{name}` of shape {value.shape} must hold "
             f"{needed}; it is {short(value)}."
         )
-        raise ArgumentError(message)
 
     def _broadcast_values(self, **given: Any) -> tuple[Tensor, ...]:
         return broadcast_values(type(self).__name__, **given)
@@ -103,14 +110,14 @@ class Distribution:
     # ---- what it is ------------------------------------------------------------------
 
     @property
-    def batch_shape(self) -> tuple[int, ...]:
+    def batch_shape(self) -> Size:
         """How many distributions there are, side by side."""
-        return self._batch_shape
+        return SIZES[self._batch_shape]
 
     @property
-    def event_shape(self) -> tuple[int, ...]:
+    def event_shape(self) -> Size:
         """The shape of one value."""
-        return self._event_shape
+        return SIZES[self._event_shape]
 
     @property
     def support(self) -> Constraint:
@@ -161,21 +168,19 @@ class Distribution:
             return object.__new__(type(self))
         if isinstance(_instance, Distribution):
             return _instance
-        message = (
+        raise DTypeError(
             f"{type(self).__name__}.expand: `_instance` is {short(_instance)}; it must "
             "be a distribution."
         )
-        raise DTypeError(message)
 
     def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
         """Return what the `expand` of class `cls` fills, as subclasses of users ask."""
         own = type(self).__init__ is not cls.__init__  # type: ignore[misc]
         if _instance is None and own:
-            message = (
+            raise NotImplementedError(
                 f"{type(self).__name__} has an `__init__` of its own, so it must also "
                 f"have an `expand` of its own: that of {cls.__name__} cannot make one."
             )
-            raise NotImplementedError(message)
         return self._instance_or_empty(_instance)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
@@ -184,7 +189,7 @@ class Distribution:
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         self._refuse("rsample")
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -196,7 +201,7 @@ class Distribution:
         self._refuse("cdf")
 
     def icdf(self, value: Tensor) -> Tensor:
-        """Return where `cdf` is `value`."""
+        """Return the quantile: the inverse of `cdf` at `value`."""
         self._refuse("icdf")
 
     def entropy(self) -> Tensor:
@@ -204,7 +209,7 @@ class Distribution:
         self._refuse("entropy")
 
     def perplexity(self) -> Tensor:
-        """Return exp of the entropy."""
+        """Return the exponential of the entropy."""
         return self.entropy().exp()
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
@@ -212,16 +217,16 @@ class Distribution:
         self._refuse("enumerate_support")
 
     def _refuse(self, what: str) -> NoReturn:
-        message = f"{type(self).__name__} has no `{what}`."
-        raise NotImplementedError(message)
+        raise NotImplementedError(f"{type(self).__name__} has no `{what}`.")
 
-    def _extended_shape(self, sample_shape: Any) -> tuple[int, ...]:
+    def _extended_shape(self, sample_shape: Any) -> Size:
         where = f"{type(self).__name__}.sample"
         shape = integers(where, "sample_shape", sample_shape)
         if any(n < 0 for n in shape):
             message = f"{where}: `sample_shape`={shape} holds a negative number."
             raise ShapeError(message)
-        return (*shape, *self._batch_shape, *self._event_shape)
+        sizes = (*shape, *self._batch_shape, *self._event_shape)
+        return SIZES[sizes]
 
     def _checked(self, where: str, value: Tensor) -> Tensor:
         """Return `value` if it can be a value of this distribution."""
@@ -235,12 +240,15 @@ class Distribution:
         if not fits or any(
             n not in {m, 1} for n, m in zip(tail, self._event_shape, strict=True)
         ):
-            message = f"{where}: a value of {shape} is given, one has {full}."
-            raise ShapeError(message)
+            raise ShapeError(f"{where}: a value of {shape} is given, one has {full}.")
         broadcast_shapes(where, shape, full)
-        if not self.support.check(value).all():
+        if self._looks_at_values and not self.support.check(value).all():
             self._refuse_value("value", value, self.support)
         return value
+
+    def _validate_sample(self, value: Tensor) -> None:
+        """Raise unless `value` is possible: `log_prob` of users' classes asks so."""
+        self._checked("log_prob", value)
 
     def _checked_share(self, value: Any) -> Tensor:
         """Return the `value` of `icdf` if it is a tensor."""
@@ -262,10 +270,9 @@ def broadcast_values(where: str, **given: Any) -> tuple[Tensor, ...]:
     for name, value in given.items():
         is_number = isinstance(value, Real) and not isinstance(value, bool)
         if not isinstance(value, Tensor) and not is_number:
-            message = (
+            raise DTypeError(
                 f"{where}: `{name}` is {short(value)}; it must be a tensor or a number."
             )
-            raise DTypeError(message)
     dtype = kinds[0] if kinds else dtypes.get_default_dtype()
     for kind in kinds[1:]:
         dtype = dtypes.result_dtype(dtype, 2, kind, 2)

@@ -32,7 +32,7 @@ from autocalc.distributions._special import digamma, lbeta, lgamma
 from autocalc.distributions._transformed import TransformedDistribution
 from autocalc.distributions._yes_or_no import Bernoulli, Geometric
 from autocalc.distributions.kl import kl_divergence, no_formula, register_kl
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc.errors import NoFormulaError, ShapeError
 
 _EULER = 0.5772156649015329
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
@@ -172,13 +172,14 @@ def _(p: Any, q: Any) -> Any:
 @register_kl(MultivariateNormal, MultivariateNormal)
 def _(p: Any, q: Any) -> Any:
     if p.event_shape != q.event_shape:
-        message = (
+        raise ShapeError(
             f"kl_divergence: vectors of {p.event_shape} and {q.event_shape}; they must "
             f"be of one size."
         )
-        raise ShapeError(message)
     away = (q.loc - p.loc).unsqueeze(-1)
-    tril, other = broadcast_tensors(p._tril, q._tril)
+    tril, other = broadcast_tensors(
+        p._unbroadcasted_scale_tril, q._unbroadcasted_scale_tril
+    )
     ratio = solve(other, tril)
     away = solve(broadcast_to(other, (*away.shape[:-2], *other.shape[-2:])), away)
     squares = (ratio**2).sum((-2, -1)) + (away**2).sum((-2, -1))
@@ -190,22 +191,20 @@ def _(p: Any, q: Any) -> Any:
 def _(p: Any, q: Any) -> Any:
     ndims = p.reinterpreted_batch_ndims
     if ndims != q.reinterpreted_batch_ndims:
-        message = (
+        raise ShapeError(
             f"kl_divergence: values of {ndims} and {q.reinterpreted_batch_ndims} batch "
             f"dimensions; they must be of one number."
         )
-        raise ShapeError(message)
     return summed(kl_divergence(p.base_dist, q.base_dist), ndims)
 
 
 @register_kl(TransformedDistribution, TransformedDistribution)
 def _(p: Any, q: Any) -> Any:
     if p.transforms != q.transforms or p.event_shape != q.event_shape:
-        message = (
+        raise NoFormulaError(
             f"kl_divergence: the transforms are {p.transforms} and {q.transforms}; "
             f"there is a formula for equal ones."
         )
-        raise ArgumentError(message)
     return kl_divergence(p.base_dist, q.base_dist)
 
 

@@ -24,7 +24,7 @@ from autocalc.errors import ShapeError
 def _root(d: Any) -> Any:
     """Return an R with the covariance R R^T."""
     if isinstance(d, MultivariateNormal):
-        return d._tril
+        return d._unbroadcasted_scale_tril
     return cat([d.cov_factor, diag_embed(d.cov_diag.sqrt())], -1)
 
 
@@ -33,18 +33,19 @@ def _squares(d: Any, columns: Any) -> Any:
     if isinstance(d, LowRankMultivariateNormal):
         return d.squares(columns)
     lead = broadcast_shapes("kl_divergence", columns.shape[:-2], d.batch_shape)
-    tril = broadcast_to(d._tril, (*lead, *d._tril.shape[-2:]))
+    tril = broadcast_to(
+        d._unbroadcasted_scale_tril, (*lead, *d._unbroadcasted_scale_tril.shape[-2:])
+    )
     wide = broadcast_to(columns, (*lead, *columns.shape[-2:]))
     return (solve(tril, wide) ** 2).sum((-2, -1))
 
 
 def _same_size(p: Any, q: Any) -> None:
     if p.event_shape != q.event_shape:
-        message = (
+        raise ShapeError(
             f"kl_divergence: values of {p.event_shape} and {q.event_shape}; they must "
             f"be of one size."
         )
-        raise ShapeError(message)
 
 
 @register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)

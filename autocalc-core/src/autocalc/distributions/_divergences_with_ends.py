@@ -82,7 +82,7 @@ def _(p: Any, q: Any) -> Any:
 
 @register_kl(HalfCauchy, HalfCauchy)
 def _(p: Any, q: Any) -> Any:
-    return kl_divergence(p._cauchy(), q._cauchy())
+    return kl_divergence(p.base_dist, q.base_dist)
 
 
 @register_kl(InverseGamma, InverseGamma)

@@ -23,11 +23,11 @@ class ExponentialFamily(Distribution):
     Parameters
     ----------
     batch_shape
-        How many distributions there are, side by side.
+        The shape of the batch of distributions.
     event_shape
         The shape of one value.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------

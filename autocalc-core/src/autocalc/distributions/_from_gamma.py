@@ -45,7 +45,7 @@ class Chi2(Gamma):
     df
         The degrees of freedom, above 0; a tensor or a number.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -79,7 +79,7 @@ class InverseGamma(Distribution):
     rate
         The scale of x, above 0.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -132,7 +132,7 @@ class InverseGamma(Distribution):
         return if_above(2, a, value, math.inf)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         log = log_standard_gamma(self.concentration.expand(shape))
         return inside_ends(self.rate * bounded_exp(-log))
@@ -164,7 +164,7 @@ class FisherSnedecor(Distribution):
     df2
         The degrees of freedom below, positive.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -209,7 +209,7 @@ class FisherSnedecor(Distribution):
         return if_above(4, n, value)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         above = log_standard_gamma((self.df1 / 2).expand(shape))
         below = log_standard_gamma((self.df2 / 2).expand(shape))
@@ -233,11 +233,11 @@ class StudentT(Distribution):
     df
         The degrees of freedom, above 0; a tensor or a number; shapes broadcast.
     loc
-        The median.
+        The median of the distribution.
     scale
-        How wide it is, above 0.
+        The width, above 0.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -289,7 +289,7 @@ class StudentT(Distribution):
         return if_above(1, self.df, finite)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         half = self.df / 2
         log = 0.5 * (half.log() - log_standard_gamma(half.expand(shape)))

@@ -10,10 +10,7 @@ from autocalc._ops.arranging.joining import stack
 from autocalc._ops.elementwise.special_functions import xlog1py
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
-from autocalc.distributions._distribution import (
-    Constraints,
-    broadcast_values,
-)
+from autocalc.distributions._distribution import Constraints, broadcast_values
 from autocalc.distributions._draws import (
     bounded_exp,
     inside_ends,
@@ -38,7 +35,7 @@ class Gamma(ExponentialFamily):
     rate
         1 / scale, above 0.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -84,7 +81,7 @@ class Gamma(ExponentialFamily):
         return self.concentration / self.rate**2
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         log = log_standard_gamma(self.concentration.expand(shape))
         return inside_ends(bounded_exp(log) / self.rate)
@@ -128,7 +125,7 @@ class Beta(ExponentialFamily):
     concentration0
         b, above 0.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -183,7 +180,7 @@ class Beta(ExponentialFamily):
         return stack([self.concentration1, self.concentration0], -1)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         a = log_standard_gamma(self.concentration1.expand(shape))
         b = log_standard_gamma(self.concentration0.expand(shape))
@@ -222,7 +219,7 @@ class Dirichlet(ExponentialFamily):
     concentration
         a, above 0; [..., K].
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -248,10 +245,9 @@ class Dirichlet(ExponentialFamily):
     def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
         (a,) = broadcast_values("Dirichlet", concentration=concentration)
         if a.ndim < 1:
-            message = (
+            raise ShapeError(
                 "Dirichlet: `concentration` is 0-d; it needs a dimension of kinds."
             )
-            raise ShapeError(message)
         self.concentration = a
         super().__init__(a.shape[:-1], a.shape[-1:], validate_args)
 
@@ -284,7 +280,7 @@ class Dirichlet(ExponentialFamily):
         return a * (n - a) / (n**2 * (n + 1))
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         shape = self._extended_shape(sample_shape)
         log = log_standard_gamma(self.concentration.expand(shape))
         return inside_unit(log.softmax(-1))

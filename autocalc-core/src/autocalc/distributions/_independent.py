@@ -18,9 +18,9 @@ class Independent(Distribution):
     Parameters
     ----------
     base_distribution
-        A distribution.
+        The distribution whose last batch dimensions become event dimensions.
     reinterpreted_batch_ndims
-        How many of its batch's last dimensions become part of a value.
+        The number of the batch's last dimensions that become part of a value.
     validate_args
         Whether values are checked.
 
@@ -35,7 +35,7 @@ class Independent(Distribution):
     >>> normal = ac.distributions.Normal(ac.zeros(3), ac.ones(3))
     >>> d = ac.distributions.Independent(normal, 1)
     >>> d.batch_shape, d.event_shape
-    ((), (3,))
+    (autocalc.Size([]), autocalc.Size([3]))
     """
 
     def __init__(
@@ -45,20 +45,18 @@ class Independent(Distribution):
         validate_args: bool | None = None,
     ) -> None:
         if not isinstance(base_distribution, Distribution):
-            message = (
+            raise DTypeError(
                 f"Independent: `base_distribution` is {short(base_distribution)}; it "
                 f"must be a distribution."
             )
-            raise DTypeError(message)
         name = "reinterpreted_batch_ndims"
         ndims = as_int("Independent", name, reinterpreted_batch_ndims)
         shape = base_distribution.batch_shape
         if not 0 <= ndims <= len(shape):
-            message = (
+            raise ArgumentError(
                 f"Independent: `{name}`={ndims}, but the batch has shape {shape}; use "
                 f"0 to {len(shape)}."
             )
-            raise ArgumentError(message)
         self.base_dist = base_distribution
         self.reinterpreted_batch_ndims = ndims
         keep = len(shape) - ndims
@@ -111,7 +109,7 @@ class Independent(Distribution):
         return self.base_dist.sample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:

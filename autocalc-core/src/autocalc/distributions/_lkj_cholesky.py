@@ -32,10 +32,10 @@ class LKJCholesky(Distribution):
     dim
         The rows of a matrix, 2 or more.
     concentration
-        Above 0; 1 for all correlations alike, more for those near 0.  A tensor or a
-        number.
+        The concentration, above 0, a tensor or a number: with 1 all correlations are
+        equally likely, above 1 those near 0 are.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -69,7 +69,7 @@ class LKJCholesky(Distribution):
         return Beta(half + 0.5, most - half, validate_args=False)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return matrices drawn, ``[*sample_shape, *batch_shape, dim, dim]``."""
+        """Return samples of shape ``[*sample_shape, *batch_shape, dim, dim]``."""
         with no_grad():
             shape = self._extended_shape(sample_shape)
             squares = self._rows().sample(sample_shape)

@@ -23,7 +23,7 @@ class LogisticNormal(TransformedDistribution):
     scale
         Their standard deviations, above 0; shapes broadcast.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -35,7 +35,7 @@ class LogisticNormal(TransformedDistribution):
     >>> import autocalc as ac
     >>> d = ac.distributions.LogisticNormal(ac.zeros(2), ac.ones(2))
     >>> d.event_shape, d.sample((5,)).shape
-    ((3,), autocalc.Size([5, 3]))
+    (autocalc.Size([3]), autocalc.Size([5, 3]))
     """
 
     arg_constraints: ClassVar[Constraints] = {

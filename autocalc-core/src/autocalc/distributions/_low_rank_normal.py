@@ -39,7 +39,7 @@ class LowRankMultivariateNormal(Distribution):
     cov_diag
         d, above 0; [..., K].
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -86,12 +86,11 @@ class LowRankMultivariateNormal(Distribution):
         (diag,) = broadcast_values(where, cov_diag=cov_diag)
         size = loc.shape[-1:]
         if not size or diag.shape[-1:] != size or factor.shape[-2:-1] != size:
-            message = (
+            raise ShapeError(
                 f"{where}: `loc` has shape {loc.shape}, `cov_factor` {factor.shape} "
                 f"and `cov_diag` {diag.shape}; they must be [..., K], [..., K, R] and "
                 f"[..., K]."
             )
-            raise ShapeError(message)
         batch = broadcast_shapes(where, loc.shape[:-1], factor.shape[:-2])
         batch = broadcast_shapes(where, batch, diag.shape[:-1])
         self.loc = broadcast_to(loc, (*batch, *size))
@@ -142,7 +141,7 @@ class LowRankMultivariateNormal(Distribution):
         return cholesky(self.covariance_matrix)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         shape, dtype = self._extended_shape(sample_shape), self.loc.dtype
         few = randn((*shape[:-1], self.cov_factor.shape[-1], 1), dtype=dtype)
         moved: Any = (self.cov_factor @ few).squeeze(-1)

@@ -151,17 +151,15 @@ class MixtureSameFamily(Distribution):
 def _check_classes(mixture: Any, components: Any) -> None:
     where = "MixtureSameFamily"
     if not isinstance(mixture, Categorical) or mixture._is_one_hot:
-        message = (
+        raise DTypeError(
             f"{where}: `mixture_distribution` is {short(mixture)}; it must be a "
             f"Categorical."
         )
-        raise DTypeError(message)
     if not isinstance(components, Distribution):
-        message = (
+        raise DTypeError(
             f"{where}: `component_distribution` is {short(components)}; it must be a "
             f"distribution."
         )
-        raise DTypeError(message)
 
 
 def _check_shapes(mixture: Any, batch: tuple[int, ...]) -> None:
@@ -170,9 +168,8 @@ def _check_shapes(mixture: Any, batch: tuple[int, ...]) -> None:
     fits = bool(batch) and batch[-1] == count and len(own) < len(batch)
     pairs = zip(reversed(own), reversed(batch[:-1]), strict=False)
     if not fits or any(n not in {1, m} for n, m in pairs):
-        message = (
+        raise ShapeError(
             f"MixtureSameFamily: the components have a batch of {batch} and the "
             f"mixture {mixture.param_shape}; they must be [..., K] with the same K; "
             f"what is before must be one or the same."
         )
-        raise ShapeError(message)

@@ -17,7 +17,7 @@ from autocalc.errors import ArgumentError
 
 
 class Multinomial(OfKinds):
-    """How often each of K kinds comes in n draws: n! prod p_i^k_i / k_i!.
+    """The counts of K kinds in n draws: n! prod p_i^k_i / k_i!.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Multinomial(OfKinds):
     logits
         Logarithms of such numbers.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -80,7 +80,7 @@ class Multinomial(OfKinds):
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return counts drawn, ``[*sample_shape, *batch_shape, K]``."""
+        """Return samples of shape ``[*sample_shape, *batch_shape, K]``."""
         shape = self._extended_shape(sample_shape)
         outer = shape[: len(shape) - len(self._batch_shape) - 1]
         kinds = self._kinds((self.total_count, *outer)).movedim(0, -1)

@@ -39,7 +39,7 @@ class MultivariateNormal(ByCovariance):
     scale_tril
         L, lower triangular.  One of the three is given.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -64,7 +64,7 @@ class MultivariateNormal(ByCovariance):
     support = constraints.real_vector
     _event_dims: ClassVar[Mapping[str, int]] = {
         "loc": 1,
-        "_tril": 2,
+        "_unbroadcasted_scale_tril": 2,
         **dict.fromkeys(MATRICES, 2),
     }
 
@@ -82,18 +82,17 @@ class MultivariateNormal(ByCovariance):
         (loc,) = broadcast_values("MultivariateNormal", loc=loc)
         size = loc.shape[-1] if loc.ndim else 0
         if loc.ndim < 1 or matrix.ndim < 2 or matrix.shape[-2:] != (size, size):
-            message = (
+            raise ShapeError(
                 f"MultivariateNormal: `loc` has shape {loc.shape} and `{name}` "
                 f"{matrix.shape}; they must be [..., K] and [..., K, K]."
             )
-            raise ShapeError(message)
         batch = broadcast_shapes(
             "MultivariateNormal", loc.shape[:-1], matrix.shape[:-2]
         )
         self.loc = broadcast_to(loc, (*batch, size))
         self.__dict__[name] = broadcast_to(matrix, (*batch, size, size))
         super().__init__(batch, (size,), validate_args)
-        self._tril = factor_of(name, self.__dict__[name])
+        self._unbroadcasted_scale_tril = factor_of(name, self.__dict__[name])
 
     @property
     def mean(self) -> Tensor:
@@ -108,26 +107,32 @@ class MultivariateNormal(ByCovariance):
     @property
     def variance(self) -> Tensor:
         """The variance of each component."""
-        result: Tensor = (self._tril**2).sum(-1)
+        result: Tensor = (self._unbroadcasted_scale_tril**2).sum(-1)
         return result
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         noise = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
-        moved: Tensor = (self._tril @ noise.unsqueeze(-1)).squeeze(-1)
+        moved: Tensor = (self._unbroadcasted_scale_tril @ noise.unsqueeze(-1)).squeeze(
+            -1
+        )
         return self.loc + moved
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         away = self._checked("log_prob", value) - self.loc
         shape = (*away.shape, away.shape[-1])
-        z = solve(broadcast_to(self._tril, shape), away.unsqueeze(-1)).squeeze(-1)
+        z = solve(
+            broadcast_to(self._unbroadcasted_scale_tril, shape), away.unsqueeze(-1)
+        ).squeeze(-1)
         half = 0.5 * away.shape[-1] * math.log(2 * math.pi)
         return -0.5 * (z * z).sum(-1) - self.half_log_det() - half
 
     def half_log_det(self) -> Tensor:
         """Return half the logarithm of the covariance's determinant."""
-        result: Tensor = self._tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        result: Tensor = (
+            self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        )
         return result
 
     def entropy(self) -> Tensor:

@@ -27,7 +27,7 @@ class Normal(ExponentialFamily):
     scale
         The standard deviation, above 0.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -76,7 +76,7 @@ class Normal(ExponentialFamily):
         return self.scale
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         noise = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + noise * self.scale
 
@@ -91,7 +91,7 @@ class Normal(ExponentialFamily):
         return 0.5 * (1 + (z / math.sqrt(2)).erf())
 
     def icdf(self, value: Tensor) -> Tensor:
-        """Return where `cdf` is `value`."""
+        """Return the quantile: the inverse of `cdf` at `value`."""
         result: Tensor = erfinv(2 * self._checked_share(value) - 1) * math.sqrt(2)
         return self.loc + self.scale * result
 
@@ -121,7 +121,7 @@ class LogNormal(Distribution):
     scale
         The standard deviation of the logarithm, above 0.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -168,7 +168,7 @@ class LogNormal(Distribution):
         return square.expm1() * (2 * self.loc + square).exp()
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         return self.base_dist.rsample(sample_shape).exp()
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -181,7 +181,7 @@ class LogNormal(Distribution):
         return self.base_dist.cdf(self._checked("cdf", value).log())
 
     def icdf(self, value: Tensor) -> Tensor:
-        """Return where `cdf` is `value`."""
+        """Return the quantile: the inverse of `cdf` at `value`."""
         return self.base_dist.icdf(self._checked_share(value)).exp()
 
     def entropy(self) -> Tensor:
@@ -197,7 +197,7 @@ class HalfNormal(Distribution):
     scale
         The standard deviation of y, above 0; a tensor or a number.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -219,7 +219,9 @@ class HalfNormal(Distribution):
         (self.scale,) = self._broadcast_values(scale=scale)
         super().__init__(self.scale.shape, validate_args=validate_args)
 
-    def _normal(self) -> Normal:
+    @property
+    def base_dist(self) -> Normal:
+        """The normal distribution whose absolute value it is."""
         return Normal(self.scale * 0, self.scale, validate_args=False)
 
     @property
@@ -238,23 +240,23 @@ class HalfNormal(Distribution):
         return self.scale**2 * (1 - 2 / math.pi)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
-        return self._normal().rsample(sample_shape).abs()
+        """Return samples that are differentiable in the parameters."""
+        return self.base_dist.rsample(sample_shape).abs()
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         value = self._checked("log_prob", value)
-        inside = self._normal().log_prob(value) + math.log(2)
+        inside = self.base_dist.log_prob(value) + math.log(2)
         return where(value >= 0, inside, inside * 0 - math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
-        return 2 * self._normal().cdf(self._checked("cdf", value)) - 1
+        return 2 * self.base_dist.cdf(self._checked("cdf", value)) - 1
 
     def icdf(self, value: Tensor) -> Tensor:
-        """Return where `cdf` is `value`."""
-        return self._normal().icdf((self._checked_share(value) + 1) / 2)
+        """Return the quantile: the inverse of `cdf` at `value`."""
+        return self.base_dist.icdf((self._checked_share(value) + 1) / 2)
 
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
-        return self._normal().entropy() - math.log(2)
+        return self.base_dist.entropy() - math.log(2)

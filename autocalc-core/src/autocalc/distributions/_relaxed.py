@@ -37,11 +37,12 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
     Parameters
     ----------
     probs
-        Their probabilities, or numbers in proportion to them; [..., K].  Or else
+        The probabilities of the kinds, or numbers in proportion to them, [..., K]. Or
+        else
     logits
         Logarithms of such numbers.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -62,7 +63,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
     has_rsample = True
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return vectors drawn, with the gradients of the probabilities."""
+        """Return samples with the gradients of the probabilities."""
         probs = self.probs
         result: Tensor = self.sample(sample_shape) + (probs - probs.detach())
         return result
@@ -127,13 +128,13 @@ class LogitRelaxedBernoulli(_Relaxed):
     Parameters
     ----------
     temperature
-        Above 0; a tensor or a number.
+        The temperature, above 0; a tensor or a number.
     probs
         The probabilities; or else
     logits
         log(p / (1 - p)).
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -164,7 +165,7 @@ class LogitRelaxedBernoulli(_Relaxed):
         super().__init__(batch, validate_args=validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         u = self._uniforms(sample_shape)
         result: Tensor = (u.log() - (-u).log1p() + self.logits) / self.temperature
         return result
@@ -186,13 +187,13 @@ class ExpRelaxedCategorical(_Relaxed):
     Parameters
     ----------
     temperature
-        Above 0; one number, or one for each of the batch.
+        The temperature, above 0; one number, or one for each of the batch.
     probs
         The probabilities, or numbers in proportion to them; [..., K].  Or else
     logits
         Logarithms of such numbers.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -226,7 +227,7 @@ class ExpRelaxedCategorical(_Relaxed):
         super().__init__(batch, self._kind.param_shape[-1:], validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         noise: Any = -(-self._uniforms(sample_shape).log()).log()
         score = (self.logits + noise) / self.temperature.unsqueeze(-1)
         result: Tensor = score.log_softmax(-1)
@@ -277,13 +278,13 @@ class RelaxedBernoulli(_OfRelaxed):
     Parameters
     ----------
     temperature
-        Above 0; a tensor or a number.
+        The temperature, above 0; a tensor or a number.
     probs
         The probabilities of 1; or else
     logits
         log(p / (1 - p)).
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -322,13 +323,13 @@ class RelaxedOneHotCategorical(_OfRelaxed):
     Parameters
     ----------
     temperature
-        Above 0; one number, or one for each of the batch.
+        The temperature, above 0; one number, or one for each of the batch.
     probs
         The probabilities, or numbers in proportion to them; [..., K].  Or else
     logits
         Logarithms of such numbers.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------

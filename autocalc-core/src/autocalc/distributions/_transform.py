@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from typing import Any, NoReturn
+from weakref import ref
 
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._tensor import Tensor
@@ -21,7 +22,7 @@ from autocalc.errors import DTypeError, ShapeError
 
 
 class _NoSign:
-    """What a transform has in place of a sign that it does not name."""
+    """The sign of the derivative; an error if the transform has none."""
 
     def __get__(self, transform: Any, owner: Any = None) -> Any:
         if transform is None:
@@ -45,11 +46,11 @@ class Transform:
     Attributes
     ----------
     domain, codomain
-        What it takes and what it gives.
+        The constraints of the arguments and of the results.
     bijective
-        Whether each output comes of one input alone.
+        True if each output has one input.
     sign
-        1 where it rises, -1 where it falls.
+        The sign of the derivative: 1 or -1.
 
     Raises
     ------
@@ -76,10 +77,12 @@ class Transform:
     bijective: Any = False
     sign: Any = _NoSign()
     _cache_size = 0
-    _cached: tuple[Any, Any] = (None, None)
+    _cached_x_y: tuple[Any, Any] = (None, None)
+    _way_back: Any = None  # a weak reference to it
 
     def __init__(self, cache_size: int = 0) -> None:
         self._cache_size = self._checked_size(cache_size)
+        super().__init__()  # that of a mix-in, such as a module
 
     def _checked_size(self, cache_size: Any) -> int:
         where = type(self).__name__
@@ -93,12 +96,13 @@ class Transform:
         if size == self._cache_size:
             return self
         new = copy.copy(self)
-        new._cache_size = size
+        new._cache_size, new._way_back = size, None
         return new
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        state.pop("_cached", None)
+        for own in ("_cached_x_y", "_way_back"):
+            state.pop(own, None)
         return state
 
     @property
@@ -107,22 +111,25 @@ class Transform:
         found: int = self.domain.event_dim
         if found == self.codomain.event_dim:
             return found
-        message = (
+        raise ShapeError(
             f"{type(self).__name__}.event_dim: a value has {found} dimensions before "
             f"and {self.codomain.event_dim} after; ask `domain` or `codomain`."
         )
-        raise ShapeError(message)
 
     @property
     def inv(self) -> Transform:
-        """The way back, whose `inv` is this one."""
-        return Inverse(self)
+        """The inverse transform, whose `inv` is this one."""
+        kept: Transform | None = self._way_back and self._way_back()
+        if kept is None:
+            kept = Inverse(self)
+            self._way_back = ref(kept)
+        return kept
 
     def __call__(self, x: Any) -> Tensor:
         """Return the transformed `x`."""
         check_value(type(self).__name__, x, self.domain)
-        if self._cache_size and x is self._cached[0]:
-            return self._cached[1]  # type: ignore[no-any-return]  # a tensor
+        if self._cache_size and x is self._cached_x_y[0]:
+            return self._cached_x_y[1]  # type: ignore[no-any-return]  # a tensor
         result: Tensor = self._call(x)
         self._keep(x, result)
         return result
@@ -130,15 +137,15 @@ class Transform:
     def _inv_call(self, y: Any) -> Tensor:
         """Return the x of which the result is `y`."""
         check_value(f"{type(self).__name__}.inv", y, self.codomain)
-        if self._cache_size and y is self._cached[1]:
-            return self._cached[0]  # type: ignore[no-any-return]  # a tensor
+        if self._cache_size and y is self._cached_x_y[1]:
+            return self._cached_x_y[0]  # type: ignore[no-any-return]  # a tensor
         result: Tensor = self._inverse(y)
         self._keep(result, y)
         return result
 
     def _keep(self, x: Any, y: Any) -> None:
         if self._cache_size:
-            self._cached = x, y
+            self._cached_x_y = x, y
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Tensor:
         """Return log abs(det dy / dx) at `x`, which becomes `y`."""
@@ -149,12 +156,12 @@ class Transform:
         return result
 
     def forward_shape(self, shape: Any) -> tuple[int, ...]:
-        """Return the shape of what an input of `shape` becomes."""
+        """Return the shape of the output for an input of `shape`."""
         where = f"{type(self).__name__}.forward_shape"
         return self._forward_shape(where, self._checked_shape(where, shape, "domain"))
 
     def inverse_shape(self, shape: Any) -> tuple[int, ...]:
-        """Return the shape of what becomes an output of `shape`."""
+        """Return the shape of the input for an output of `shape`."""
         where = f"{type(self).__name__}.inverse_shape"
         return self._inverse_shape(where, self._checked_shape(where, shape, "codomain"))
 
@@ -199,10 +206,14 @@ class Plain(Transform):
 
 
 class Inverse(Transform):
-    """The way back of a transform, whose cache it uses."""
+    """The inverse of a transform, whose cache it uses."""
 
     def __init__(self, transform: Transform) -> None:
         self._of = transform
+
+    @property
+    def _cache_size(self) -> int:  # type: ignore[override]  # of the other one
+        return self._of._cache_size
 
     @property
     def domain(self) -> Any:
@@ -245,11 +256,11 @@ class Inverse(Transform):
         return -self._of.log_abs_det_jacobian(y, x)
 
     def forward_shape(self, shape: Any) -> tuple[int, ...]:
-        """Return the shape of what an input of `shape` becomes."""
+        """Return the shape of the output for an input of `shape`."""
         return self._of.inverse_shape(shape)
 
     def inverse_shape(self, shape: Any) -> tuple[int, ...]:
-        """Return the shape of what becomes an output of `shape`."""
+        """Return the shape of the input for an output of `shape`."""
         return self._of.forward_shape(shape)
 
     def __eq__(self, other: object) -> bool:
@@ -265,11 +276,10 @@ class Inverse(Transform):
 def check_value(where: str, x: Any, needed: Any) -> None:
     """Raise unless `x` is a tensor with the dimensions of a value."""
     if check_tensor(where, x).ndim < needed.event_dim:
-        message = (
+        raise ShapeError(
             f"{where}: a value of {x.shape} is given; it needs {needed.event_dim} "
             f"dimensions or more."
         )
-        raise ShapeError(message)
 
 
 def checked_transform(where: str, name: str, given: Any) -> Transform:

@@ -56,11 +56,10 @@ class TransformedDistribution(Distribution):
     ) -> None:
         where = "TransformedDistribution"
         if not isinstance(base_distribution, Distribution):
-            message = (
+            raise DTypeError(
                 f"{where}: `base_distribution` is {short(base_distribution)}; it must "
                 f"be a distribution."
             )
-            raise DTypeError(message)
         self.transforms = checked_transforms(where, "transforms", transforms)
         whole = ComposeTransform(self.transforms)
         base, shape = _base_for(where, base_distribution, whole)
@@ -112,7 +111,7 @@ class TransformedDistribution(Distribution):
             return result
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         result: Tensor = self._forward(self.base_dist.rsample(sample_shape))
         return result
 
@@ -144,7 +143,7 @@ class TransformedDistribution(Distribution):
         return result
 
     def icdf(self, value: Tensor) -> Tensor:
-        """Return where `cdf` is `value`."""
+        """Return the quantile: the inverse of `cdf` at `value`."""
         share = self._sign() * (self._checked_share(value) - 0.5) + 0.5
         result: Tensor = self._forward(self.base_dist.icdf(share))
         return result
@@ -160,11 +159,10 @@ def _base_for(
     full, ndims = (*base.batch_shape, *base.event_shape), len(base.event_shape)
     needed = whole.domain.event_dim
     if len(full) < needed:
-        message = (
+        raise ShapeError(
             f"{where}: the base has shape {full}; the transforms need {needed} "
             f"dimensions or more."
         )
-        raise ShapeError(message)
     shape = whole.forward_shape(full)
     wide = whole.inverse_shape(shape)
     if wide != full:

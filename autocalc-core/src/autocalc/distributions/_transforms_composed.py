@@ -73,7 +73,7 @@ class ComposeTransform(Transform):
 
     @property
     def codomain(self) -> Any:
-        """The constraint of its results: of as many dimensions as any part needs."""
+        """The constraint of the results, with as many dimensions as any part needs."""
         if not self.parts:
             return constraints.real
         needed = self.parts[0].domain.event_dim
@@ -168,7 +168,7 @@ class IndependentTransform(Transform):
     base_transform
         The other transform.
     reinterpreted_batch_ndims
-        How many dimensions more; over them logarithms of slopes are summed.
+        The number of additional dimensions, over which logarithms of slopes are summed.
     cache_size
         1 to keep the last input and output, 0 to keep nothing.
 

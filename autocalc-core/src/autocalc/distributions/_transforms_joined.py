@@ -120,9 +120,9 @@ class CatTransform(_Joined):
     tseq
         A transform for each part.
     dim
-        The dimension.
+        The dimension along which the tensors are joined.
     lengths
-        How long the parts are; 1 each if it is left out.
+        The lengths of the parts; 1 each if left out.
     cache_size
         1 to keep the last input and output, 0 to keep nothing.
 
@@ -204,7 +204,7 @@ class StackTransform(_Joined):
     tseq
         A transform for each slice.
     dim
-        The dimension.
+        The dimension along which the tensors are joined.
     cache_size
         1 to keep the last input and output, 0 to keep nothing.
 

@@ -31,9 +31,9 @@ class ReshapeTransform(Transform):
     Parameters
     ----------
     in_shape
-        The shape of a value before.
+        The shape of an input value.
     out_shape
-        The shape of it after, of as many elements.
+        The shape of an output value, of as many elements.
     cache_size
         1 to keep the last input and output, 0 to keep nothing.
 
@@ -61,11 +61,10 @@ class ReshapeTransform(Transform):
             message = f"{where}: {in_shape} and {out_shape} must not be negative."
             raise ArgumentError(message)
         if math.prod(self.in_shape) != math.prod(self.out_shape):
-            message = (
+            raise ArgumentError(
                 f"{where}: `in_shape`={in_shape} and `out_shape`={out_shape} must have "
                 f"the same number of elements."
             )
-            raise ArgumentError(message)
 
     @property
     def domain(self) -> Any:
@@ -111,8 +110,7 @@ def _exchanged(
 ) -> tuple[int, ...]:
     cut = len(shape) - len(old)
     if shape[cut:] != old:
-        message = f"{where}: the shape {shape} must end with {old}."
-        raise ShapeError(message)
+        raise ShapeError(f"{where}: the shape {shape} must end with {old}.")
     return (*shape[:cut], *new)
 
 
@@ -150,7 +148,7 @@ class SoftmaxTransform(Plain):
 
 
 class StickBreakingTransform(Plain):
-    """Vectors of K numbers as K + 1 probabilities, each a share of what is left.
+    """Maps K numbers to K + 1 probabilities, each a share of the remainder.
 
     The k-th of them takes the share sigmoid(x_k - log(K + 1 - k)), so that 0 stands for
     equal probabilities.
@@ -197,8 +195,7 @@ class StickBreakingTransform(Plain):
 
     def _inverse_shape(self, where: str, shape: tuple[int, ...]) -> tuple[int, ...]:
         if shape[-1] < 1:
-            message = f"{where}: the shape {shape} must end with 1 or more."
-            raise ShapeError(message)
+            raise ShapeError(f"{where}: the shape {shape} must end with 1 or more.")
         return (*shape[:-1], shape[-1] - 1)
 
 
@@ -242,7 +239,7 @@ class LowerCholeskyTransform(Plain):
 
 
 class PositiveDefiniteTransform(Plain):
-    """L L^T of what `LowerCholeskyTransform` gives.
+    """L L^T, with L from `LowerCholeskyTransform`.
 
     Parameters
     ----------
@@ -323,11 +320,10 @@ class CorrCholeskyTransform(Plain):
         count = shape[-1]
         size = (1 + math.isqrt(1 + 8 * count)) // 2
         if size * (size - 1) // 2 != count:
-            message = (
+            raise ShapeError(
                 f"{where}: the shape {shape} must end with 0, 1, 3, 6 or another "
                 f"number D (D - 1) / 2."
             )
-            raise ShapeError(message)
         return (*shape[:-1], size, size)
 
     def _inverse_shape(self, where: str, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -168,7 +168,7 @@ class TanhTransform(Plain):
 
 
 class AbsTransform(Plain):
-    """y = abs(x); of two inputs the way back gives the positive one.
+    """y = abs(x); the inverse gives the positive one of two inputs.
 
     Parameters
     ----------
@@ -263,8 +263,7 @@ class PowerTransform(Transform):
 def _check_not_zero(where: str, name: str, value: Any) -> None:
     zero = value == 0
     if zero.any() if isinstance(zero, Tensor) else zero:
-        message = f"{where}: `{name}` is {short(value)}; it must not be 0."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: `{name}` is {short(value)}; it must not be 0.")
 
 
 class AffineTransform(Transform):
@@ -277,7 +276,7 @@ class AffineTransform(Transform):
     scale
         A tensor or a number, not 0.
     event_dim
-        How many of the last dimensions are one value.
+        The number of last dimensions that are one value.
     cache_size
         1 to keep the last input and output, 0 to keep nothing.
 
@@ -402,11 +401,10 @@ class CumulativeDistributionTransform(Transform):
     def __init__(self, distribution: Any, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         if not isinstance(distribution, Distribution):
-            message = (
+            raise DTypeError(
                 f"CumulativeDistributionTransform: `distribution` is "
                 f"{short(distribution)}; it must be a distribution."
             )
-            raise DTypeError(message)
         self.distribution = distribution
 
     @property

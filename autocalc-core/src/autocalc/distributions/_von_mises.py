@@ -32,7 +32,7 @@ class VonMises(Distribution):
     concentration
         c, above 0: how near angles are to it.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -76,7 +76,7 @@ class VonMises(Distribution):
         return 1 - i1e(self.concentration) / i0e(self.concentration)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return angles drawn, ``[*sample_shape, *batch_shape]``."""
+        """Return samples of shape ``[*sample_shape, *batch_shape]``."""
         with no_grad():
             shape = self._extended_shape(sample_shape)
             c = self.concentration.double().expand(shape)

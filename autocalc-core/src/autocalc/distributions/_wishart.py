@@ -69,7 +69,7 @@ class Wishart(ByCovariance, ExponentialFamily):
     scale_tril
         L, lower triangular.  One of the three is given.
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -87,13 +87,10 @@ class Wishart(ByCovariance, ExponentialFamily):
     """
 
     has_rsample = True
-    arg_constraints: ClassVar[Constraints] = {
-        "df": constraints.dependent,
-        **MATRICES,
-    }
+    arg_constraints: ClassVar[Constraints] = {"df": constraints.dependent, **MATRICES}
     support = constraints.positive_definite
     _event_dims: ClassVar[Mapping[str, int]] = {
-        "_tril": 2,
+        "_unbroadcasted_scale_tril": 2,
         **dict.fromkeys(MATRICES, 2),
     }
     _mean_carrier_measure = 0
@@ -117,13 +114,12 @@ class Wishart(ByCovariance, ExponentialFamily):
         batch = broadcast_shapes(where, given.shape, matrix.shape[:-2])
         self.df = broadcast_to(wide.to(matrix.dtype), batch)
         if not (self.df > size - 1).all():
-            message = (
+            raise ArgumentError(
                 f"{where}: `df` must hold numbers above {size - 1}, one less than K."
             )
-            raise ArgumentError(message)
         self.__dict__[name] = broadcast_to(matrix, (*batch, size, size))
         super().__init__(batch, (size, size), validate_args)
-        self._tril = factor_of(name, self.__dict__[name])
+        self._unbroadcasted_scale_tril = factor_of(name, self.__dict__[name])
 
     @property
     def _size(self) -> int:
@@ -153,7 +149,7 @@ class Wishart(ByCovariance, ExponentialFamily):
         return result
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn that are differentiable in the parameters."""
+        """Return samples that are differentiable in the parameters."""
         drawn = self._drawn(sample_shape)
         for _ in range(_TRIES):
             right = self.support.check(drawn)
@@ -171,19 +167,21 @@ class Wishart(ByCovariance, ExponentialFamily):
         log = 0.5 * (log_standard_gamma(halves) + math.log(2))
         roots = log.exp().clamp(min=finfo(dtype).eps)
         below: Any = randn(shape, dtype=dtype)
-        root = self._tril @ (below.tril(-1) + diag_embed(roots))
+        root = self._unbroadcasted_scale_tril @ (below.tril(-1) + diag_embed(roots))
         return root @ root.mT
 
     def half_log_det(self) -> Any:
         """Return half the logarithm of the determinant of V."""
-        return self._tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         x, df, size = self._checked("log_prob", value), self.df, self._size
         scale = df * (0.5 * size * math.log(2) + self.half_log_det())
         log_det = 0.5 * (df - size - 1) * slogdet(x).logabsdet
-        batch = broadcast_shapes("Wishart.log_prob", x.shape, self._tril.shape)
+        batch = broadcast_shapes(
+            "Wishart.log_prob", x.shape, self._unbroadcasted_scale_tril.shape
+        )
         solved: Any = solve(
             broadcast_to(self.covariance_matrix, batch), broadcast_to(x, batch)
         )

@@ -21,11 +21,7 @@ from autocalc.distributions._counted import (
     logarithms,
     logarithms_of_rest,
 )
-from autocalc.distributions._distribution import (
-    Constraints,
-    Distribution,
-    one_of_two,
-)
+from autocalc.distributions._distribution import Constraints, Distribution, one_of_two
 from autocalc.distributions._exponential_family import ExponentialFamily
 
 
@@ -40,10 +36,7 @@ class _YesOrNo(Distribution):
     logits: Tensor
 
     def __init__(
-        self,
-        probs: Any = None,
-        logits: Any = None,
-        validate_args: bool | None = None,
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         where = type(self).__name__
         name, value = one_of_two(where, probs=probs, logits=logits)
@@ -61,8 +54,7 @@ class _YesOrNo(Distribution):
             return logarithms(p) - logarithms_of_rest(p)
         if name == "probs" and "logits" in self.__dict__:
             return self.__dict__["logits"].sigmoid()
-        message = f"{type(self).__name__} has no attribute {name!r}"
-        raise AttributeError(message)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     @property
     def _rest(self) -> Any:
@@ -109,7 +101,7 @@ class Bernoulli(_YesOrNo, ExponentialFamily):
     logits
         log(p / (1 - p)).
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------
@@ -181,7 +173,7 @@ class Geometric(_YesOrNo):
     logits
         log(p / (1 - p)).
     validate_args
-        Whether parameters and values are checked.
+        True to check parameters and values.
 
     Raises
     ------

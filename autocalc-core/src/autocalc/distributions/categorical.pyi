@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: MIT
 # Written by tools/alias_stubs.py; do not edit.
 from autocalc.distributions import Categorical as Categorical
+from autocalc.distributions import Distribution as Distribution

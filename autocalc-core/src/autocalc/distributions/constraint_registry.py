@@ -30,7 +30,7 @@ Factory: TypeAlias = Callable[[Any], transforms.Transform]
 
 
 class ConstraintRegistry:
-    """A table of constraints and what makes their transforms.
+    """A registry of constraints and the factories of their transforms.
 
     Examples
     --------
@@ -80,11 +80,10 @@ class ConstraintRegistry:
         where = "ConstraintRegistry.register"
         kind = constraint if isinstance(constraint, type) else type(constraint)
         if not issubclass(kind, constraints.Constraint):
-            message = (
+            raise DTypeError(
                 f"{where}: `constraint` is {_checks.short(constraint)}; it must be a "
                 f"constraint or a class of them."
             )
-            raise DTypeError(message)
         if factory is None:
             return lambda factory: self.register(kind, factory)
         _checks.require(
@@ -115,11 +114,10 @@ class ConstraintRegistry:
         check_constraint("ConstraintRegistry", "constraint", constraint)
         factory = self._registry.get(type(constraint))
         if factory is None:
-            message = (
+            raise NotImplementedError(
                 f"ConstraintRegistry: there is no transform for {constraint}; name one "
                 f"with `register`."
             )
-            raise NotImplementedError(message)
         return factory(constraint)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Constraints of the parameters and values of distributions.
 
-Each has ``check(value)``, which tells of every element (of every vector or matrix,
-where `event_dim` says so) whether it fits.
+Each has ``check(value)``, which returns whether each element fits, or each vector or
+matrix, depending on `event_dim`.
 
 Examples
 --------

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from autocalc._tensor.checks import short
 from autocalc.distributions._distribution import Distribution
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc.errors import DTypeError, NoFormulaError
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -16,19 +16,20 @@ _REGISTERED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
 
 
 def register_kl(
-    type_p: type, type_q: type
+    type_p: Any, type_q: Any
 ) -> Callable[[Callable[[Any, Any], Any]], Callable[[Any, Any], Any]]:
     """Let the decorated function be `kl_divergence` of two classes.
 
     Parameters
     ----------
     type_p, type_q
-        The classes; a pair of their subclasses counts, if it has no function itself.
+        The classes, of distributions or a program's own; a pair of their subclasses
+        counts, if it has no function itself.
 
     Raises
     ------
     DTypeError
-        If one is no class of distributions.
+        If one is no class.
 
     Examples
     --------
@@ -42,11 +43,8 @@ def register_kl(
     tensor(7.)
     """
     for name, cls in (("type_p", type_p), ("type_q", type_q)):
-        if not _is_distribution(cls):
-            message = (
-                f"register_kl: `{name}` is {short(cls)}; it must be a class of "
-                f"distributions."
-            )
+        if not isinstance(cls, type):
+            message = f"register_kl: `{name}` is {short(cls)}; it must be a class."
             raise DTypeError(message)
 
     def declare(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -56,13 +54,13 @@ def register_kl(
     return declare
 
 
-def kl_divergence(p: Distribution, q: Distribution) -> Any:
+def kl_divergence(p: Any, q: Any) -> Any:
     """Return the sum or integral of p log(p / q), for each of the batch.
 
     Parameters
     ----------
     p, q
-        Distributions.
+        The two distributions to compare.
 
     Raises
     ------
@@ -78,34 +76,29 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
     >>> ac.distributions.kl_divergence(normal(0.0, 1.0), normal(1.0, 1.0))
     tensor(0.5000)
     """
+    function = _function_for(type(p), type(q))
     for name, given in (("p", p), ("q", q)):
-        if not _is_distribution(type(given)):
-            message = (
+        if function is None and not isinstance(given, Distribution):
+            raise DTypeError(
                 f"kl_divergence: `{name}` is {short(given)}; it must be a distribution."
             )
-            raise DTypeError(message)
-    return _function_for(type(p), type(q))(p, q)
+    return (function or no_formula(type(p), type(q)))(p, q)
 
 
-def _is_distribution(cls: Any) -> bool:
-    return isinstance(cls, type) and issubclass(cls, Distribution)
-
-
-def _function_for(type_p: type, type_q: type) -> Callable[[Any, Any], Any]:
+def _function_for(type_p: type, type_q: type) -> Callable[[Any, Any], Any] | None:
     """Return the function of the nearest classes, those of `p` first."""
     for base_p in type_p.__mro__:
         for base_q in type_q.__mro__:
             found = _REGISTERED.get((base_p, base_q))
             if found is not None:
                 return found
-    return no_formula(type_p, type_q)
+    return None
 
 
 def no_formula(type_p: type, type_q: type) -> NoReturn:
     """Raise an error: there is no formula for two classes."""
-    message = (
+    raise NoFormulaError(
         f"kl_divergence: there is no formula for {type_p.__name__} and "
         f"{type_q.__name__}; give one with register_kl, or take the mean of "
         f"p.log_prob(x) - q.log_prob(x) over draws x of p."
     )
-    raise ArgumentError(message)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Functions that can be inverted, with which distributions are made of others.
 
-Each is called as a function.  ``inv`` is the way back, ``log_abs_det_jacobian(x, y)``
-the logarithm of how much it widens.
+Each is called as a function.  ``inv`` is the inverse, ``log_abs_det_jacobian(x, y)``
+the logarithm of the absolute determinant of the derivative.
 """
 
 from __future__ import annotations
 
-from autocalc.distributions._transform import Transform
+from autocalc.distributions._transform import Inverse, Transform
 from autocalc.distributions._transforms_composed import (
     ComposeTransform,
     IndependentTransform,
@@ -31,6 +31,7 @@ from autocalc.distributions._transforms_of_numbers import (
     SigmoidTransform,
     SoftplusTransform,
     TanhTransform,
+    sigmoid_inside,
 )
 
 __all__ = [
@@ -55,3 +56,6 @@ __all__ = [
     "Transform",
     "identity_transform",
 ]
+
+# Names of PyTorch that libraries import.
+_InverseTransform, _clipped_sigmoid = Inverse, sigmoid_inside

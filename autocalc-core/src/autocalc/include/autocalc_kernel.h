@@ -26,7 +26,8 @@ extern "C" {
 #define AC_MAX_OPERANDS 16 /* operands named by a signature; a list counts once */
 #define AC_MAX_ATTRIBUTES 12
 
-/* Element types.  Booleans are one byte, 0 or 1. */
+/* Element types.  Booleans are one byte, 0 or 1.  The last two have 16 bits; kernels
+ * compute on them in float32 and round once, to the nearest, ties to even. */
 typedef enum ac_dtype {
     AC_FLOAT32 = 0,
     AC_FLOAT64 = 1,
@@ -35,7 +36,9 @@ typedef enum ac_dtype {
     AC_INT32 = 4,
     AC_INT64 = 5,
     AC_UINT8 = 6,
-    AC_BOOL = 7
+    AC_BOOL = 7,
+    AC_BFLOAT16 = 8,
+    AC_FLOAT16 = 9
 } ac_dtype;
 
 /* One array.  Strides are in bytes and never negative; 0 repeats one element
@@ -182,7 +185,8 @@ typedef const char* (*ac_describe_fn)(const ac_call* call);
 /* One line of a kernel table.  `signature` is the kernel's canonical signature; the
  * loader refuses an entry whose signature is not the one that the kernel table of
  * AutoCalc has.  `dtypes` lists the dtypes accepted for the first input that is
- * present, as a bit mask 1 << ac_dtype; 0 accepts all (then `supports` decides).
+ * present, as a bit mask 1 << ac_dtype; 0 accepts all but AC_BFLOAT16 and AC_FLOAT16
+ * (then `supports` decides).
  * `ns_per_element` is a rough cost of one element of the largest operand, in
  * nanoseconds: the Python entry releases the interpreter lock when cost times elements
  * exceeds 100 microseconds.  Matrix products leave it 0 and set `work`, which answers

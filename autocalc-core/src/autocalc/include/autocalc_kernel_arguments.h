@@ -53,6 +53,7 @@ typedef struct ac_py_callee {
 
 static PyTypeObject* ac_py_ndarray = NULL;
 static signed char ac_py_dtypes[AC_PY_NUMPY_TYPES];
+static int ac_py_bfloat16 = -1; /* its type number, which NumPy gave to ml_dtypes */
 
 static inline PyObject* ac_py_word(const char* begin, const char* end) {
     return PyUnicode_FromStringAndSize(begin, (Py_ssize_t)(end - begin));
@@ -179,6 +180,26 @@ static inline void ac_py_map_dtypes(void) {
     ac_py_dtypes[NPY_LONGLONG] = AC_INT64;
     ac_py_dtypes[NPY_FLOAT] = AC_FLOAT32;
     ac_py_dtypes[NPY_DOUBLE] = AC_FLOAT64;
+    ac_py_dtypes[NPY_HALF] = AC_FLOAT16;
+}
+
+/* The ac_dtype of a type number of NumPy, or -1. */
+static inline int ac_py_dtype_of(int type) {
+    if ((unsigned)type < AC_PY_NUMPY_TYPES) return ac_py_dtypes[type];
+    return type == ac_py_bfloat16 ? AC_BFLOAT16 : -1;
+}
+
+/* Finds the number of bfloat16; -1 with an exception. */
+static inline int ac_py_find_bfloat16(PyObject* numpy) {
+    PyObject* module = PyImport_ImportModule("ml_dtypes");
+    PyObject* type = module == NULL ? NULL : PyObject_GetAttrString(module, "bfloat16");
+    PyObject* dtype =
+        type == NULL ? NULL : PyObject_CallMethod(numpy, "dtype", "O", type);
+    if (dtype != NULL) ac_py_bfloat16 = ((const PyArray_Descr*)dtype)->type_num;
+    Py_XDECREF(module);
+    Py_XDECREF(type);
+    Py_XDECREF(dtype);
+    return dtype == NULL ? -1 : 0;
 }
 
 /* 0, or -1 with an exception. */
@@ -188,6 +209,10 @@ static inline int ac_py_prepare(void) {
     numpy = PyImport_ImportModule("numpy");
     if (numpy == NULL) return -1;
     ac_py_map_dtypes();
+    if (ac_py_find_bfloat16(numpy) < 0) {
+        Py_DECREF(numpy);
+        return -1;
+    }
     ac_py_ndarray = (PyTypeObject*)PyObject_GetAttrString(numpy, "ndarray");
     Py_DECREF(numpy);
     return ac_py_ndarray == NULL ? -1 : 0;
@@ -249,18 +274,16 @@ static inline int64_t ac_py_array(const ac_py_callee* k, int i, PyObject* object
     const int need =
         is_output ? NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE : NPY_ARRAY_ALIGNED;
     int64_t count = 1, sign = 0;
-    int type, d;
+    int d;
     if (Py_TYPE(object) != ac_py_ndarray || (a->flags & need) != need ||
         a->nd > AC_MAX_DIMS) {
         return ac_py_bad_operand(k, i, object, is_output);
     }
-    type = a->descr->type_num;
-    if ((unsigned)type >= AC_PY_NUMPY_TYPES || ac_py_dtypes[type] < 0 ||
-        (a->descr->byteorder != '=' && a->descr->byteorder != '|')) {
+    out->dtype = ac_py_dtype_of(a->descr->type_num);
+    if (out->dtype < 0 || (a->descr->byteorder != '=' && a->descr->byteorder != '|')) {
         return ac_py_bad_operand(k, i, object, is_output);
     }
     out->data = a->data;
-    out->dtype = ac_py_dtypes[type];
     out->ndim = a->nd;
     out->present = 1;
     out->reserved = 0;
@@ -472,13 +495,20 @@ static inline int ac_py_absent(const ac_py_callee* k, int i, ac_array* out) {
     return 0;
 }
 
+/* Whether a table entry lists a dtype; none listed are all but those of 16 bits. */
+static inline int ac_py_takes(const ac_kernel_entry* entry, int dtype) {
+    const uint32_t halves = 1u << AC_BFLOAT16 | 1u << AC_FLOAT16;
+    const uint32_t dtypes = entry->dtypes == 0 ? ~halves : entry->dtypes;
+    return dtype >= 0 && (dtypes >> dtype & 1u) != 0;
+}
+
 /* The dtypes of the table entry are those of the first input that is present. */
 static inline int ac_py_check_dtype(const ac_py_callee* k, const ac_operand* operands) {
     const ac_py_signature* s = &k->signature;
     int i;
     for (i = s->n_outputs; i < s->n_operands; ++i) {
         if (operands[i].count == 0 || !operands[i].arrays->present) continue;
-        if (k->entry->dtypes >> operands[i].arrays->dtype & 1u) return 0;
+        if (ac_py_takes(k->entry, operands[i].arrays->dtype)) return 0;
         PyErr_Format(PyExc_TypeError, "%s: this kernel does not take the dtype of `%U`",
                      k->entry->name, s->operand_name[i]);
         return -1;

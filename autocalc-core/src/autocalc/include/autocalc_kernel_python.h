@@ -8,7 +8,7 @@
  *
  *     kernel(*outputs, *inputs, *attributes) -> None
  *
- * with the attributes `name`, `signature`, `native` (the entry as a capsule),
+ * with the attributes `name`, `signature`, `native` (the entry as a capsule), `halves`,
  * `supports` and `describe` (methods for those of `KernelImpl`), and `beyond`, which
  * the dispatcher sets.  It reads NumPy's array structs directly: a call of three arrays
  * costs some 30 ns more than an empty Python function.
@@ -207,8 +207,7 @@ static PyObject* ac_py_call_lists(PyObject* self, PyObject* const* args) {
         ac_py_lists_make(k, args, &lists) < 0)
         return NULL;
     filled = ac_py_lists_fill(k, args, &lists) == 0;
-    if (filled &&
-        (k->entry->dtypes == 0 || ac_py_check_dtype(k, lists.operands) == 0)) {
+    if (filled && ac_py_check_dtype(k, lists.operands) == 0) {
         int is_long;
         ac_py_make_call(k, lists.operands, &attributes, &call);
         is_long = ac_py_is_long(k, &call, lists.elements);
@@ -261,7 +260,7 @@ static PyObject* ac_py_call_kernel(PyObject* self, PyObject* const* args, size_t
             }
         }
     }
-    if (k->entry->dtypes != 0 && ac_py_check_dtype(k, operands) < 0) return NULL;
+    if (ac_py_check_dtype(k, operands) < 0) return NULL;
     if (ac_py_read_attributes(k, args + s->n_operands, &attributes) < 0) return NULL;
     ac_py_make_call(k, operands, &attributes, &call);
     return ac_py_run(kernel, &call, ac_py_is_long(k, &call, elements));
@@ -270,8 +269,7 @@ static PyObject* ac_py_call_kernel(PyObject* self, PyObject* const* args, size_t
 /* ---- supports(key), describe(key) */
 
 static int ac_py_key_dtype(PyObject* dtype) {
-    const int type = ((PyArray_Descr*)dtype)->type_num;
-    return (unsigned)type < AC_PY_NUMPY_TYPES ? ac_py_dtypes[type] : -1;
+    return ac_py_dtype_of(((PyArray_Descr*)dtype)->type_num);
 }
 
 static void ac_py_key_sizes(PyObject* shapes, Py_ssize_t i, int64_t* out,
@@ -327,10 +325,18 @@ static PyObject* ac_py_answer(const ac_py_callee* k, ac_supports_fn answer,
         operands[i].count = 1;
         if (first < 0 && i >= s->n_outputs && arrays[i].present) first = i;
     }
-    if (k->entry->dtypes != 0 && first >= 0 &&
-        (arrays[first].dtype < 0 || !(k->entry->dtypes >> arrays[first].dtype & 1u))) {
+    if (first >= 0 && !ac_py_takes(k->entry, arrays[first].dtype)) {
         return PyUnicode_FromFormat("does not take this dtype of `%U`",
                                     s->operand_name[first]);
+    }
+    for (i = 0; i < s->n_operands;
+         ++i) { /* an output of 16 bits may have no such input */
+        const int dtype = arrays[i].present ? arrays[i].dtype : -1;
+        const int half = dtype == AC_BFLOAT16 || dtype == AC_FLOAT16;
+        if (half && !ac_py_takes(k->entry, dtype)) {
+            return PyUnicode_FromFormat("does not take this dtype of `%U`",
+                                        s->operand_name[i]);
+        }
     }
     if (answer == NULL) Py_RETURN_NONE;
     for (i = 0; i < s->n_attributes; ++i) {
@@ -414,6 +420,13 @@ static PyObject* ac_py_repr(PyObject* self) {
     return PyUnicode_FromFormat("<kernel %s: %s>", entry->name, entry->signature);
 }
 
+static PyObject* ac_py_get_halves(PyObject* self, void* unused) {
+    const ac_kernel_entry* entry = ac_py_callee_of(self)->entry;
+    (void)unused;
+    return PyBool_FromLong(ac_py_takes(entry, AC_BFLOAT16) ||
+                           ac_py_takes(entry, AC_FLOAT16));
+}
+
 AC_PY_COLD static PyObject* ac_py_get_beyond(PyObject* self, void* unused) {
     PyObject* beyond = ((const ac_py_kernel*)self)->beyond;
     (void)unused;
@@ -452,6 +465,7 @@ static PyGetSetDef ac_py_getters[] = {
     {"name", ac_py_get_name, NULL, "the kernel's name", NULL},
     {"signature", ac_py_get_signature, NULL, "the kernel's signature", NULL},
     {"native", ac_py_get_native, NULL, "the table entry as a capsule", NULL},
+    {"halves", ac_py_get_halves, NULL, "whether it takes bfloat16 or float16", NULL},
     {"beyond", ac_py_get_beyond, ac_py_set_beyond,
      "runs calls of more than 8 dimensions, given the kernel first; or None", NULL},
     {NULL, NULL, NULL, NULL, NULL},

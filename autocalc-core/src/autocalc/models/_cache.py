@@ -17,12 +17,12 @@ class KeyValueCache:
     batch, heads, length, features
         Sizes: both tables are ``[batch, length, heads, features]``.
     dtype
-        Of the tables.
+        The dtype of the tables.
 
     Attributes
     ----------
     count
-        How many positions are filled.
+        The number of filled positions.
 
     Examples
     --------
@@ -69,19 +69,17 @@ class KeyValueCache:
             If they have a history: gradients do not flow through a cache.
         """
         if keys.requires_grad or values.requires_grad:
-            message = (
+            raise GradError(
                 "KeyValueCache: keys and values have a history, and a cache keeps "
                 "none; read text under ac.no_grad()."
             )
-            raise GradError(message)
         counted, start = start is None, self.count if start is None else start
         stop = start + keys.shape[1]
         if stop > self.length:
-            message = (
+            raise ShapeError(
                 f"KeyValueCache: {keys.shape[1]} positions do not fit after "
                 f"{start} of {self.length}; make the cache longer."
             )
-            raise ShapeError(message)
         self._keys[:, start:stop].copy_(keys)
         self._values[:, start:stop].copy_(values)
         if counted:

@@ -175,13 +175,14 @@ class Decoder(nn.Module):
     vocabulary
         V, the number of tokens.
     context
-        The longest text it sees.
+        The length of the longest text.
     d_model, heads, layers
-        Features d, heads H (d is a multiple of H), blocks.
+        The number of features d, of heads H (which divides d), and of blocks.
     d_ff
-        Features within the feed-forward part; 4 d by default.
+        The number of features in the feed-forward part; 4 d by default.
     kv_heads
-        Heads of keys and values; a divisor of `heads`, by default as many.
+        The number of heads of keys and values; a divisor of `heads`, by default as
+        many.
     positions
         ``"learned"`` adds a vector for each place; ``"rotary"`` turns queries and keys.
     norm
@@ -189,11 +190,11 @@ class Decoder(nn.Module):
     activation
         ``"gelu"`` or ``"swiglu"``.
     dropout
-        Probability with which a weight of attention is dropped in training.
+        The probability that a weight of attention is dropped in training.
     bias
-        Whether the layers have biases.
+        True to give the layers biases.
     tied
-        Whether the last layer is the table of the first (Press, Wolf 2017).
+        True to use the first table as the last layer (Press, Wolf 2017).
 
     Raises
     ------
@@ -318,27 +319,24 @@ class Decoder(nn.Module):
 
     def _check_tokens(self, tokens: Tensor, past: int) -> None:
         if tokens.ndim != 2 or tokens.shape[1] == 0:
-            message = (
+            raise ShapeError(
                 f"Decoder: `tokens` has shape {tokens.shape}; it must be [B, S] with S "
                 f"at least 1."
             )
-            raise ShapeError(message)
         if past + tokens.shape[1] > self.context:
             after = f" after {past} in the caches" if past else ""
-            message = (
+            raise ShapeError(
                 f"Decoder: {tokens.shape[1]} tokens in a row{after}; this model sees "
                 f"{self.context} (`context`)."
             )
-            raise ShapeError(message)
 
 
 def _check_sizes(d_model: int, heads: int, kv_heads: int) -> None:
     if min(d_model, heads, kv_heads) < 1 or d_model % heads or heads % kv_heads:
-        message = (
+        raise ArgumentError(
             f"Decoder: d_model={d_model}, heads={heads}, kv_heads={kv_heads}; d_model "
             f"must be a multiple of heads, and heads of kv_heads, all at least 1."
         )
-        raise ArgumentError(message)
 
 
 def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:

@@ -63,7 +63,7 @@ def stream(
     """Yield `count` times the next token [B] of each text, as soon as it is drawn.
 
     A step computes one position; those before it are in the model's caches.  When these
-    are full, the model reads the later half of its context again and goes on.
+    are full, the model reads the later half of its context again.
 
     Parameters
     ----------
@@ -72,18 +72,20 @@ def stream(
         ``model.make_caches(B)`` begins a text, ``model.context`` is how long it may be
         (None: without end).
     prompt
-        Where to begin, integers [B, S]; of those too long, the end.
+        The tokens to begin with, integers of shape [B, S]; only the end of a longer
+        prompt is used.
     count
-        How many tokens.
+        The number of tokens.
     temperature
-        Divides the logits; 0 always takes the most likely token.
+        The divisor of the logits; 0 always takes the most likely token.
     top_k
-        Draw from the `top_k` most likely tokens only.
+        The number of most likely tokens to draw from.
     top_p
-        Draw from the fewest tokens whose probabilities sum to `top_p` (Holtzman et
-        al.: The curious case of neural text degeneration, 2020).
+        The sum of probabilities: a token is drawn from the fewest most likely ones that
+        reach it (Holtzman et al.: The curious case of neural text degeneration, 2020).
     seed
-        Equal seeds give equal texts; by default the process's generator goes on.
+        The seed: equal seeds give equal texts. By default the process's generator
+        continues.
 
     Raises
     ------
@@ -214,11 +216,10 @@ def _check(
     top_p: float | None,
 ) -> None:
     if prompt.ndim != 2 or prompt.shape[1] == 0:
-        message = (
+        raise ShapeError(
             f"generate: `prompt` has shape {prompt.shape}; it must be [B, S] with at "
             f"least one token."
         )
-        raise ShapeError(message)
     for name, value, holds, needed in (
         ("count", count, count >= 0, "0 or more"),
         ("temperature", temperature, temperature >= 0, "0 or more"),

@@ -14,17 +14,16 @@ from autocalc.nn.utils import conv_norm_relu
 def _check_size(name: str, size: Sequence[int], multiple: int) -> tuple[int, int]:
     """Return height and width, if `multiple` divides both."""
     if len(size) != 2 or any(n < multiple or n % multiple for n in size):
-        message = (
+        raise ArgumentError(
             f"{name}: `size` is {tuple(size)}; it must be height and width, both "
             f"multiples of {multiple}."
         )
-        raise ArgumentError(message)
     height, width = size
     return height, width
 
 
 class LeNet(nn.Module):
-    """Two convolutions, each halved by pooling, and three layers above.
+    """Two convolutions with pooling, and three linear layers.
 
     LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document
     recognition (1998), with ReLU and padding so that sizes halve exactly::
@@ -36,11 +35,11 @@ class LeNet(nn.Module):
     Parameters
     ----------
     classes
-        How many there are.
+        The number of workers.
     size
         Height and width, multiples of 4.
     channels
-        Of an image.
+        The number of channels of an image.
 
     Examples
     --------
@@ -86,9 +85,9 @@ class ResidualBlock(nn.Module):
     Parameters
     ----------
     ins, outs
-        Channels before and after.
+        The numbers of channels before and after.
     stride
-        Of the first convolution: 2 halves height and width.
+        The stride of the first convolution; 2 halves height and width.
     """
 
     def __init__(self, ins: int, outs: int, stride: int = 1) -> None:
@@ -121,11 +120,11 @@ class ResNet(nn.Module):
     Parameters
     ----------
     classes
-        How many there are.
+        The number of workers.
     channels
-        Of an image.
+        The number of channels of an image.
     widths
-        Channels of the blocks.
+        The numbers of channels of the blocks.
 
     Examples
     --------
@@ -143,10 +142,9 @@ class ResNet(nn.Module):
     ) -> None:
         super().__init__()
         if not widths:
-            message = (
+            raise ArgumentError(
                 "ResNet: `widths` is empty; name the channels of a block at least."
             )
-            raise ArgumentError(message)
         before = (widths[0], *widths)
         self.stem = nn.Sequential(
             nn.Conv2d(channels, widths[0], 3, padding=1, bias=False),
@@ -169,7 +167,7 @@ class ResNet(nn.Module):
 
 
 class RowLSTM(nn.Module):
-    """Reads an image row by row and tells what it was from the last state.
+    """Classifies an image from the last state of an LSTM over its rows.
 
     ::
 
@@ -182,11 +180,11 @@ class RowLSTM(nn.Module):
     Parameters
     ----------
     classes
-        How many there are.
+        The number of workers.
     size
         Height (steps) and width (features of a step).
     hidden
-        Features of the state.
+        The number of features of the state.
 
     Examples
     --------
@@ -206,10 +204,9 @@ class RowLSTM(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return logits [B, classes] of images [B, 1, H, W]."""
         if x.ndim != 4 or x.shape[1] != 1:
-            message = (
+            raise ShapeError(
                 f"RowLSTM: the images have shape {x.shape}; they must be [B, 1, H, W]."
             )
-            raise ShapeError(message)
         states, _ = self.lstm(x[:, 0])  # [B, H, hidden]
         logits: Tensor = self.head(states[:, -1])
         return logits

@@ -65,11 +65,10 @@ def shared(model: nn.Module) -> nn.Module:
 def check_batch(size: int) -> None:
     """Raise unless all ranks get as many stretches of a batch."""
     if size % count():
-        message = (
+        raise ArgumentError(
             f"TextTraining: `batch_size` is {size} and there are {count()} ranks; it "
             f"is that of all ranks together, a multiple of their number."
         )
-        raise ArgumentError(message)
 
 
 def part(rows: Tensor) -> Tensor:

@@ -31,6 +31,7 @@ from autocalc.models._decoder import (
     SwiGLUFeedForward,
 )
 from autocalc.models._rotary import Rotary
+from autocalc.nn._module.hooks import ON_CALLS
 
 #: What `PositionReader` knows the kernels of.
 _PLAIN = frozenset(
@@ -69,7 +70,7 @@ _calls = {
 
 def position_reader(model: Any, caches: Any) -> Callable[[Tensor], Tensor] | None:
     """Return a `PositionReader`, or None for a model that may do other things too."""
-    if type(model) is not Decoder or not caches:
+    if type(model) is not Decoder or not caches or ON_CALLS:
         return None
     for module in model.modules():
         changed = module._hooks is not None or "forward" in module.__dict__
@@ -155,10 +156,7 @@ class PositionReader:
             for block, cache in zip(blocks, self.caches, strict=True)
         ]
         logits = room(model.head.weight.shape[0])
-        self._last = [
-            self.norm(model.norm),
-            linear(model.head, self._h, logits),
-        ]
+        self._last = [self.norm(model.norm), linear(model.head, self._h, logits)]
         self._logits = logits[:, 0]
         self._turn = None if model.rotary is None else _turned(model.rotary)
 
@@ -194,10 +192,7 @@ class _Place:
         heads, kv_heads = attention.heads, attention.kv_heads
         every = room(heads + 2 * kv_heads, attention.features)
         flat = every.reshape(*x.shape[:2], math.prod(every.shape[2:]))
-        self.before = [
-            reader.norm(block.norm_1),
-            linear(attention.qkv, x, flat),
-        ]
+        self.before = [reader.norm(block.norm_1), linear(attention.qkv, x, flat)]
         self.q, self.new = every[:, :, :heads], every[:, :, heads:]
         self.rows = cache._both._array
         self.keys, self.values = self.rows[:, :, :kv_heads], self.rows[:, :, kv_heads:]

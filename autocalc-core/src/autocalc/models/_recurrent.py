@@ -27,7 +27,7 @@ class StateCache:
     Attributes
     ----------
     count
-        How many positions were read.
+        The number of positions read.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class StateCache:
         self.count = 0
 
     def detach(self) -> None:
-        """Forget where the states came from: gradients go back to here, no further.
+        """Detach the states, so that gradients stop here.
 
         Between two stretches of one text that is truncated backpropagation through
         time (Williams, Peng 1990).
@@ -68,12 +68,12 @@ class TextLSTM(nn.Module):
     d_model
         Features d of tokens, and of the states.
     layers
-        L.
+        The number of layers, L.
     dropout
-        Probability with which elements between layers, and before the last product,
-        are dropped in training.
+        The probability that elements between layers, and before the last product, are
+        dropped in training.
     tied
-        Whether the last layer's weight is the table of the first (Press, Wolf 2017).
+        True to use the first table as the last layer's weight (Press, Wolf 2017).
 
     Attributes
     ----------
@@ -109,11 +109,10 @@ class TextLSTM(nn.Module):
     ) -> None:
         super().__init__()
         if min(vocabulary, d_model, layers) < 1:
-            message = (
+            raise ArgumentError(
                 f"TextLSTM: vocabulary={vocabulary}, d_model={d_model}, "
                 f"layers={layers}; all must be at least 1."
             )
-            raise ArgumentError(message)
         self.tokens = nn.Embedding(vocabulary, d_model)
         between = dropout if layers > 1 else 0.0
         self.lstm = nn.LSTM(d_model, d_model, layers, batch_first=True, dropout=between)
@@ -139,15 +138,14 @@ class TextLSTM(nn.Module):
         tokens
             Integers, of any length.
         caches
-            What was read before (see `make_caches`): then `tokens` are those after it,
-            and it is brought up to their end.
+            The keys and values of earlier tokens (see `make_caches`). `tokens` are then
+            the next ones, and their keys and values are added to the caches.
         """
         if tokens.ndim != 2 or tokens.shape[1] == 0:
-            message = (
+            raise ShapeError(
                 f"TextLSTM: `tokens` has shape {tokens.shape}; it must be [B, S] with "
                 f"S at least 1."
             )
-            raise ShapeError(message)
         before = None if caches is None else (caches.h, caches.c)
         states, after = self.lstm(self.tokens(tokens), before)
         if caches is not None:

@@ -15,9 +15,9 @@ class BasicBlock(nn.Module):
     Parameters
     ----------
     inplanes, planes
-        Channels before and after.
+        The numbers of channels before and after.
     stride
-        Of the first convolution: 2 halves height and width.
+        The stride of the first convolution; 2 halves height and width.
     """
 
     def __init__(self, inplanes: int, planes: int, stride: int = 1) -> None:
@@ -55,7 +55,7 @@ class ResNet18(nn.Module):
     Parameters
     ----------
     num_classes
-        How many there are.
+        The number of workers.
 
     Examples
     --------

@@ -19,11 +19,11 @@ class Rotary(nn.Module):
     Parameters
     ----------
     context
-        How many places there are.
+        The number of positions.
     features
         D, an even number.
     base
-        Of the angles.
+        The base of the angles.
 
     Examples
     --------
@@ -40,11 +40,10 @@ class Rotary(nn.Module):
     def __init__(self, context: int, features: int, base: float = 10000.0) -> None:
         super().__init__()
         if features % 2:
-            message = (
+            raise ArgumentError(
                 f"Rotary: {features} features for each head; pairs are turned, so the "
                 f"number must be even."
             )
-            raise ArgumentError(message)
         steps = base ** (arange(0.0, features, 2) / -features)
         angles = arange(float(context)).reshape(-1, 1) * steps  # [S, D/2]
         self.register_buffer("cos", angles.cos(), persistent=False)

@@ -17,8 +17,9 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator, default_generator, manual_seed
 from autocalc.data import Characters, windows
 from autocalc.errors import ArgumentError
-from autocalc.models import _ranks
+from autocalc.models import _precision, _ranks
 from autocalc.models._decoder import Activation, Decoder, Norm, Positions
+from autocalc.models._precision import PRECISIONS
 from autocalc.models._recurrent import TextLSTM
 from autocalc.models._schedule import SCHEDULES, scheduled_rate
 from autocalc.nn import utils
@@ -43,7 +44,7 @@ _EVALUATION_BATCH = 64
 
 @dataclass(frozen=True)
 class TextConfig:
-    """The parts of a training; with the text, it says every bit of the result.
+    """The settings of a training; they and the text determine every bit of the result.
 
     `heads`, `d_ff`, `positions`, `norm` and `activation` are of the transformer alone.
 
@@ -75,6 +76,7 @@ class TextConfig:
     grad_clip: float = 1.0
     eval_every: int = 250
     seed: int = 0
+    precision: str = "float32"
 
     def make_model(self, vocabulary: int) -> Decoder | TextLSTM:
         """Return a new model of these sizes, with random weights."""
@@ -100,12 +102,7 @@ class TextConfig:
         It rises evenly for `warmup` steps and then falls to a tenth, by `schedule`.
         """
         return scheduled_rate(
-            step,
-            self.steps,
-            self.lr,
-            self.schedule,
-            warmup=self.warmup,
-            last=_LAST,
+            step, self.steps, self.lr, self.schedule, warmup=self.warmup, last=_LAST
         )
 
 
@@ -136,7 +133,7 @@ class TextHistory:
 
 @dataclass(frozen=True)
 class TextStep:
-    """A step that is over: how many there were, its loss and learning rate.
+    """A finished step: its number, loss and learning rate.
 
     Examples
     --------
@@ -174,7 +171,7 @@ class Evaluation:
 
 
 class TextTraining:
-    """Trains a `Decoder` or `TextLSTM` on a text; stops and goes on at any step.
+    """Trains a `Decoder` or `TextLSTM` on a text; can stop and continue at any step.
 
     In a group of several ranks each has a part of each batch, and the losses are those
     of one process but for rounding; what dropout draws is not.
@@ -182,9 +179,9 @@ class TextTraining:
     Parameters
     ----------
     text
-        What to learn; nine tenths are trained on, the rest is kept for evaluation.
+        The text to learn: nine tenths for training, one tenth for evaluation.
     config
-        The settings.
+        The settings of the training.
 
     Examples
     --------
@@ -217,12 +214,12 @@ class TextTraining:
         self._train_step: Any = train_step
 
     def compile(self) -> None:
-        """Replay steps from now on: the same bits, without the interpreter."""
+        """Compile the steps from now on, with the same bits."""
         self._train_step = compile(train_step, exact=True, fallback=True)
 
     @property
     def step(self) -> int:
-        """How many steps are over."""
+        """The number of finished steps."""
         return len(self.history.losses)
 
     @property
@@ -255,11 +252,12 @@ class TextTraining:
         inputs, targets = map(_ranks.part, drawn)
         _ranks.seed_step(self.config.seed, self.step)
         parts = self._trained, self.optimizer, self.config.grad_clip
-        if self.calls:
-            loss = self._train_step(*parts, inputs, targets)
-        else:
-            with count() as self.calls:
-                loss = train_step(*parts, inputs, targets)
+        with _precision.under(self.config.precision):
+            if self.calls:
+                loss = self._train_step(*parts, inputs, targets)
+            else:
+                with count() as self.calls:
+                    loss = train_step(*parts, inputs, targets)
         value: float = _ranks.mean(loss).item()
         return value
 
@@ -268,7 +266,7 @@ class TextTraining:
         self.model.eval()
         total, count = 0.0, 0
         parts = _stretches(self.kept_tokens, self.config.seq_len)
-        with no_grad():
+        with no_grad(), _precision.under(self.config.precision):
             for number, (inputs, targets) in enumerate(parts):
                 size = targets.numel()
                 count += size
@@ -278,7 +276,7 @@ class TextTraining:
         return _ranks.total(total) / count
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what `load_state_dict` needs to go on bit for bit."""
+        """Return the state for `load_state_dict`, which continues bit for bit."""
         history = self.history
         return {
             "model": self.model.state_dict(),
@@ -291,7 +289,7 @@ class TextTraining:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Restore a state of `state_dict`."""
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.generator.set_state(state["windows"])
@@ -348,6 +346,8 @@ def _check(config: TextConfig) -> None:
         _refuse("optimizer", config.optimizer, f"one of {', '.join(OPTIMIZERS)}")
     if config.schedule not in SCHEDULES:
         _refuse("schedule", config.schedule, f"one of {', '.join(SCHEDULES)}")
+    if config.precision not in PRECISIONS:
+        _refuse("precision", config.precision, f"one of {', '.join(PRECISIONS)}")
     for name in ("steps", "batch_size", "seq_len", "layers", "eval_every"):
         if getattr(config, name) < 1:
             _refuse(name, getattr(config, name), "at least 1")
@@ -357,5 +357,4 @@ def _check(config: TextConfig) -> None:
 
 
 def _refuse(name: str, value: object, needed: str) -> None:
-    message = f"TextConfig: `{name}` is {value!r}; it must be {needed}."
-    raise ArgumentError(message)
+    raise ArgumentError(f"TextConfig: `{name}` is {value!r}; it must be {needed}.")

@@ -32,7 +32,7 @@ class VisionTransformer(nn.Module):
     Parameters
     ----------
     classes
-        How many there are.
+        The number of workers.
     size
         Height and width, multiples of `patch`.
     patch
@@ -42,9 +42,9 @@ class VisionTransformer(nn.Module):
     d_ff
         Features within the feed-forward part; 2 d by default.
     channels
-        Of an image.
+        The number of channels of an image.
     dropout
-        Probability with which a weight of attention is dropped in training.
+        The probability that a weight of attention is dropped in training.
 
     Raises
     ------
@@ -113,11 +113,10 @@ class VisionTransformer(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return logits [B, classes] of images [B, C, H, W]."""
         if x.ndim != 4 or x.shape[1:] != self.image:
-            message = (
+            raise ShapeError(
                 f"VisionTransformer: the images have shape {x.shape}; they must be "
                 f"(B, {', '.join(map(str, self.image))})."
             )
-            raise ShapeError(message)
         features = self.blocks(self.embed(self.patches(x)) + self.positions)
         logits: Tensor = self.head(self.norm(features).mean(1))
         return logits
@@ -125,14 +124,12 @@ class VisionTransformer(nn.Module):
 
 def _check_sizes(size: Sequence[int], patch: int, d_model: int, heads: int) -> None:
     if len(size) != 2 or patch < 1 or any(n < patch or n % patch for n in size):
-        message = (
+        raise ArgumentError(
             f"VisionTransformer: `size` is {tuple(size)} and `patch` {patch}; it must "
             f"be height and width, both multiples of `patch`."
         )
-        raise ArgumentError(message)
     if heads < 1 or d_model < 1 or d_model % heads:
-        message = (
+        raise ArgumentError(
             f"VisionTransformer: d_model={d_model}, heads={heads}; d_model must be a "
             f"multiple of heads, both at least 1."
         )
-        raise ArgumentError(message)

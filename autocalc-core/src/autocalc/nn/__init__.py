@@ -4,14 +4,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._aliases import lookup as _lookup
-from autocalc.nn import (
-    attention,
-    functional,
-    init,
-    parallel,
-    parameter,
-    utils,
-)
+from autocalc.nn import attention, functional, init, parallel, parameter, utils
 from autocalc.nn._distributed.data_parallel import DataParallel
 from autocalc.nn._distributed.sync_batch_norm import SyncBatchNorm
 from autocalc.nn._functional.linear_cross_entropy import LinearCrossEntropyOptions
@@ -44,14 +37,8 @@ from autocalc.nn._layers.activations.piecewise import (
     ReLU6,
     RReLU,
 )
-from autocalc.nn._layers.activations.thresholds import (
-    Hardshrink,
-    Softshrink,
-    Threshold,
-)
-from autocalc.nn._layers.adaptive_softmax import (
-    AdaptiveLogSoftmaxWithLoss,
-)
+from autocalc.nn._layers.activations.thresholds import Hardshrink, Softshrink, Threshold
+from autocalc.nn._layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
 from autocalc.nn._layers.attention.multihead import MultiheadAttention
 from autocalc.nn._layers.attention.transformer import (
     Transformer,
@@ -62,13 +49,8 @@ from autocalc.nn._layers.attention.transformer_layers import (
     TransformerDecoderLayer,
     TransformerEncoderLayer,
 )
-from autocalc.nn._layers.bilinear import (
-    Bilinear,
-)
-from autocalc.nn._layers.containers.container import (
-    ModuleList,
-    Sequential,
-)
+from autocalc.nn._layers.bilinear import Bilinear
+from autocalc.nn._layers.containers.container import ModuleList, Sequential
 from autocalc.nn._layers.containers.named import ModuleDict
 from autocalc.nn._layers.containers.parameters import ParameterDict, ParameterList
 from autocalc.nn._layers.convolutions.conv import Conv1d, Conv2d, Conv3d
@@ -102,10 +84,7 @@ from autocalc.nn._layers.dropout import (
     Dropout3d,
     FeatureAlphaDropout,
 )
-from autocalc.nn._layers.embedding import (
-    Embedding,
-    EmbeddingBag,
-)
+from autocalc.nn._layers.embedding import Embedding, EmbeddingBag
 from autocalc.nn._layers.flatten import Flatten, Unflatten
 from autocalc.nn._layers.lazy.conv import (
     LazyConv1d,
@@ -124,17 +103,9 @@ from autocalc.nn._layers.lazy.norms import (
     LazyInstanceNorm2d,
     LazyInstanceNorm3d,
 )
-from autocalc.nn._layers.linear import (
-    Identity,
-    Linear,
-)
-from autocalc.nn._layers.losses.ctc import (
-    CTCLoss,
-)
-from autocalc.nn._layers.losses.likelihood import (
-    GaussianNLLLoss,
-    PoissonNLLLoss,
-)
+from autocalc.nn._layers.linear import Identity, Linear
+from autocalc.nn._layers.losses.ctc import CTCLoss
+from autocalc.nn._layers.losses.likelihood import GaussianNLLLoss, PoissonNLLLoss
 from autocalc.nn._layers.losses.linear_cross_entropy import LinearCrossEntropyLoss
 from autocalc.nn._layers.losses.loss import (
     BCELoss,
@@ -170,14 +141,8 @@ from autocalc.nn._layers.norms.batch_norm import (
     InstanceNorm2d,
     InstanceNorm3d,
 )
-from autocalc.nn._layers.norms.group_norm import (
-    GroupNorm,
-)
-from autocalc.nn._layers.norms.layer_norm import (
-    LayerNorm,
-    LocalResponseNorm,
-    RMSNorm,
-)
+from autocalc.nn._layers.norms.group_norm import GroupNorm
+from autocalc.nn._layers.norms.layer_norm import LayerNorm, LocalResponseNorm, RMSNorm
 from autocalc.nn._layers.pooling.fractional import (
     FractionalMaxPool2d,
     FractionalMaxPool3d,
@@ -204,20 +169,9 @@ from autocalc.nn._layers.pooling.variants import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
-from autocalc.nn._layers.recurrent.base import (
-    RNNBase,
-)
-from autocalc.nn._layers.recurrent.cells import (
-    GRUCell,
-    LSTMCell,
-    RNNCell,
-    RNNCellBase,
-)
-from autocalc.nn._layers.recurrent.networks import (
-    GRU,
-    LSTM,
-    RNN,
-)
+from autocalc.nn._layers.recurrent.base import RNNBase
+from autocalc.nn._layers.recurrent.cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
+from autocalc.nn._layers.recurrent.networks import GRU, LSTM, RNN
 from autocalc.nn._layers.resizing import (
     ChannelShuffle,
     Fold,
@@ -229,9 +183,7 @@ from autocalc.nn._layers.resizing import (
     UpsamplingNearest2d,
 )
 from autocalc.nn._module.buffer import Buffer
-from autocalc.nn._module.module import (
-    Module,
-)
+from autocalc.nn._module.module import Module
 from autocalc.nn._module.parameter import Parameter
 from autocalc.nn._module.uninitialized import (
     UninitializedBuffer,

@@ -39,10 +39,10 @@ def clip_grad_norm_(
     norm_type
         p of the norm, above 0; ``math.inf`` is the largest absolute value.
     error_if_nonfinite
-        Whether a norm of NaN or infinity is an error; by default the gradients become
-        NaN or 0.
+        True to raise an error for a norm of NaN or infinity; by default the gradients
+        become NaN or 0.
     foreach
-        Accepted so that programs carry over.
+        Accepted for PyTorch's sake; it has no effect.
 
     Returns
     -------
@@ -81,12 +81,11 @@ def clip_grad_norm_(
     norms = [_norm([g._array for g in grads], p) for grads in batches]
     norm = norms[0] if len(norms) == 1 else _norm(list(map(_wide, norms)), p)
     if error_if_nonfinite and not math.isfinite(norm.item()):
-        message = (
+        raise GradError(
             f"{where}: the norm of the gradients is {norm.item()}, which cannot be "
             f"scaled to {limit}. Look for what made them so, or pass "
             f"error_if_nonfinite=False."
         )
-        raise GradError(message)
     for grads in batches:
         _scale(grads, norm, limit)
     return make(_rounded(norm, [g._array for grads in batches for g in grads]), None)
@@ -107,9 +106,9 @@ def get_total_norm(
     norm_type
         p of the norm, above 0; ``math.inf`` is the largest absolute value.
     error_if_nonfinite
-        Whether a norm of NaN or infinity is an error.
+        True to raise an error for a norm of NaN or infinity.
     foreach
-        Accepted so that programs carry over.
+        Accepted for PyTorch's sake; it has no effect.
 
     Returns
     -------
@@ -144,11 +143,10 @@ def get_total_norm(
         return tensor(0.0)
     norm = norms[0] if len(norms) == 1 else _norm(list(map(_wide, norms)), p)
     if error_if_nonfinite and not math.isfinite(norm.item()):
-        message = (
+        raise GradError(
             f"{where}: the norm of the tensors is {norm.item()}. Look for what made "
             f"them so, or pass error_if_nonfinite=False."
         )
-        raise GradError(message)
     return make(_rounded(norm, [a for group in batches.values() for a in group]), None)
 
 
@@ -169,7 +167,7 @@ def clip_grads_with_norm_(
     total_norm
         The norm of the gradients, as `get_total_norm` returns it.
     foreach
-        Accepted so that programs carry over.
+        Accepted for PyTorch's sake; it has no effect.
 
     Raises
     ------
@@ -212,7 +210,7 @@ def clip_grad_value_(
     clip_value
         The largest absolute value, 0 or more.
     foreach
-        Accepted so that programs carry over.
+        Accepted for PyTorch's sake; it has no effect.
 
     Examples
     --------
@@ -260,11 +258,10 @@ def _by_dtype(where: str, parameters: Tensor | Iterable[Tensor]) -> list[list[Te
     batches: dict[Any, dict[int, Tensor]] = {}
     for i, param in enumerate(given):
         if not isinstance(param, Tensor):
-            message = (
+            raise DTypeError(
                 f"{where}: `parameters[{i}]` is a {type(param).__name__}; it must be a "
                 f"Tensor."
             )
-            raise DTypeError(message)
         grad = param.grad
         if grad is not None:
             batches.setdefault(grad._array.dtype, {})[id(grad)] = grad

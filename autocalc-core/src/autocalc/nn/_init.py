@@ -11,7 +11,7 @@ from autocalc._graph._grad_mode import no_grad
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops.creation.constants import eye
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import number, plain
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, ShapeError
@@ -54,17 +54,16 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     1.414
     """
     if nonlinearity == "leaky_relu":
-        slope = 0.01 if param is None else param
+        slope = 0.01 if param is None else plain(param)
         if isinstance(slope, bool) or not isinstance(slope, (int, float)):
             message = f"calculate_gain: `param`={param!r} is no slope; use a number."
             raise ArgumentError(message)
         return math.sqrt(2.0 / (1.0 + slope**2))
     if nonlinearity not in [*_GAINS]:  # a list: what is given may have no hash
-        message = (
+        raise ArgumentError(
             f"calculate_gain: unknown `nonlinearity` {nonlinearity!r}; there are "
             f"{', '.join([*_GAINS, 'leaky_relu'])}."
         )
-        raise ArgumentError(message)
     return _GAINS[nonlinearity]
 
 
@@ -127,8 +126,7 @@ def trunc_normal_(
     check_tensor("trunc_normal_", tensor)
     a, b = (number("trunc_normal_", name, n) for name, n in (("a", a), ("b", b)))
     if not a < b:
-        message = f"trunc_normal_: a={a} and b={b}; `a` must be below `b`."
-        raise ArgumentError(message)
+        raise ArgumentError(f"trunc_normal_: a={a} and b={b}; `a` must be below `b`.")
     if SKIPPED.get():
         return tensor
     normal_(tensor, mean, std, generator)
@@ -192,8 +190,7 @@ def eye_(tensor: Tensor) -> Tensor:
             [0., 1., 0.]])
     """
     if check_tensor("eye_", tensor).ndim != 2:
-        message = f"eye_: takes a matrix, not shape {tensor.shape}."
-        raise ShapeError(message)
+        raise ShapeError(f"eye_: takes a matrix, not shape {tensor.shape}.")
     if SKIPPED.get():
         return tensor
     with no_grad():
@@ -208,11 +205,10 @@ def fans(where: str, tensor: Tensor) -> tuple[int, int]:
     A weight is (out, in, ...): the dimensions after these are those of a filter.
     """
     if check_tensor(where, tensor).ndim < 2:
-        message = (
+        raise ShapeError(
             f"{where}: a tensor of shape {tensor.shape} has no inputs and outputs; it "
             f"needs two dimensions or more, (out, in, ...)."
         )
-        raise ShapeError(message)
     filter_size = math.prod(tensor.shape[2:])
     return tensor.shape[1] * filter_size, tensor.shape[0] * filter_size
 
@@ -279,7 +275,7 @@ def kaiming_uniform_(
     nonlinearity
         ``"leaky_relu"`` or ``"relu"``; see `calculate_gain`.
     generator
-        By default the process's generator.
+        The generator of the random numbers; by default the process's.
 
     Examples
     --------
@@ -316,7 +312,6 @@ def kaiming_normal_(
 def _kaiming_std(where: str, tensor: Tensor, a: float, mode: Any, name: str) -> float:
     modes = ("fan_in", "fan_out")
     if mode not in modes:
-        message = f"{where}: `mode`={mode!r}; use 'fan_in' or 'fan_out'."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: `mode`={mode!r}; use 'fan_in' or 'fan_out'.")
     fan = fans(where, tensor)[modes.index(mode)]
     return calculate_gain(name, a) / math.sqrt(fan) if fan else 0.0

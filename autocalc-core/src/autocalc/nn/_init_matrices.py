@@ -36,11 +36,10 @@ def orthogonal_(
     True
     """
     if check_tensor("orthogonal_", tensor).ndim < 2:
-        message = (
+        raise ShapeError(
             f"orthogonal_: a tensor of shape {tensor.shape} has no rows and columns; "
             f"it needs two dimensions or more."
         )
-        raise ShapeError(message)
     gain = number("orthogonal_", "gain", gain)
     if tensor.numel() == 0 or SKIPPED.get():
         return tensor
@@ -97,8 +96,7 @@ def sparse_(
     tensor([2, 2, 2])
     """
     if check_tensor("sparse_", tensor).ndim != 2:
-        message = f"sparse_: takes a matrix, not shape {tensor.shape}."
-        raise ShapeError(message)
+        raise ShapeError(f"sparse_: takes a matrix, not shape {tensor.shape}.")
     sparsity = number("sparse_", "sparsity", sparsity)
     if not 0 <= sparsity <= 1:
         message = f"sparse_: `sparsity` is {sparsity}; a share is from 0 to 1."
@@ -122,9 +120,9 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     Parameters
     ----------
     tensor
-        (out, in / groups, ...), with 1 to 3 dimensions of the filter.
+        A tensor of shape (out, in / groups, ...), with 1 to 3 dimensions of the filter.
     groups
-        Those of the convolution; each group passes on its own channels.
+        The number of groups of the convolution; each group passes on its own channels.
 
     Raises
     ------
@@ -141,18 +139,16 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
             [8., 9.]])
     """
     if check_tensor("dirac_", tensor).ndim not in (3, 4, 5):
-        message = (
+        raise ShapeError(
             f"dirac_: takes the weight of a convolution, of 3 to 5 dimensions, not "
             f"shape {tensor.shape}."
         )
-        raise ShapeError(message)
     groups = as_int("dirac_", "groups", groups)
     if groups < 1 or tensor.shape[0] % groups:
-        message = (
+        raise ShapeError(
             f"dirac_: `groups`={groups} does not divide the {tensor.shape[0]} outputs "
             f"of shape {tensor.shape}."
         )
-        raise ShapeError(message)
     each = tensor.shape[0] // groups
     middle = tuple(size // 2 for size in tensor.shape[2:])
     if SKIPPED.get():

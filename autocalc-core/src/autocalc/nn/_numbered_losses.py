@@ -11,7 +11,7 @@ from inspect import Parameter, Signature, signature
 from typing import Any
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import short
+from autocalc._tensor.checks import plain, short
 from autocalc.errors import ArgumentError
 from autocalc.nn import functional
 
@@ -42,12 +42,12 @@ Examples
 
 def _named(where: str, reduction: Any) -> str:
     """Return the name of a reduction that is given by a number."""
+    reduction = plain(reduction)
     if reduction.__class__ is not int or reduction not in (0, 1, 2):
-        message = (
+        raise ArgumentError(
             f"{where}: `reduction` is {short(reduction)}; here it is a number: 0 for "
             f"none, 1 for the mean, 2 for the sum. nn.functional.{where} takes names."
         )
-        raise ArgumentError(message)
     return _NAMES[reduction]
 
 

@@ -13,7 +13,7 @@ from autocalc.nn import _init, _init_matrices
 from autocalc.nn._clip import clip_grad_norm_
 
 #: The docstring of an old name; the text in the braces differs.
-_DOCUMENTATION = """Do what `{new}` does, with a warning: an old name.
+_DOCUMENTATION = """The old name of `{new}`; it warns.
 
 Parameters
 ----------

@@ -47,10 +47,7 @@ from autocalc._ops.convolutions.unfolding import fold, unfold
 from autocalc._ops.elementwise.trigonometric import tanh
 from autocalc._ops.embedding.bags import embedding_bag
 from autocalc._ops.embedding.rows import embedding, one_hot
-from autocalc._ops.images.grid_sampling import (
-    affine_grid,
-    grid_sample,
-)
+from autocalc._ops.images.grid_sampling import affine_grid, grid_sample
 from autocalc._ops.images.resizing import (
     channel_shuffle,
     interpolate,
@@ -69,9 +66,7 @@ from autocalc._ops.losses.binary_losses import (
     binary_cross_entropy_with_logits,
 )
 from autocalc._ops.losses.classification_losses import cross_entropy, nll_loss
-from autocalc._ops.losses.ctc_loss import (
-    ctc_loss,
-)
+from autocalc._ops.losses.ctc_loss import ctc_loss
 from autocalc._ops.losses.likelihood_losses import (
     gaussian_nll_loss,
     kl_div,
@@ -109,9 +104,7 @@ from autocalc._ops.matrices.matmul import bilinear, linear
 from autocalc._ops.norms.batch_norm import batch_norm, batch_norm_relu
 from autocalc._ops.norms.group_norm import group_norm, instance_norm
 from autocalc._ops.norms.layer_norm import layer_norm, rms_norm
-from autocalc._ops.norms.local_response_norm import (
-    local_response_norm,
-)
+from autocalc._ops.norms.local_response_norm import local_response_norm
 from autocalc._ops.pooling.avg_pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -140,21 +133,9 @@ from autocalc._ops.pooling.pooling_variants import (
     max_unpool2d,
     max_unpool3d,
 )
-from autocalc._ops.random.alpha_dropout import (
-    alpha_dropout,
-    feature_alpha_dropout,
-)
-from autocalc._ops.random.dropout import (
-    dropout,
-    dropout1d,
-    dropout2d,
-    dropout3d,
-)
-from autocalc._ops.random.random_activations import (
-    gumbel_softmax,
-    rrelu,
-    rrelu_,
-)
+from autocalc._ops.random.alpha_dropout import alpha_dropout, feature_alpha_dropout
+from autocalc._ops.random.dropout import dropout, dropout1d, dropout2d, dropout3d
+from autocalc._ops.random.random_activations import gumbel_softmax, rrelu, rrelu_
 from autocalc._ops.reductions.softmax import log_softmax, softmax, softmin
 from autocalc.nn._functional.linear_cross_entropy import linear_cross_entropy
 from autocalc.nn._functional.multi_head_attention import multi_head_attention_forward

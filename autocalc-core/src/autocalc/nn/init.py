@@ -4,6 +4,8 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._aliases import lookup as _lookup
+from autocalc._tensor import Tensor as _Tensor
+from autocalc.errors import ArgumentError as _ArgumentError
 from autocalc.nn._init import (
     calculate_gain,
     constant_,
@@ -18,6 +20,7 @@ from autocalc.nn._init import (
     xavier_uniform_,
     zeros_,
 )
+from autocalc.nn._init import fans as _fans
 from autocalc.nn._init_matrices import dirac_, orthogonal_, sparse_
 from autocalc.nn._old_names import (
     constant,
@@ -61,6 +64,18 @@ __all__ = [
     "xavier_uniform_",
     "zeros_",
 ]
+
+
+def _calculate_fan_in_and_fan_out(tensor: _Tensor) -> tuple[int, int]:
+    return _fans("fan_in and fan_out", tensor)
+
+
+def _calculate_correct_fan(tensor: _Tensor, mode: str) -> int:
+    fans = dict(zip(("fan_in", "fan_out"), _fans("fan", tensor), strict=True))
+    if mode not in fans:
+        raise _ArgumentError(f"fan: `mode` is {mode!r}; use 'fan_in' or 'fan_out'.")
+    return fans[mode]
+
 
 if not _TYPE_CHECKING:  # a type checker knows the names that exist
     __getattr__ = _lookup(__name__)

@@ -4,8 +4,15 @@
 The package `onnx` is needed: ``pip install autocalc-core[onnx]``.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autocalc._aliases import lookup as _lookup
 from autocalc.onnx._export import export
 from autocalc.onnx._load import load
 from autocalc.onnx._module import OnnxModule
+from autocalc.onnx._record import is_in_onnx_export
 
-__all__ = ["OnnxModule", "export", "load"]
+__all__ = ["OnnxModule", "export", "is_in_onnx_export", "load"]
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

@@ -97,8 +97,7 @@ class Contents:
         if not place.size:
             return
         if place.repeats:
-            message = "onnx.export: a view that repeats elements is written."
-            raise OnnxError(message)
+            raise OnnxError("onnx.export: a view that repeats elements is written.")
         if place.dense:
             hidden = (place.offset, place.stop)
             self._pieces = [p for p in self._pieces if not _inside(p.place, hidden)]
@@ -113,19 +112,17 @@ class Contents:
         if place not in self._made:
             value = self._read(place)
             if value.dtype != view.dtype:
-                message = (
+                raise OnnxError(
                     f"onnx.export: memory that holds {value.dtype} is read as "
                     f"{view.dtype}, which ONNX cannot say."
                 )
-                raise OnnxError(message)
             self._made[place] = value
         return self._made[place]
 
     def _read(self, place: StridedView) -> Value:
         near = [p for p in self._pieces if _meet(p.place, place)]
         if not near:
-            message = "onnx.export: memory is read that nobody has written."
-            raise OnnxError(message)
+            raise OnnxError("onnx.export: memory is read that nobody has written.")
         last = near[-1]
         if last.place == place:
             return last.value

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._ops.creation.from_data import from_numpy
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
@@ -28,11 +29,11 @@ class Free(NamedTuple):
     Attributes
     ----------
     name
-        What it is called.
+        The name of the free dimension.
     axes
         By the number of an input, the dimension that has it.
     size
-        What it is in the example.
+        The size of the dimension in the example.
     """
 
     name: str
@@ -50,11 +51,10 @@ def free_size(
     if not dynamic_axes:
         return None
     if not isinstance(dynamic_axes, Mapping):
-        message = (
+        raise ArgumentError(
             f"onnx.export: `dynamic_axes` is {short(dynamic_axes)}; it must be a dict "
             f'such as {{"x": {{0: "batch"}}}}.'
         )
-        raise ArgumentError(message)
     names: set[str] = set()
     axes: dict[int, list[int]] = {}
     for key, value in dynamic_axes.items():
@@ -67,13 +67,12 @@ def free_size(
         axes[number] = [_axis(key, axis, tensors[number]) for axis in given]
     sizes = {tensors[i].shape[axis] for i, own in axes.items() for axis in own}
     if len(names) != 1 or len(sizes) != 1:
-        message = (
+        raise ArgumentError(
             f"onnx.export: `dynamic_axes` names the sizes {sorted(names)}, which are "
             f"{sorted(sizes)} in the example; one size can be free, in as many inputs "
             f"and dimensions as have it. Name it alike everywhere, or leave the others "
             f"out."
         )
-        raise ArgumentError(message)
     return Free(names.pop(), axes, sizes.pop())
 
 
@@ -83,30 +82,27 @@ def _given(name: str, value: Any) -> Mapping[Any, Any]:
         return value
     if isinstance(value, (list, tuple)):
         return dict.fromkeys(value, "batch")
-    message = (
+    raise ArgumentError(
         f"onnx.export: `dynamic_axes` has {short(value)} for {name!r}; it must be a "
         f'list of dimensions, or a dict such as {{0: "batch"}}.'
     )
-    raise ArgumentError(message)
 
 
 def _expect_output(name: str, inputs: Sequence[str], outputs: Sequence[str]) -> None:
     if name not in outputs:
-        message = (
+        raise ArgumentError(
             f"onnx.export: `dynamic_axes` has {name!r}; the inputs are "
             f"{', '.join(inputs)}, the outputs {', '.join(outputs)}."
         )
-        raise ArgumentError(message)
 
 
 def _axis(name: str, axis: Any, tensor: Tensor) -> int:
     ndim = len(tensor.shape)
     if not isinstance(axis, int) or not -ndim <= axis < ndim:
-        message = (
+        raise ArgumentError(
             f"onnx.export: `dynamic_axes` has the dimension {short(axis)} of {name!r}, "
             f"which has {ndim}."
         )
-        raise ArgumentError(message)
     return axis % ndim
 
 
@@ -182,19 +178,19 @@ class Merged:
         factor, odd = divmod(b - a, y - x)
         rest = a - factor * x
         if odd or factor * z + rest != c:
-            message = (
+            raise OnnxError(
                 f"onnx.export: a size is {a}, {b} and {c} where the free size "
                 f"{self._free.name!r} is {x}, {y} and {z}; a graph can compute "
                 f"multiples and sums alone. Export with fixed sizes, without "
                 f"`dynamic_axes`."
             )
-            raise OnnxError(message)
         return Affine(int(factor), int(rest))
 
     def _differs(self, name: str) -> bool:
         arrays = [graph.arrays[name] for graph in self._graphs]
         same = all(
-            np.array_equal(arrays[0], a, equal_nan=a.dtype.kind == "f") for a in arrays
+            np.array_equal(arrays[0], a, equal_nan=a.dtype.kind in FLOAT_KINDS)
+            for a in arrays
         )
         if same and all(a.shape == arrays[0].shape for a in arrays):
             return False

@@ -146,12 +146,11 @@ class Emitter:
         if not self._recording.memory.slots[view.slot].made and not self._is_input(
             view
         ):
-            message = (
+            raise OnnxError(
                 f"onnx.export: the model writes to a parameter, a buffer or another "
                 f"tensor that outlives the call, by {call.name} at {call.line} A graph "
                 f"keeps nothing from run to run: return the new value."
             )
-            raise OnnxError(message)
         value = self.graph.cast(value, view.dtype)
         if value.shape != view.shape:
             if prod(value.shape) == prod(view.shape):

@@ -30,7 +30,7 @@ def export(
     output_names: Sequence[str] | None = None,
     dynamic_axes: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write what a model computes as an ONNX file.
+    """Write a model as an ONNX file.
 
     The model is called once, in evaluation mode and without gradients, and its kernel
     calls become the nodes of the graph: what Python decides on the way is decided for
@@ -52,9 +52,9 @@ def export(
         Names of the inputs and outputs; by default those of the model's parameters, and
         ``output`` or ``output_0``, ``output_1`` and so on.
     dynamic_axes
-        Which dimensions may have another size, as ``{"x": {0: "batch"}}`` or
-        ``{"x": [0]}``.  One size can be free, in as many inputs and dimensions as have
-        it.  The model is then recorded with three sizes of 2 and more.
+        The dimensions that may have another size, as ``{"x": {0: "batch"}}`` or ``{"x":
+        [0]}``. One size can be free, in any number of inputs and dimensions. The model
+        is then recorded with three sizes of 2 and more.
 
     Raises
     ------
@@ -87,11 +87,10 @@ def export(
     model = model._function if isinstance(model, Compiled) else model
     arguments = Arguments(model, args, kwargs)
     if not arguments.tensors:
-        message = (
+        raise DTypeError(
             f"onnx.export: `args` is {short(args)}, with no tensor in it; give the "
             f"model's arguments as a tuple of tensors."
         )
-        raise DTypeError(message)
     inputs = (
         _names("input_names", input_names, len(arguments.tensors)) or arguments.names
     )
@@ -116,22 +115,20 @@ def _names(what: str, names: Any, count: int) -> list[str] | None:
         return None
     texts = isinstance(names, Sequence) and all(isinstance(n, str) and n for n in names)
     if not texts or isinstance(names, str) or len(set(names)) != count != 0:
-        message = (
+        raise ArgumentError(
             f"onnx.export: `{what}` is {short(names)}; it must be {count} different "
             f"names in a list."
         )
-        raise ArgumentError(message)
     return list(names)
 
 
 def _expect_different(inputs: list[str], outputs: list[str] | None) -> None:
     both = sorted(set(inputs) & set(outputs or ()))
     if both:
-        message = (
+        raise ArgumentError(
             f"onnx.export: {', '.join(both)} is the name of an input and of an output; "
             f"each must have one of its own."
         )
-        raise ArgumentError(message)
 
 
 def _graph(
@@ -168,12 +165,11 @@ def _merged(
         tensors = examples(arguments.tensors, free, size)
         recording = record(model, *arguments.given(tensors))
         if graphs and len(recording.outputs) != len(graphs[0].outputs):
-            message = (
+            raise OnnxError(
                 f"onnx.export: the model returns another number of tensors with "
                 f"another size of {free.name!r}. Export with fixed sizes, without "
                 f"`dynamic_axes`."
             )
-            raise OnnxError(message)
         graphs.append(emit(recording, model, inputs, outputs))
     merged = Merged(graphs, sizes, free)
     graph = merged.run()

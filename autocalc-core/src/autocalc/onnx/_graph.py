@@ -14,9 +14,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autocalc._dispatch.selection.upcast import FLOAT32, HALVES
 from autocalc._kernels.spec import Array, DType, Shape
+from autocalc._tensor.dtypes import bfloat16
 
 _INT64 = np.dtype(np.int64)
+
+#: ONNX's operators that take float16 and not bfloat16, and those that take neither.
+WITHOUT_BFLOAT16 = frozenset({
+    "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "AveragePool", "Conv",
+    "ConvTranspose", "Cos", "Cosh", "Einsum", "Elu", "GRU", "GlobalAveragePool",
+    "GlobalMaxPool", "HardSigmoid", "HardSwish", "InstanceNormalization", "LSTM",
+    "MaxPool", "Mish", "OneHot", "RNN", "Round", "Selu", "Sin", "Sinh", "Softplus",
+    "Softsign", "Tan", "TopK",
+})  # fmt: skip
+WITHOUT_HALVES = frozenset({"Celu", "IsInf", "Range"})
+_BFLOAT16, _NONE = frozenset({bfloat16.numpy}), frozenset[DType]()
 
 
 class Value(NamedTuple):
@@ -37,21 +50,32 @@ class GraphNode:
     attributes: dict[str, Any]
 
 
+def _refused(op: str) -> frozenset[DType]:
+    """Return the halves that an operator does not take."""
+    if op in WITHOUT_HALVES:
+        return HALVES
+    return _BFLOAT16 if op in WITHOUT_BFLOAT16 else _NONE
+
+
+def _wide(dtype: DType, refused: frozenset[DType]) -> DType:
+    return FLOAT32 if dtype in refused else dtype
+
+
 class Graph:
     """Nodes in the order in which they run.
 
     Attributes
     ----------
     calls
-        The nodes.
+        The nodes of the graph.
     arrays
         Constant arrays by name.
     sizes
         Names of those that hold sizes.
     kinds
-        Which of them are a "parameter" or a "buffer".
+        The kind of each name: "parameter" or "buffer".
     inputs, outputs
-        Of the whole graph.
+        The inputs and outputs of the whole graph.
     """
 
     def __init__(self) -> None:
@@ -101,7 +125,17 @@ class Graph:
         metas: Sequence[tuple[Shape, DType]],
         **attributes: Any,
     ) -> tuple[Value, ...]:
-        """Add a node of several outputs with these shapes and dtypes."""
+        """Add a node of several outputs with these shapes and dtypes.
+
+        Halves that the operator does not take are cast to float32, and results back.
+        """
+        refused = _refused(op)
+        if refused and any(x is not None and x.dtype in refused for x in inputs):
+            wide = [x and self.cast(x, _wide(x.dtype, refused)) for x in inputs]
+            types = [(shape, _wide(dtype, refused)) for shape, dtype in metas]
+            results = self.several(op, wide, types, **attributes)
+            pairs = zip(results, metas, strict=True)
+            return tuple([self.cast(x, dtype) for x, (_, dtype) in pairs])
         outputs = tuple(
             Value(self.name(op.lower()), tuple(shape), dtype) for shape, dtype in metas
         )

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._kernels.spec import Array
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import check_flag, check_type, short
@@ -101,8 +102,7 @@ def _read(f: Any) -> Any:
     path = Path(f)
     if not path.is_file():
         what = "a folder" if path.is_dir() else "not there"
-        message = f"onnx.load: {path} is {what}."
-        raise CheckpointError(message)
+        raise CheckpointError(f"onnx.load: {path} is {what}.")
     try:
         model = package("onnx.load").load(path)
         if model.functions:
@@ -121,12 +121,11 @@ def _opset(model: Any) -> int:
     versions = [o.version for o in model.opset_import if o.domain in _DOMAINS]
     opset = max(versions, default=1)
     if opset < OLDEST:
-        message = (
+        raise OnnxError(
             f"onnx.load: the file has version {opset} of ONNX's operators; AutoCalc "
             f"runs version {OLDEST} and later. Convert it with "
             f"onnx.version_converter.convert_version(model, {OLDEST})."
         )
-        raise OnnxError(message)
     return int(opset)
 
 
@@ -141,11 +140,10 @@ def _check(graph: Any) -> None:
         listed = ", ".join(
             f"{name} ({count})" for name, count in sorted(missing.items())
         )
-        message = (
+        raise OnnxError(
             f"onnx.load: AutoCalc does not run {len(missing)} of the graph's "
             f"operators, here with how often they occur: {listed}."
         )
-        raise OnnxError(message)
 
 
 def _check_order(nodes: list[Node], there: set[str], outputs: list[str]) -> None:
@@ -155,11 +153,10 @@ def _check_order(nodes: list[Node], there: set[str], outputs: list[str]) -> None
         _expect_made(f"the operator {node.op} ({node.name})", node.inputs, made)
         again = made.intersection(node.outputs) - {""}
         if again:
-            message = (
+            raise OnnxError(
                 f"onnx.load: the operator {node.op} ({node.name}) makes "
                 f"{', '.join(sorted(again))}, which the graph has already."
             )
-            raise OnnxError(message)
         made.update(node.outputs)
     _expect_made("the graph", outputs, made)
 
@@ -167,12 +164,11 @@ def _check_order(nodes: list[Node], there: set[str], outputs: list[str]) -> None
 def _expect_made(what: str, names: list[str], made: set[str]) -> None:
     missing = [name for name in names if name and name not in made]
     if missing:
-        message = (
+        raise OnnxError(
             f"onnx.load: {what} uses {', '.join(missing)}, which no input, constant or "
             f"earlier operator gives. The file is damaged, or its operators are not in "
             f"the order in which they run."
         )
-        raise OnnxError(message)
 
 
 def _first_line(error: Exception) -> str:
@@ -235,11 +231,10 @@ def _numpy(kind: int) -> Any:
 
 def _dtype(name: str, dtype: Any) -> Any:
     if dtype not in _DTYPES:
-        message = (
+        raise DTypeError(
             f"onnx.load: {name!r} is {dtype}; AutoCalc has "
             f"{', '.join(sorted(map(str, _DTYPES)))}."
         )
-        raise DTypeError(message)
     return _DTYPES[dtype]
 
 
@@ -251,7 +246,7 @@ def _kinds(model: Any, arrays: dict[str, Array]) -> dict[str, str]:
     def kind(name: str, array: Array) -> str:
         if text is not None:
             return str(said.get(name, "constant"))
-        weighs = array.dtype.kind == "f" or str(array.dtype) == "bfloat16"
+        weighs = array.dtype.kind in FLOAT_KINDS
         return "parameter" if weighs and array.ndim else "constant"
 
     return {name: kind(name, array) for name, array in arrays.items()}
@@ -264,9 +259,8 @@ def _said(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
-        message = (
+        raise CheckpointError(
             f"onnx.load: the metadata {KINDS!r} are {short(text)}; they must be a JSON "
             f"object that says which constants are parameters and buffers."
         )
-        raise CheckpointError(message)
     return said

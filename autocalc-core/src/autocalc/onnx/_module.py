@@ -40,7 +40,7 @@ class OnnxModule(Module):
     Attributes
     ----------
     input_names, output_names
-        Those of the graph.
+        The names of the graph's inputs and outputs.
 
     Raises
     ------
@@ -126,21 +126,19 @@ class OnnxModule(Module):
         unknown = sorted(set(kwargs) - set(self.input_names) | set(kwargs) & set(named))
         missing = [n for n in self.input_names if n not in named and n not in kwargs]
         if len(args) > len(self.input_names) or unknown or missing:
-            message = (
+            raise ArgumentError(
                 f"OnnxModule: called with {len(args)} inputs by position and "
                 f"{sorted(kwargs)} by name; the graph has "
                 f"{', '.join(self.input_names)}."
             )
-            raise ArgumentError(message)
         for name, value in {**named, **kwargs}.items():
             check_type("OnnxModule", name, value, Tensor, "a tensor")
             if value.dtype is not self._dtypes[name]:
-                message = (
+                raise DTypeError(
                     f"OnnxModule: `{name}` is a tensor of {value.dtype}; the graph "
                     f"needs {self._dtypes[name]}. Convert it with "
                     f".to({self._dtypes[name]})."
                 )
-                raise DTypeError(message)
             yield name, value
 
     @staticmethod
@@ -152,11 +150,10 @@ class OnnxModule(Module):
             raise
         except Exception as error:  # whatever a damaged node makes Python raise
             shapes = ", ".join(_described(x) for x in given)
-            message = (
+            raise OnnxError(
                 f"OnnxModule: the operator {node.op} ({node.name}) cannot be run with "
                 f"the inputs {shapes}: {error}"
-            )
-            raise OnnxError(message) from error
+            ) from error
         _check_used(node, len(results))
         values.update(zip(node.outputs, results, strict=False))
         for name in node.last:
@@ -181,19 +178,17 @@ def _check_used(node: Node, count: int) -> None:
     """Raise if a node has attributes that had no effect, or more outputs than known."""
     unused = node.attributes.keys() - node.used - {*READERS[node.op].unused}
     if unused:
-        message = (
+        raise OnnxError(
             f"OnnxModule: the operator {node.op} ({node.name}) has the attributes "
             f"{', '.join(sorted(unused))}, which AutoCalc does not know. Export the "
             f"model with an older version of the operators."
         )
-        raise OnnxError(message)
     missing = [name for name in node.outputs[count:] if name]
     if missing:
-        message = (
+        raise OnnxError(
             f"OnnxModule: the operator {node.op} ({node.name}) has the outputs "
             f"{', '.join(missing)}; AutoCalc computes the first {count} alone."
         )
-        raise OnnxError(message)
 
 
 def _described(value: Any) -> str:

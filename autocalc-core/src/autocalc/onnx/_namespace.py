@@ -7,13 +7,14 @@ adds its nodes; any other is written as its decomposition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch.selection.upcast import FLOAT32, HALVES
 from autocalc._kernels.spec import Array, DType, KernelSpec, Shape
 from autocalc._kernels.table import TABLE
 from autocalc.errors import OnnxError
@@ -23,6 +24,16 @@ from autocalc.onnx._table import WRITERS
 
 class NoWriter(OnnxError):
     """A kernel that ONNX has no nodes for."""
+
+
+def _half_of(*operands: Any) -> DType | None:
+    """Return the dtype of the first value that is float16 or bfloat16."""
+    for x in operands:
+        parts = x if type(x) is tuple else (x,)
+        for one in parts:
+            if isinstance(one, Value) and one.dtype in HALVES:
+                return one.dtype
+    return None
 
 
 class Kernels:
@@ -53,7 +64,27 @@ class Kernels:
             raise NoWriter(spec.name)
         if mandatory + 1 != 1 << len(spec.outputs):
             words["want"] = want | mandatory
+        half = _half_of(*args, *words.values())
+        if half is not None:  # which are rounded once
+            return self._in_float32(spec, half, args, words)
         return spec.decomposition(self, *args, **words)
+
+    def _in_float32(
+        self, spec: KernelSpec, half: DType, args: Any, words: dict[str, Any]
+    ) -> Any:
+        """Write a decomposition of halves in float32, and round its results."""
+        wide = [self._cast_all(x, HALVES, FLOAT32) for x in args]
+        named = {key: self._cast_all(x, HALVES, FLOAT32) for key, x in words.items()}
+        results = self.run(spec, *wide, **named)
+        return self._cast_all(results, {FLOAT32}, half)
+
+    def _cast_all(self, x: Any, dtypes: Collection[DType], dtype: DType) -> Any:
+        """Return a value, or those in a tuple, in `dtype` if it is of `dtypes`."""
+        if isinstance(x, Value):
+            return self.graph.cast(x, dtype) if x.dtype in dtypes else x
+        if type(x) is tuple:
+            return tuple([self._cast_all(one, dtypes, dtype) for one in x])
+        return x
 
     @staticmethod
     def _defaults(spec: KernelSpec, count: int) -> tuple[Any, ...]:

@@ -63,11 +63,10 @@ class Node:
         """Raise unless the value of an attribute is one of these."""
         if value not in allowed:
             listed = ", ".join(map(repr, allowed))
-            message = (
+            raise OnnxError(
                 f"onnx.load: the operator {self.op} ({self.name}) has {name}="
                 f"{value!r}; AutoCalc runs it with {listed}."
             )
-            raise OnnxError(message)
 
 
 class Known:

@@ -14,8 +14,7 @@ def package(where: str, part: str = "onnx") -> Any:
     try:
         return import_module(part)
     except ImportError as error:
-        message = (
+        raise OnnxError(
             f"{where}: the package onnx is needed and cannot be imported ({error}). "
             f"Get it with: pip install autocalc-core[onnx]"
-        )
-        raise OnnxError(message) from error
+        ) from error

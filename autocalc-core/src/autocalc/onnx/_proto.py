@@ -47,11 +47,10 @@ def model_of(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape]) ->
     helper = package("onnx.export", "onnx.helper")
     nbytes = sum(array.nbytes for array in graph.arrays.values())
     if nbytes > MOST_BYTES:
-        message = (
+        raise OnnxError(
             f"onnx.export: the model's constants take {nbytes} bytes; one ONNX file "
             f"holds {MOST_BYTES} at most. Export the model in parts."
         )
-        raise OnnxError(message)
     made = helper.make_graph(
         [_node(helper, call) for call in graph.calls],
         "autocalc",
@@ -76,11 +75,10 @@ def _check(onnx: Any, model: Any) -> None:
     try:
         onnx.checker.check_model(model, full_check=True)
     except (onnx.checker.ValidationError, inference) as error:
-        message = (
+        raise OnnxError(
             f"onnx.export: the graph that was written breaks ONNX's rules, which is a "
             f"mistake in AutoCalc, so no file was made: {error}"
-        )
-        raise OnnxError(message) from error
+        ) from error
 
 
 def _values(helper: Any, values: Sequence[Value], shapes: Sequence[Shape]) -> list[Any]:

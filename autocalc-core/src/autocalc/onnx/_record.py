@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
@@ -45,7 +46,7 @@ class Arguments:
     tensors
         In their order.
     names
-        Of the tensors, by the model's parameters.
+        The names of the tensors in the model.
     """
 
     def __init__(
@@ -93,19 +94,36 @@ def _names(model: Callable[..., Any], count: int) -> list[str]:
 class _Recorder(StepRecorder):
     """Refuses, in words of its own, what a graph cannot hold."""
 
-    def refuse(self, what: str) -> None:
-        if not self._inside:
-            message = (
+    def refuse(self, what: str, instead: str = "") -> None:
+        del instead  # it is for a compiled function
+        if not self.inside:
+            raise OnnxError(
                 f"onnx.export: {what} reads a value while the model is recorded. The "
                 f"graph would hold what this one input gave. Compute with tensors, as "
                 f"by ac.where. It is read at {users_line()}"
             )
-            raise OnnxError(message)
+
+
+#: True while this context's model is being exported.
+_EXPORTS: ContextVar[bool] = ContextVar("exports", default=False)
+
+
+def is_in_onnx_export() -> bool:
+    """Return whether `export` is running the model, in the running context.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.onnx.is_in_onnx_export()
+    False
+    """
+    return _EXPORTS.get()
 
 
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
     """Let a module and its parts be in evaluation mode, then as they were."""
+    token = _EXPORTS.set(True)
     parts = list(model.modules()) if isinstance(model, Module) else []
     modes = [part.training for part in parts]
     try:
@@ -113,6 +131,7 @@ def evaluating(model: Any) -> Iterator[None]:
             model.eval()
         yield
     finally:
+        _EXPORTS.reset(token)
         for part, mode in zip(parts, modes, strict=True):
             part.training = mode
 
@@ -147,9 +166,8 @@ def _tensors(result: Any) -> list[Tensor]:
     ]
     if not found or others:
         what = f"also a {type(others[0]).__name__}" if others else "no tensor"
-        message = (
+        raise ArgumentError(
             f"onnx.export: the model returns {what}; a graph returns tensors. Return "
             f"one, or a tuple, list or dict of tensors."
         )
-        raise ArgumentError(message)
     return found

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autocalc._dispatch.selection.arrays import arrays
+from autocalc.optim import _recorded
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Group, Params, is_number
 from autocalc.optim._settings import settings_of
@@ -27,13 +30,19 @@ class Adadelta(CountingOptimizer):
     params
         Tensors, or groups: dicts with ``"params"`` and settings of their own.
     lr, rho, eps, weight_decay
-        As in the formula.
+        The constants of the formula above.
     foreach, capturable
-        Accepted so that programs carry over; a step is always one kernel call.
+        Accepted for PyTorch's sake; a step is always one kernel call.
     differentiable
-        Must be False: a step is not recorded.
+        Whether steps are recorded: parameter by parameter, in operators, so that
+        gradients pass through them. The parameters are no leaves then.
     maximize
         Go up the gradient.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Examples
     --------
@@ -48,6 +57,8 @@ class Adadelta(CountingOptimizer):
 
     _buffers = frozenset({"acc_delta", "square_avg"})
 
+    _update = _recorded.adadelta
+
     def __init__(
         self,
         params: Params,
@@ -60,6 +71,8 @@ class Adadelta(CountingOptimizer):
         capturable: bool = False,
         maximize: bool = False,
         differentiable: bool = False,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
 
@@ -70,15 +83,13 @@ class Adadelta(CountingOptimizer):
         holds = is_number(rho) and 0 <= rho <= 1
         self._check(group, "rho", holds, "a number from 0 to 1")
 
+    def _settings(self, group: Group) -> tuple[Any, ...]:
+        return (group["rho"], group["eps"], group["weight_decay"], group["maximize"])
+
     def _step_group(self, i: int, group: Group) -> None:
-        settings = (
-            group["rho"],
-            group["eps"],
-            group["weight_decay"],
-            group["maximize"],
-        )
+        settings = self._settings(group)
         for batch, _ in self._counted_batches(group):
             squares, changes = batch.kept("square_avg"), batch.kept("acc_delta")
             lr = self._rate(i, group, batch.dtype)
             arrays.adadelta(batch.params, squares, changes, batch.grads, lr, *settings)
-            batch.bump()
+            self._updated(batch, group)

@@ -8,14 +8,15 @@ from typing import Any
 
 from autocalc._tensor import Tensor
 from autocalc._tensor.limits import finfo
+from autocalc.optim._batch import State
 from autocalc.optim._optimizer import Group, Params, is_number
-from autocalc.optim._per_parameter import ParameterOptimizer, State, decayed, kept
+from autocalc.optim._per_parameter import ParameterOptimizer, decayed, kept, shrinking
 from autocalc.optim._rates import rate_of
 from autocalc.optim._settings import settings_of
 
 
 class Adafactor(ParameterOptimizer):
-    """Adam without a mean, whose squares of a matrix are a column times a row.
+    """Adam without momentum, with factored second moments of matrices.
 
     ::
 
@@ -39,13 +40,18 @@ class Adafactor(ParameterOptimizer):
     params
         Tensors, or groups: dicts with ``"params"`` and settings of their own.
     lr, beta2_decay, d, weight_decay
-        As in the formula.
+        The constants of the formula above.
     eps
         Two numbers; the first may be None, which is the spacing of numbers at 1.
     foreach
-        Accepted so that programs carry over; there is one implementation.
+        Accepted for PyTorch's sake; there is one implementation.
     maximize
         Go up the gradient.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Examples
     --------
@@ -71,6 +77,8 @@ class Adafactor(ParameterOptimizer):
         *,
         foreach: bool | None = None,
         maximize: bool = False,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
 
@@ -89,16 +97,23 @@ class Adafactor(ParameterOptimizer):
             return (*rows, 1)
         return (*rows[:-1], 1, *columns) if name == "col_var" else param.shape
 
+    def _numbers_of(self, group: Group, state: State, t: int) -> tuple[float, ...]:
+        del state
+        size, new = min(rate_of(group), t**-0.5), t ** group["beta2_decay"]
+        return shrinking(group), size, new
+
     def _update(
-        self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
+        self, param: Tensor, grad: Tensor, state: State, group: Group, *numbers: float
     ) -> None:
+        shrink, size, new = numbers
         least, smallest = group["eps"]
         least = finfo(group.get("dtype", param.dtype)).eps if least is None else least
-        size = max(smallest, _rms(param)) * min(rate_of(group), t**-0.5)
-        decayed(param, grad, {**group, "decoupled_weight_decay": True})
-        square = _square(state, grad, t ** group["beta2_decay"], least)
+        step = _rms(param).clamp(min=smallest) * size
+        decayed(param, grad, group, shrink)
+        square = _square(state, grad, new, least)
         update = grad * square.clamp(min=least * least).rsqrt()
-        param.sub_(update, alpha=size / max(1.0, _rms(update) / group["d"]))
+        step = step / (_rms(update) / group["d"]).clamp(min=1.0)
+        param.sub_(update * step)
 
 
 def _square(state: State, grad: Tensor, new: float, least: float) -> Tensor:
@@ -112,9 +127,9 @@ def _square(state: State, grad: Tensor, new: float, least: float) -> Tensor:
     return r @ c / r.mean(-2, keepdim=True).clamp(min=least)
 
 
-def _rms(x: Tensor) -> float:
+def _rms(x: Tensor) -> Tensor:
     """Return the root of the mean of the squares, 0 of no elements."""
-    return float(x.norm()) / math.sqrt(max(x.numel(), 1))
+    return x.norm() / math.sqrt(max(x.numel(), 1))
 
 
 def _are_eps(eps: Any) -> bool:

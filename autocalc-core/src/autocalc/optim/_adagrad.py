@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._tensor import make
+from autocalc.optim import _recorded
+from autocalc.optim._batch import Batch
 from autocalc.optim._counting import CountingOptimizer
-from autocalc.optim._optimizer import Batch, Group, Params
+from autocalc.optim._optimizer import Group, Params
 from autocalc.optim._settings import settings_of
 
 
@@ -26,15 +30,21 @@ class Adagrad(CountingOptimizer):
     params
         Tensors, or groups: dicts with ``"params"`` and settings of their own.
     lr, lr_decay, weight_decay, eps
-        As in the formula.
+        The constants of the formula above.
     initial_accumulator_value
-        What s begins with, 0 or more.
+        The initial value of s, 0 or more.
     maximize
         Go up the gradient.
     foreach, fused
-        Accepted so that programs carry over; a step is always one kernel call.
+        Accepted for PyTorch's sake; a step is always one kernel call.
     differentiable
-        Must be False: a step is not recorded.
+        Whether steps are recorded: parameter by parameter, in operators, so that
+        gradients pass through them. The parameters are no leaves then.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Examples
     --------
@@ -49,6 +59,8 @@ class Adagrad(CountingOptimizer):
 
     _buffers = frozenset({"sum"})
 
+    _update = _recorded.adagrad
+
     def __init__(
         self,
         params: Params,
@@ -62,6 +74,8 @@ class Adagrad(CountingOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
         fused: bool | None = None,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
 
@@ -69,20 +83,23 @@ class Adagrad(CountingOptimizer):
         super()._check_group(group)
         self._check_not_negative(group, "lr_decay", "eps", "initial_accumulator_value")
 
-    def _step_group(self, i: int, group: Group) -> None:
-        settings = (
+    def _settings(self, group: Group) -> tuple[Any, ...]:
+        return (
             group["lr_decay"],
             group["eps"],
             group["weight_decay"],
             group["maximize"],
         )
+
+    def _step_group(self, i: int, group: Group) -> None:
+        settings = self._settings(group)
         for batch, step in self._counted_batches(group):
             if "sum" not in batch.states[0]:
                 self._begin(batch, group["initial_accumulator_value"])
             lr = self._rate(i, group, batch.dtype)
             total = batch.kept("sum")
             arrays.adagrad(batch.params, total, batch.grads, lr, step, *settings)
-            batch.bump()
+            self._updated(batch, group)
 
     @staticmethod
     def _begin(batch: Batch, value: float) -> None:

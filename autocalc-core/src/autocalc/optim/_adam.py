@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autocalc._dispatch.selection.arrays import arrays
+from autocalc.optim import _recorded
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Group, Params, check_betas
 from autocalc.optim._settings import settings_of
@@ -16,19 +19,24 @@ class _Adam(CountingOptimizer):
 
     _buffers = frozenset({"exp_avg", "exp_avg_sq", "max_exp_avg_sq"})
 
+    _update = _recorded.adam
+
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)
         self._check_not_negative(group, "eps")
         self._check(group, "betas", *check_betas(group["betas"]))
 
-    def _step_group(self, i: int, group: Group) -> None:
-        settings = (
+    def _settings(self, group: Group) -> tuple[Any, ...]:
+        return (
             *group["betas"],
             group["eps"],
             group["weight_decay"],
             self._decoupled,
             group["maximize"],
         )
+
+    def _step_group(self, i: int, group: Group) -> None:
+        settings = self._settings(group)
         for batch, step in self._counted_batches(group):
             kept = [batch.kept("exp_avg"), batch.kept("exp_avg_sq")]
             if group["amsgrad"]:
@@ -36,11 +44,11 @@ class _Adam(CountingOptimizer):
             update = arrays.amsgrad if group["amsgrad"] else arrays.adamw
             lr = self._rate(i, group, batch.dtype)
             update(batch.params, *kept, batch.grads, lr, step, *settings)
-            batch.bump()
+            self._updated(batch, group)
 
 
 class AdamW(_Adam):
-    """Adam whose weight decay acts on the weights and not through the gradient.
+    """Adam with decoupled weight decay.
 
     ::
 
@@ -56,16 +64,22 @@ class AdamW(_Adam):
     params
         Tensors, or groups: dicts with ``"params"`` and settings of their own.
     lr, betas, eps, weight_decay
-        As in the formula.
+        The constants of the formula above.
     amsgrad
-        Divide by the root of the largest v so far, not of the last (Reddi, Kale, Kumar:
-        On the convergence of Adam and beyond, ICLR 2018).
+        True to divide by the root of the largest v so far, not of the last (Reddi,
+        Kale, Kumar: On the convergence of Adam and beyond, ICLR 2018).
     maximize
         Go up the gradient.
     foreach, fused, capturable
-        Accepted so that programs carry over; a step is always one kernel call.
+        Accepted for PyTorch's sake; a step is always one kernel call.
     differentiable
-        Must be False: a step is not recorded.
+        Whether steps are recorded: parameter by parameter, in operators, so that
+        gradients pass through them. The parameters are no leaves then.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Examples
     --------
@@ -94,6 +108,8 @@ class AdamW(_Adam):
         capturable: bool = False,
         differentiable: bool = False,
         fused: bool | None = None,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
 
@@ -110,16 +126,22 @@ class Adam(_Adam):
     params
         Tensors, or groups: dicts with ``"params"`` and settings of their own.
     lr, betas, eps, weight_decay
-        As in the formula of `AdamW`.
+        The constants of the formula of `AdamW`.
     amsgrad
-        Divide by the root of the largest v so far, not of the last (Reddi, Kale, Kumar:
-        On the convergence of Adam and beyond, ICLR 2018).
+        True to divide by the root of the largest v so far, not of the last (Reddi,
+        Kale, Kumar: On the convergence of Adam and beyond, ICLR 2018).
     maximize
         Go up the gradient.
     foreach, fused, capturable
-        Accepted so that programs carry over; a step is always one kernel call.
+        Accepted for PyTorch's sake; a step is always one kernel call.
     differentiable
-        Must be False: a step is not recorded.
+        Whether steps are recorded: parameter by parameter, in operators, so that
+        gradients pass through them. The parameters are no leaves then.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Examples
     --------
@@ -148,5 +170,7 @@ class Adam(_Adam):
         capturable: bool = False,
         differentiable: bool = False,
         fused: bool | None = None,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))

@@ -5,13 +5,9 @@ from __future__ import annotations
 
 from autocalc._ops.elementwise.clamping import maximum
 from autocalc._tensor import Tensor
+from autocalc.optim._batch import State
 from autocalc.optim._optimizer import Group, Params, check_betas
-from autocalc.optim._per_parameter import (
-    ParameterOptimizer,
-    State,
-    decayed,
-    kept,
-)
+from autocalc.optim._per_parameter import ParameterOptimizer, decayed, kept
 from autocalc.optim._rates import rate_of
 from autocalc.optim._settings import settings_of
 
@@ -33,13 +29,19 @@ class Adamax(ParameterOptimizer):
     params
         Tensors, or groups: dicts with ``"params"`` and settings of their own.
     lr, betas, eps, weight_decay
-        As in the formula.
+        The constants of the formula above.
     foreach, capturable
-        Accepted so that programs carry over; there is one implementation.
+        Accepted for PyTorch's sake; there is one implementation.
     maximize
         Go up the gradient.
     differentiable
-        Must be False: a step is not recorded.
+        Whether steps are recorded: parameter by parameter, in operators, so that
+        gradients pass through them. The parameters are no leaves then.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Examples
     --------
@@ -66,6 +68,8 @@ class Adamax(ParameterOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
         capturable: bool = False,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
 
@@ -74,12 +78,17 @@ class Adamax(ParameterOptimizer):
         self._check_not_negative(group, "eps")
         self._check(group, "betas", *check_betas(group["betas"]))
 
-    def _update(
-        self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
-    ) -> None:
+    def _numbers_of(self, group: Group, state: State, t: int) -> tuple[float, ...]:
+        del state
         beta1, beta2 = group["betas"]
+        return 1 - beta1, beta2, -rate_of(group) / (1 - beta1**t)
+
+    def _update(
+        self, param: Tensor, grad: Tensor, state: State, group: Group, *numbers: float
+    ) -> None:
+        new, old, step = numbers
         grad = decayed(param, grad, group)
-        m = kept(state, "exp_avg", grad).lerp_(grad, 1 - beta1)
+        m = kept(state, "exp_avg", grad).lerp_(grad, new)
         u = kept(state, "exp_inf", grad)
-        u.copy_(maximum(beta2 * u, grad.abs() + group["eps"]))
-        param.addcdiv_(m, u, value=-rate_of(group) / (1 - beta1**t))
+        u.copy_(maximum(old * u, grad.abs() + group["eps"]))
+        param.addcdiv_(m, u, value=step)

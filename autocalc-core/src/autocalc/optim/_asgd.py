@@ -4,19 +4,15 @@
 from __future__ import annotations
 
 from autocalc._tensor import Tensor
+from autocalc.optim._batch import State
 from autocalc.optim._optimizer import Group, Params, is_number
-from autocalc.optim._per_parameter import (
-    ParameterOptimizer,
-    State,
-    decayed,
-    kept,
-)
+from autocalc.optim._per_parameter import ParameterOptimizer, decayed, kept
 from autocalc.optim._rates import rate_of
 from autocalc.optim._settings import settings_of
 
 
 class ASGD(ParameterOptimizer):
-    """Descent whose steps get shorter, which keeps the mean of the weights.
+    """Averaged stochastic gradient descent: decreasing steps and a mean of the weights.
 
     ::
 
@@ -37,13 +33,19 @@ class ASGD(ParameterOptimizer):
     params
         Tensors, or groups: dicts with ``"params"`` and settings of their own.
     lr, lambd, alpha, t0, weight_decay
-        As in the formula.
+        The constants of the formula above.
     foreach, capturable
-        Accepted so that programs carry over; there is one implementation.
+        Accepted for PyTorch's sake; there is one implementation.
     maximize
         Go up the gradient.
     differentiable
-        Must be False: a step is not recorded.
+        Whether steps are recorded: parameter by parameter, in operators, so that
+        gradients pass through them. The parameters are no leaves then.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Examples
     --------
@@ -73,6 +75,9 @@ class ASGD(ParameterOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
         capturable: bool = False,
+        *,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
 
@@ -82,14 +87,20 @@ class ASGD(ParameterOptimizer):
         for name in ("alpha", "t0"):
             self._check(group, name, is_number(group[name]), "a number")
 
-    def _update(
-        self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
-    ) -> None:
+    def _begun(self, group: Group) -> dict[str, float]:
+        return {**super()._begun(group), "eta": float(rate_of(group)), "mu": 1.0}
+
+    def _numbers_of(self, group: Group, state: State, t: int) -> tuple[float, ...]:
         lr, lambd = rate_of(group), group["lambd"]
-        eta, mu = state.get("eta", float(lr)), state.get("mu", 1.0)
+        eta, mu = state["eta"]._array.item(), state["mu"]._array.item()
+        state["eta"]._array[()] = lr / (1 + lambd * lr * t) ** group["alpha"]
+        state["mu"]._array[()] = 1 / max(1, t - group["t0"])
+        return 1 - lambd * eta, -eta, 1 - mu, mu
+
+    def _update(
+        self, param: Tensor, grad: Tensor, state: State, group: Group, *numbers: float
+    ) -> None:
+        shrink, step, old, new = numbers
         grad = decayed(param, grad, group)
-        param.mul_(1 - lambd * eta).sub_(grad, alpha=eta)
-        mean = kept(state, "ax", param)
-        mean.copy_(param) if mu == 1 else mean.add_(mu * (param - mean))
-        state["eta"] = lr / (1 + lambd * lr * t) ** group["alpha"]
-        state["mu"] = 1 / max(1, t - group["t0"])
+        param.mul_(shrink).add_(grad, alpha=step)
+        kept(state, "ax", param).mul_(old).add_(param, alpha=new)

@@ -9,8 +9,9 @@ from typing import Any
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import on_host
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.dtypes import int64
-from autocalc.optim._optimizer import Batch, Group, Optimizer
+from autocalc._tensor.dtypes import float64, int64
+from autocalc.optim._batch import Batch
+from autocalc.optim._optimizer import Group, Optimizer
 
 
 class CountingOptimizer(Optimizer):
@@ -24,7 +25,7 @@ class CountingOptimizer(Optimizer):
         all_step = sum(len(b.params) for b in batches) == len(group["params"])
         waiting = set() if all_step else self._waiting(group)
         for batch in batches:
-            yield batch, self._counted(batch, waiting)
+            yield batch, self._counted(batch, waiting, group)
 
     def _step_key(self, state: dict[str, Any]) -> int:
         """Parameters that began together share the tensor that counts their steps."""
@@ -38,16 +39,38 @@ class CountingOptimizer(Optimizer):
             if param.grad is None and param in self.state
         }
 
-    def _counted(self, batch: Batch, waiting: set[int]) -> Any:
+    def _numbers_alone(self, group: Group, state: dict[str, Any]) -> tuple[Any, ...]:
+        """Count a step of one parameter, and return what its formula takes."""
+        names = self._begun(group)
+        if "step" not in state:
+            self._share([state], names)
+        state.update({name: state[name].detach().clone() for name in names})
+        state["step"] += 1
+        return self._numbers_of(group, state, int(state["step"].item()))
+
+    def _numbers_of(
+        self, group: Group, state: dict[str, Any], t: int
+    ) -> tuple[Any, ...]:
+        """Return the numbers of step `t`, and move on those that the state keeps."""
+        del group, state
+        return (t,)
+
+    def _begun(self, group: Group) -> dict[str, float]:
+        """Return the numbers of a state before its first step, ``"step"`` first."""
+        del group
+        return {"step": 0}
+
+    def _counted(self, batch: Batch, waiting: set[int], group: Group) -> Any:
         """Count a step and return the count; part with those that wait."""
-        step = batch.states[0].get("step")
-        if step is None:
-            self._share(batch.states, 0)
-        elif id(step) in waiting:
-            self._share(batch.states, step._array.item())
+        state = batch.states[0]
+        if "step" not in state:
+            self._share(batch.states, self._begun(group))
+        elif id(state["step"]) in waiting:
+            names = self._begun(group)
+            self._share(batch.states, {n: state[n]._array.item() for n in names})
         # A cell that the host refreshes, as the learning rate is: a kernel call that
         # adds 1 would cost ten times as much.
-        cell = batch.states[0]["step"]._array
+        cell = state["step"]._array
 
         def count() -> None:
             cell[()] = cell.item() + 1
@@ -56,20 +79,25 @@ class CountingOptimizer(Optimizer):
         return cell
 
     @staticmethod
-    def _share(states: list[dict[str, Any]], count: int) -> None:
-        """Give these states one new counter."""
-        step = make(arrays.full((), count, int64.numpy), None)
-        for state in states:
-            state["step"] = step
+    def _share(states: list[dict[str, Any]], numbers: dict[str, float]) -> None:
+        """Give these states one new tensor of each number."""
+        for name, number in numbers.items():
+            kind = int64 if name == "step" else float64
+            shared = make(arrays.full((), number, kind.numpy), None)
+            for state in states:
+                state[name] = shared
 
     def _loaded(self, state: dict[Tensor, dict[str, Any]]) -> None:
-        """Let equal counts be shared: PyTorch gives each parameter its own."""
+        """Let equal numbers be shared: PyTorch gives each parameter its own."""
         for group in self.param_groups:
+            names = self._begun(group)
             together: dict[Any, list[dict[str, Any]]] = {}
             for param in group["params"]:
                 values = state.get(param, {})
                 if "step" in values:
-                    key = (param.dtype, int(values["step"]))
-                    together.setdefault(key, []).append(values)
-            for (_, count), states in together.items():
-                self._share(states, count)
+                    numbers = int(values["step"]), *(values.get(n) for n in names)
+                    together.setdefault((param.dtype, numbers), []).append(values)
+            for (_, (count, _, *others)), states in together.items():
+                known = zip(list(names)[1:], others, strict=True)
+                given = {name: value for name, value in known if value is not None}
+                self._share(states, {**names, **given, "step": count})

@@ -7,16 +7,19 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from autocalc._dispatch.selection.state import refuse_reading
 from autocalc._graph._grad_mode import enable_grad, no_grad
 from autocalc._ops.arranging.joining import cat
 from autocalc._ops.creation.like import zeros_like
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import number, plain
 from autocalc.errors import ArgumentError
-from autocalc.optim._optimizer import Group, Optimizer, Params
+from autocalc.optim._optimizer import Group, Optimizer, Params, refuse
 from autocalc.optim._rates import rate_of
+from autocalc.optim._schedulers._base import OUTSIDE
 from autocalc.optim._settings import settings_of
 from autocalc.optim._strong_wolfe import Point, Search, strong_wolfe
+from autocalc.optim._wide import SETTINGS
 
 State = dict[str, Any]
 
@@ -48,14 +51,14 @@ class LBFGS(Optimizer):
         The step along d.  The first one is also at most the length of g by its
         absolute values.
     max_iter, max_eval
-        How many steps a call makes, and how often it calls the closure; by default 5/4
-        as often.
+        The largest number of steps of a call, and of calls of the closure; by default
+        5/4 as many.
     tolerance_grad
-        Where no element of the gradient is larger, it is the minimum.
+        The search ends when no element of the gradient is larger than this.
     tolerance_change
         A step, or a change of the loss, that is smaller ends the call.
     history_size
-        How many pairs are kept.
+        The number of pairs that are kept.
     line_search_fn
         None, or "strong_wolfe": a step after which the loss has fallen and its slope is
         flatter.
@@ -93,7 +96,7 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:
-        if max_eval is None and isinstance(max_iter, int):
+        if max_eval is None and isinstance(plain(max_iter), int):
             max_eval = max(max_iter * 5 // 4, 1)
         super().__init__(params, settings_of(locals()))
 
@@ -118,18 +121,18 @@ class LBFGS(Optimizer):
         1
         """
         if self.param_groups:
-            message = (
+            raise ArgumentError(
                 "LBFGS: a second group of parameters; it takes one group, since all "
                 "parameters share their curvature."
             )
-            raise ArgumentError(message)
         super().add_param_group(param_group)
 
     def _check_group(self, group: Group) -> None:
         self._check_rate(group)
+        refuse("LBFGS", **{name: group.get(name, False) for name in SETTINGS})
         self._check_not_negative(group, "tolerance_grad", "tolerance_change")
         for name in ("max_iter", "max_eval", "history_size"):
-            value = group[name]
+            value = plain(group[name])
             holds = isinstance(value, int) and not isinstance(value, bool) and value > 0
             self._check(group, name, holds, "an integer above 0")
         holds = group["line_search_fn"] in (None, "strong_wolfe")
@@ -168,11 +171,11 @@ class LBFGS(Optimizer):
         (16.0, True)
         """
         if not callable(closure):
-            message = (
+            raise ArgumentError(
                 f"LBFGS.step: `closure` is {closure!r}; it must be a function that "
                 f"computes the loss and its gradients and returns the loss."
             )
-            raise ArgumentError(message)
+        refuse_reading("LBFGS.step", OUTSIDE)
         group = self.param_groups[0]
         state = self.state[group["params"][0]]
         state.setdefault("func_evals", 0)

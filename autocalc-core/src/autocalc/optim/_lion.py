@@ -19,7 +19,7 @@ class Lion(Optimizer):
         p -= lr * sign(beta1 * m + (1 - beta1) * g)
         m = beta2 * m + (1 - beta2) * g
 
-    PyTorch has no Lion; arguments and state are those of its authors' programs.
+    PyTorch has no Lion; arguments and state are the same as in its authors' programs.
     It keeps half as much as `AdamW`; learning rates are 3 to 10 times smaller.
 
     Chen and others: Symbolic discovery of optimization algorithms (NeurIPS 2023).
@@ -29,9 +29,14 @@ class Lion(Optimizer):
     params
         Tensors, or groups: dicts with ``"params"`` and settings of their own.
     lr, betas, weight_decay
-        As in the formula.
+        The constants of the formula above.
     maximize
         Go up the gradient.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Examples
     --------
@@ -54,6 +59,8 @@ class Lion(Optimizer):
         weight_decay: float = 0.0,
         *,
         maximize: bool = False,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
 
@@ -61,13 +68,16 @@ class Lion(Optimizer):
         super()._check_group(group)
         self._check(group, "betas", *check_betas(group["betas"]))
 
+    def _settings(self, group: Group) -> tuple[Any, ...]:
+        return (*group["betas"], group["weight_decay"], group["maximize"])
+
     def _step_group(self, i: int, group: Group) -> None:
-        settings = (*group["betas"], group["weight_decay"], group["maximize"])
+        settings = self._settings(group)
         for batch in self._batches(group):
             lr = self._rate(i, group, batch.dtype)
             means = batch.kept("exp_avg")
             arrays.lion(batch.params, means, batch.grads, lr, *settings)
-            batch.bump()
+            self._updated(batch, group)
 
     def _step_key(self, state: dict[str, Any]) -> None:
         """Return None: a first step is as any other, so all go together."""

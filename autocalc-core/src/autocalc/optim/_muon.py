@@ -6,12 +6,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._dispatch.selection.state import host_numbers
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops._operator.checks import check_shape
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag
 from autocalc.optim._optimizer import Group, Optimizer, Params, is_number
-from autocalc.optim._per_parameter import kept, updated
+from autocalc.optim._per_parameter import changing, kept, shrinking, updated
 from autocalc.optim._rates import rate_of
 from autocalc.optim._settings import settings_of
 
@@ -24,7 +25,7 @@ def _ratio(adjust_lr_fn: str | None, rows: int, columns: int) -> float:
 
 
 class Muon(Optimizer):
-    """Steps whose matrices have singular values near 1, for matrices alone.
+    """Momentum with orthogonalised updates, for matrices only.
 
     ::
 
@@ -47,13 +48,18 @@ class Muon(Optimizer):
     params
         Matrices, or groups: dicts with ``"params"`` and settings of their own.
     lr, weight_decay, momentum, nesterov, eps, ns_steps
-        As in the formula.
+        The constants of the formula above.
     ns_coefficients
         a, b and c.
     adjust_lr_fn
         The ratio: ``"original"``, which None means, for sqrt(max(1, rows / columns));
         ``"match_rms_adamw"`` for 0.2 * sqrt(max(rows, columns)), with which learning
         rates are those of `AdamW`.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Raises
     ------
@@ -86,6 +92,9 @@ class Muon(Optimizer):
         eps: float = 1e-7,
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
+        *,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
 
@@ -113,24 +122,31 @@ class Muon(Optimizer):
     def _step_group(self, i: int, group: Group) -> None:
         del i
         with no_grad():
+            numbers = host_numbers(lambda: _numbers_of(group), reads=changing(group))
             for batch in self._batches(group):
-                for param, state in zip(batch.tensors, batch.states, strict=True):
-                    assert param.grad is not None  # as the batch has it
-                    updated(_update, param, param.grad, state, group)
+                for param, grad, state in batch.each():
+                    updated(_update, param, grad, state, group, *numbers)
 
     def _step_key(self, state: dict[str, Any]) -> None:
         """Return None: a first step is as any other, so all go together."""
 
 
-def _update(param: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
-    """Move one parameter along its orthogonal direction."""
+def _numbers_of(group: Group) -> tuple[float, ...]:
     momentum = group["momentum"]
-    mean = kept(state, "momentum_buffer", grad).lerp_(grad, 1 - momentum)
+    return momentum, 1 - momentum, shrinking(group), -rate_of(group)
+
+
+def _update(
+    param: Tensor, grad: Tensor, state: dict[str, Any], group: Group, *numbers: float
+) -> None:
+    """Move one parameter along its orthogonal direction."""
+    momentum, new, shrink, step = numbers
+    mean = kept(state, "momentum_buffer", grad).lerp_(grad, new)
     update = grad.lerp(mean, momentum) if group["nesterov"] else mean
     update = _orthogonal(update, group)
     ratio = _ratio(group["adjust_lr_fn"], *param.shape) if param.numel() else 1.0
-    param.mul_(1 - rate_of(group) * group["weight_decay"])
-    param.sub_(update, alpha=rate_of(group) * ratio)
+    param.mul_(shrink)
+    param.add_(update, alpha=step * ratio)
 
 
 def _orthogonal(update: Tensor, group: Group) -> Tensor:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from autocalc._tensor import Tensor
+from autocalc.optim._batch import State
 from autocalc.optim._optimizer import Group, Params, check_betas
 from autocalc.optim._per_parameter import (
     ParameterOptimizer,
-    State,
     averages,
     decayed,
+    shrinking,
+    weights,
 )
 from autocalc.optim._rates import rate_of
 from autocalc.optim._settings import settings_of
@@ -35,15 +37,21 @@ class NAdam(ParameterOptimizer):
     params
         Tensors, or groups: dicts with ``"params"`` and settings of their own.
     lr, betas, eps, weight_decay, momentum_decay
-        As in the formula.
+        The constants of the formula above.
     decoupled_weight_decay
         Shrink the weights by 1 - lr * weight_decay instead, as `AdamW` does.
     foreach, capturable
-        Accepted so that programs carry over; there is one implementation.
+        Accepted for PyTorch's sake; there is one implementation.
     maximize
         Go up the gradient.
     differentiable
-        Must be False: a step is not recorded.
+        Whether steps are recorded: parameter by parameter, in operators, so that
+        gradients pass through them. The parameters are no leaves then.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Examples
     --------
@@ -73,6 +81,8 @@ class NAdam(ParameterOptimizer):
         maximize: bool = False,
         capturable: bool = False,
         differentiable: bool = False,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
 
@@ -81,19 +91,29 @@ class NAdam(ParameterOptimizer):
         self._check_not_negative(group, "eps", "momentum_decay")
         self._check(group, "betas", *check_betas(group["betas"]))
 
-    def _update(
-        self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
-    ) -> None:
+    def _begun(self, group: Group) -> dict[str, float]:
+        return {**super()._begun(group), "mu_product": 1.0}
+
+    def _numbers_of(self, group: Group, state: State, t: int) -> tuple[float, ...]:
         beta1, beta2 = group["betas"]
 
         def mu(t: int) -> float:
             momentum = 1 - 0.5 * 0.96 ** (t * group["momentum_decay"])
             return float(beta1 * momentum)
 
-        grad = decayed(param, grad, group)
-        m, v = averages(state, grad, group)
-        product = state["mu_product"] = state.get("mu_product", 1.0) * mu(t)
+        cell = state["mu_product"]._array
+        product = cell.item() * mu(t)
+        cell[()] = product
         now = (1 - mu(t)) / (1 - product)
         ahead = mu(t + 1) / (1 - product * mu(t + 1))
-        deviation = (v / (1 - beta2**t)).sqrt() + group["eps"]
-        param.addcdiv_(now * grad + ahead * m, deviation, value=-rate_of(group))
+        seen = 1 - beta2**t
+        return *weights(group), shrinking(group), now, ahead, seen, -rate_of(group)
+
+    def _update(
+        self, param: Tensor, grad: Tensor, state: State, group: Group, *numbers: float
+    ) -> None:
+        *means, shrink, now, ahead, seen, step = numbers
+        grad = decayed(param, grad, group, shrink)
+        m, v = averages(state, grad, *means)
+        deviation = (v / seen).sqrt() + group["eps"]
+        param.addcdiv_(now * grad + ahead * m, deviation, value=step)

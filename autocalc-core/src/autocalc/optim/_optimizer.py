@@ -14,17 +14,21 @@ from typing import Any, TypeAlias
 
 from autocalc._dispatch.device.device import host_dtype
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._dispatch.selection.state import on_host
-from autocalc._dispatch.selection.upcast import computed_in
+from autocalc._dispatch.selection.state import decided, on_host, recordings, rereads
+from autocalc._dispatch.selection.upcast import HALVES, computed_in
 from autocalc._graph._grad_mode import enable_grad
-from autocalc._tensor import Tensor, make
+from autocalc._graph._node import Leaf
+from autocalc._tensor import Tensor
 from autocalc._tensor.checks import all_of, check_switches, check_type, sequence
-from autocalc.errors import ArgumentError, DTypeError
-from autocalc.optim import _state
+from autocalc.errors import ArgumentError, DTypeError, MissingKeyError
+from autocalc.optim import _hooks, _state
+from autocalc.optim._batch import Batch
+from autocalc.optim._hooks import Hooked
 from autocalc.optim._rates import is_rate, rate_of
+from autocalc.optim._wide import SETTINGS, WideBatch, is_asked
 
 Group: TypeAlias = dict[str, Any]
-Params: TypeAlias = Iterable[Tensor] | Iterable[Group]
+Params: TypeAlias = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Group]
 
 
 def is_number(value: Any) -> bool:
@@ -43,48 +47,25 @@ def refuse(where: str, **given: bool) -> None:
     """Raise if one of PyTorch's options that are not available is asked for."""
     for name, value in given.items():
         if value is not False and value is not None:
-            message = f"{where}: `{name}` is not available; leave it out."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{where}: `{name}` is not available; leave it out.")
 
 
-class Batch:
-    """Parameters that one kernel call updates."""
-
-    __slots__ = ("dtype", "grads", "params", "states", "tensors")
-
-    def __init__(self, dtype: Any) -> None:
-        self.dtype = dtype
-        self.tensors: list[Tensor] = []
-        self.states: list[dict[str, Any]] = []
-        self.params: list[Any] = []
-        self.grads: list[Any] = []
-
-    def kept(self, name: str) -> list[Any]:
-        """Return the arrays that the states hold under `name`, zeros at first."""
-        result = []
-        for state, array in zip(self.states, self.params, strict=True):
-            tensor = state.get(name)
-            if tensor is None:
-                zeros = arrays.zeros(array.shape, array.dtype)
-                tensor = state[name] = make(zeros, None)
-            result.append(tensor._array)
-        return result
-
-    def bump(self) -> None:
-        """Count a write to each parameter, so that changed saved arrays are caught."""
-        for tensor in self.tensors:
-            cell = tensor._version
-            if cell is not None:
-                cell.count += 1
+def has_momentum(group: Group) -> bool:
+    """Return whether a group's step keeps a momentum."""
+    if recordings:
+        return decided(lambda: bool(group["momentum"]))
+    return bool(group["momentum"])
 
 
-class Optimizer:
+class Optimizer(Hooked):
     """The base of all optimizers.
 
     Parameters
     ----------
     params
-        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+        Tensors, or groups: dicts with ``"params"`` and settings of their own. In place
+        of tensors there can be pairs, as `Module.named_parameters` gives them: the
+        group then holds the names as ``"param_names"``, and so does the state.
     defaults
         The settings that a group has when it does not say otherwise.
 
@@ -93,7 +74,7 @@ class Optimizer:
     param_groups
         The groups; a setting that is changed, as ``group["lr"]``, holds from then on.
     state
-        What is kept for each parameter.
+        The state of each parameter.
 
     Examples
     --------
@@ -123,20 +104,29 @@ class Optimizer:
 
     def __init__(self, params: Params, defaults: Any) -> None:
         check_type(self._name, "defaults", defaults, Mapping, "a dict")
+        _hooks.note(self)
         self.defaults = defaults
         self.param_groups = []
         self.state = defaultdict(dict)
         self._cells: dict[Any, Any] = {}
         if isinstance(params, (Tensor, Mapping)):
-            message = (
-                f"{self._name}: `params` is one {type(params).__name__}; give a list "
-                f"of tensors or of groups, such as model.parameters()."
+            raise DTypeError(
+                f"{self._name}: the params argument given to the optimizer should be "
+                f"an iterable of Tensors or dicts, such as model.parameters(); it is "
+                f"one {type(params).__name__}."
             )
-            raise DTypeError(message)
+        if callable(getattr(params, "parameters", None)):
+            raise DTypeError(
+                f"{self._name}: `params` is a module, {type(params).__name__}; give "
+                f"its parameters, model.parameters()."
+            )
         given = sequence(self._name, "params", params)
         if not given:
-            message = f"{self._name}: `params` is empty; there is nothing to optimize."
-            raise ArgumentError(message)
+            raise ArgumentError(
+                f"{self._name}: `params` is empty; there is nothing to optimize. Give "
+                f"model.parameters(); an iterator that was read to its end is empty, "
+                f"so make a list where it is used twice."
+            )
         groups = given if isinstance(given[0], Mapping) else [{"params": given}]
         for group in groups:
             self.add_param_group(group)
@@ -157,7 +147,7 @@ class Optimizer:
         ------
         ArgumentError
             If a setting is unknown or impossible, or a parameter has a history or is
-            there already.
+            already in a group.
 
         Examples
         --------
@@ -169,41 +159,40 @@ class Optimizer:
         [0.1, 1.0]
         """
         if not isinstance(param_group, Mapping) or "params" not in param_group:
-            message = (
+            raise MissingKeyError(
                 f"{self._name}: a group is {param_group!r}; it must be a dict with "
                 f"'params'."
             )
-            raise DTypeError(message)
         params = param_group["params"]
         alone = isinstance(params, Tensor)
         params = [params] if alone else all_of(self._name, "params", params)
+        params, names = _state.named(self._name, params, self.param_groups)
         known = {id(p) for group in self.param_groups for p in group["params"]}
         for i, param in enumerate(params):
             self._check_param(i, param, known)
             known.add(id(param))
-        group = {**self.defaults, **param_group, "params": params}
+        group = {**self.defaults, **param_group, "params": params, **names}
         self._check_group(group)
         self.param_groups.append(group)
 
     def _check_param(self, i: int, param: Any, known: set[int]) -> None:
         if not isinstance(param, Tensor):
-            message = (
+            raise DTypeError(
                 f"{self._name}: `params[{i}]` is a {type(param).__name__}; it must be "
                 f"a Tensor."
             )
-            raise DTypeError(message)
-        if not param.is_leaf:
-            message = (
+        through = self.defaults.get("differentiable") or param.retains_grad
+        if not (param.is_leaf or through):
+            raise ArgumentError(
                 f"{self._name}: `params[{i}]` of shape {param.shape} was made by "
-                f"`{param._node().op.name}`; only leaves can be optimized."
+                f"`{param._node().op.name}`; only leaves can be optimized. Make the "
+                f"leaf first: x.detach().requires_grad_()."
             )
-            raise ArgumentError(message)
         if id(param) in known:
-            message = (
+            raise ArgumentError(
                 f"{self._name}: `params[{i}]` of shape {param.shape} is given twice; "
                 f"each parameter belongs to one group, once."
             )
-            raise ArgumentError(message)
 
     def _check_group(self, group: Group) -> None:
         """Raise if a setting of the group is impossible; optimizers add their own."""
@@ -211,6 +200,8 @@ class Optimizer:
             self._check_rate(group)
         if "weight_decay" in group:
             self._check_not_negative(group, "weight_decay")
+        given = {name: group[name] for name in SETTINGS if name in group}
+        check_switches(self._name, **given)
 
     def _check_rate(self, group: Group) -> None:
         lr = group["lr"]
@@ -238,13 +229,16 @@ class Optimizer:
         for group in self.param_groups:
             for param in group["params"]:
                 edge = param._edge
-                if edge is None or edge.grad is None:
+                if edge.__class__ is not Leaf:
+                    edge = param
+                grad = edge.grad
+                if grad is None:
                     continue
                 if set_to_none:
                     edge.grad = None
                 else:
-                    edge.grad.detach_()
-                    edge.grad.zero_()
+                    grad.detach_()
+                    grad.zero_()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient.
@@ -271,6 +265,11 @@ class Optimizer:
         """Update the parameters of group number `i`."""
         raise NotImplementedError
 
+    def _numbers_alone(self, group: Group, state: dict[str, Any]) -> tuple[Any, ...]:
+        """Return the numbers that a recorded step of one parameter takes."""
+        del group, state
+        return ()
+
     def _step_key(self, state: dict[str, Any]) -> Any:
         """Return the key that the parameters of one call have in common."""
         raise NotImplementedError
@@ -280,7 +279,8 @@ class Optimizer:
         batches: dict[Any, Batch] = {}
         for param in group["params"]:
             edge = param._edge
-            if edge is None or edge.grad is None:
+            grad = param.grad if edge.__class__ is not Leaf else edge.grad
+            if grad is None:
                 continue
             state = self.state[param]
             array = param._array
@@ -291,8 +291,16 @@ class Optimizer:
             batch.tensors.append(param)
             batch.states.append(state)
             batch.params.append(array)
-            batch.grads.append(edge.grad._array)
+            batch.grads.append(grad._array)
+        if "master_weights" in group or "stochastic_rounding" in group:
+            return [self._widened(batch, group) for batch in batches.values()]
         return batches.values()
+
+    def _widened(self, batch: Batch, group: Group) -> Batch:
+        """Return a batch of halves with what is updated in their place."""
+        if host_dtype(batch.dtype) not in HALVES or not is_asked(group):
+            return batch
+        return WideBatch(batch, group, self._buffers, self._cells)
 
     def _rate(self, i: int, group: Group, dtype: Any) -> Any:
         """Return the group's learning rate as a 0-d array, which lives on.
@@ -313,6 +321,16 @@ class Optimizer:
         on_host(refresh, (cell[0],), reads=((group, "lr"),))
         return cell[0]
 
+    def _settings(self, group: Group) -> tuple[Any, ...]:
+        """Return the settings that the kernel of a step takes, in its order."""
+        raise NotImplementedError
+
+    def _updated(self, batch: Batch, group: Group) -> None:
+        """Count what a kernel has written, which took the settings of a group."""
+        if recordings:
+            rereads(lambda: self._settings(group), group)
+        batch.written()
+
     # ---- state -----------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
@@ -320,7 +338,7 @@ class Optimizer:
 
         The layout is PyTorch's.  Tensors share the optimizer's memory.
         """
-        return _state.collect(self)
+        return _hooks.collected(self, _state.collect)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from a `state_dict` of an optimizer of the same groups.
@@ -342,11 +360,14 @@ class Optimizer:
         >>> new.param_groups[0]["lr"]
         0.1
         """
-        _state.load(self, state_dict)
+        _hooks.loaded(self, _state.load, state_dict)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the content of copies and pickles: parameters, settings and state."""
-        return {**self.__dict__, "_cells": {}}
+        content = {**self.__dict__, "_cells": {}}
+        for own in ("step", "_hooks"):  # hooks stay with the original, as in PyTorch
+            content.pop(own, None)
+        return content
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over what `__getstate__` gave."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch.selection.state import host_numbers
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.creation.like import full_like
 from autocalc._tensor import Tensor
+from autocalc.optim._batch import State
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Group
 from autocalc.optim._rates import rate_of
-
-State = dict[str, Any]
 
 
 class ParameterOptimizer(CountingOptimizer):
@@ -26,18 +26,29 @@ class ParameterOptimizer(CountingOptimizer):
         del i
         with no_grad():
             for batch, count in self._counted_batches(group):
-                t = int(count)
-                for param, state in zip(batch.tensors, batch.states, strict=True):
-                    grad = param.grad
-                    assert grad is not None  # as the batch has it
-                    grad = -grad if group["maximize"] else grad
-                    updated(self._update, param, grad, state, group, t)
+                numbers = self._of_step(group, batch.states[0], count)
+                for param, grad, state in batch.each():
+                    slope = -grad if group["maximize"] else grad
+                    updated(self._update, param, slope, state, group, *numbers)
+
+    def _of_step(self, group: Group, state: State, count: Any) -> tuple[float, ...]:
+        """Return the numbers of this step, which a replay computes again."""
+
+        def compute() -> tuple[float, ...]:
+            return self._numbers_of(group, state, int(count))
+
+        return host_numbers(compute, (count,), reads=changing(group))
 
     def _update(
-        self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
+        self, param: Tensor, grad: Tensor, state: State, group: Group, *numbers: float
     ) -> None:
-        """Change `param` and `state`; `t` counts the steps from 1."""
+        """Change `param` and `state`, with the numbers of the step."""
         raise NotImplementedError
+
+
+def changing(group: Group) -> list[tuple[Group, str]]:
+    """Return the settings that may differ from step to step: rates and momenta."""
+    return [(group, key) for key in ("lr", "betas", "momentum") if key in group]
 
 
 def updated(
@@ -76,24 +87,38 @@ def kept(state: State, name: str, like: Tensor, value: float = 0.0) -> Tensor:
     return tensor
 
 
-def decayed(param: Tensor, grad: Tensor, group: Group) -> Tensor:
-    """Return the gradient with weight decay, or shrink the weights if it is decoupled.
+def decayed(
+    param: Tensor, grad: Tensor, group: Group, shrinking: float | None = None
+) -> Tensor:
+    """Return the gradient with weight decay, or shrink the weights by a factor.
 
     The gradient is that of the loss + weight_decay / 2 * sum(p**2).
     """
     weight_decay = group["weight_decay"]
     if not weight_decay:
         return grad
-    if group.get("decoupled_weight_decay", False):
-        param.mul_(1 - rate_of(group) * weight_decay)
+    if shrinking is not None and group.get("decoupled_weight_decay", True):
+        param.mul_(shrinking)
         return grad
-    return grad.add(param.detach(), alpha=weight_decay)
+    return grad.add(param, alpha=weight_decay)
 
 
-def averages(state: State, grad: Tensor, group: Group) -> tuple[Tensor, Tensor]:
-    """Return the running means of the gradient and of its square, this one included."""
+def shrinking(group: Group) -> float:
+    """Return the factor of the weights that decay apart from the gradient."""
+    return float(1 - rate_of(group) * group["weight_decay"])
+
+
+def weights(group: Group) -> tuple[float, float, float]:
+    """Return the weights of means: of a new gradient, of old and new squares."""
     beta1, beta2 = group["betas"]
+    return 1 - beta1, beta2, 1 - beta2
+
+
+def averages(
+    state: State, grad: Tensor, new: float, old_square: float, new_square: float
+) -> tuple[Tensor, Tensor]:
+    """Return the running means of the gradient and of its square, this one included."""
     mean, square = kept(state, "exp_avg", grad), kept(state, "exp_avg_sq", grad)
-    mean.lerp_(grad, 1 - beta1)
-    square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+    mean.lerp_(grad, new)
+    square.mul_(old_square).addcmul_(grad, grad, value=new_square)
     return mean, square

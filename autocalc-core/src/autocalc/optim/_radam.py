@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from autocalc._ops._operator.coerce import as_operand
 from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import bool_
+from autocalc.optim._batch import State
 from autocalc.optim._optimizer import Group, Params, check_betas
 from autocalc.optim._per_parameter import (
     ParameterOptimizer,
-    State,
     averages,
     decayed,
+    shrinking,
+    weights,
 )
 from autocalc.optim._rates import rate_of
 from autocalc.optim._settings import settings_of
@@ -37,15 +41,21 @@ class RAdam(ParameterOptimizer):
     params
         Tensors, or groups: dicts with ``"params"`` and settings of their own.
     lr, betas, eps, weight_decay
-        As in the formula.
+        The constants of the formula above.
     decoupled_weight_decay
         Shrink the weights by 1 - lr * weight_decay instead, as `AdamW` does.
     foreach, capturable
-        Accepted so that programs carry over; there is one implementation.
+        Accepted for PyTorch's sake; there is one implementation.
     maximize
         Go up the gradient.
     differentiable
-        Must be False: a step is not recorded.
+        Whether steps are recorded: parameter by parameter, in operators, so that
+        gradients pass through them. The parameters are no leaves then.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Examples
     --------
@@ -73,6 +83,8 @@ class RAdam(ParameterOptimizer):
         maximize: bool = False,
         capturable: bool = False,
         differentiable: bool = False,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
 
@@ -81,18 +93,25 @@ class RAdam(ParameterOptimizer):
         self._check_not_negative(group, "eps")
         self._check(group, "betas", *check_betas(group["betas"]))
 
-    def _update(
-        self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
-    ) -> None:
+    def _numbers_of(self, group: Group, state: State, t: int) -> tuple[float, ...]:
+        del state
         beta1, beta2 = group["betas"]
-        m, v = averages(state, decayed(param, grad, group), group)
         rate = rate_of(group) / (1 - beta1**t)
         rectified = _rectification(beta2, t)
-        if rectified is None:
-            param.sub_(m, alpha=rate)
-        else:
+        is_early = rectified is None
+        if rectified is not None:
             rate *= rectified * (1 - beta2**t) ** 0.5
-            param.addcdiv_(m, v.sqrt() + group["eps"], value=-rate)
+        return *weights(group), shrinking(group), -rate, float(is_early)
+
+    def _update(
+        self, param: Tensor, grad: Tensor, state: State, group: Group, *numbers: float
+    ) -> None:
+        *means, shrink, step, is_early = numbers
+        grad = decayed(param, grad, group, shrink)
+        m, v = averages(state, grad, *means)
+        deviation = v.sqrt().add(group["eps"])
+        early = as_operand(is_early, bool_)
+        param.addcdiv_(m, deviation.masked_fill(early, 1.0), value=step)
 
 
 def _rectification(beta2: float, t: int) -> float | None:

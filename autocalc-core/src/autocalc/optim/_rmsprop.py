@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autocalc._dispatch.selection.arrays import arrays
+from autocalc.optim import _recorded
 from autocalc.optim._counting import CountingOptimizer
-from autocalc.optim._optimizer import Group, Params, is_number
+from autocalc.optim._optimizer import Group, Params, has_momentum, is_number
 from autocalc.optim._settings import settings_of
 
 
@@ -30,15 +33,21 @@ class RMSprop(CountingOptimizer):
     params
         Tensors, or groups: dicts with ``"params"`` and settings of their own.
     lr, alpha, eps, weight_decay, momentum
-        As in the formula.
+        The constants of the formula above.
     centered
         Whether the mean is taken out of the mean square.
     maximize
         Go up the gradient.
     capturable, foreach
-        Accepted so that programs carry over; a step is always one kernel call.
+        Accepted for PyTorch's sake; a step is always one kernel call.
     differentiable
-        Must be False: a step is not recorded.
+        Whether steps are recorded: parameter by parameter, in operators, so that
+        gradients pass through them. The parameters are no leaves then.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Examples
     --------
@@ -53,6 +62,8 @@ class RMSprop(CountingOptimizer):
 
     _buffers = frozenset({"grad_avg", "momentum_buffer", "square_avg"})
 
+    _update = _recorded.rmsprop
+
     def __init__(
         self,
         params: Params,
@@ -66,6 +77,9 @@ class RMSprop(CountingOptimizer):
         foreach: bool | None = None,
         maximize: bool = False,
         differentiable: bool = False,
+        *,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
 
@@ -76,16 +90,19 @@ class RMSprop(CountingOptimizer):
         holds = is_number(alpha) and 0 <= alpha <= 1
         self._check(group, "alpha", holds, "a number from 0 to 1")
 
-    def _step_group(self, i: int, group: Group) -> None:
-        momentum, centered = group["momentum"], bool(group["centered"])
-        settings = (
+    def _settings(self, group: Group) -> tuple[Any, ...]:
+        return (
             group["alpha"],
             group["eps"],
             group["weight_decay"],
-            momentum,
-            centered,
+            group["momentum"],
+            bool(group["centered"]),
             group["maximize"],
         )
+
+    def _step_group(self, i: int, group: Group) -> None:
+        momentum, centered = has_momentum(group), bool(group["centered"])
+        settings = self._settings(group)
         for batch, _ in self._counted_batches(group):
             arrays.rmsprop(
                 batch.params,
@@ -96,4 +113,4 @@ class RMSprop(CountingOptimizer):
                 self._rate(i, group, batch.dtype),
                 *settings,
             )
-            batch.bump()
+            self._updated(batch, group)

@@ -7,8 +7,9 @@ from typing import Any
 
 from autocalc._ops.creation.like import ones_like
 from autocalc._tensor import Tensor
+from autocalc.optim._batch import State
 from autocalc.optim._optimizer import Group, Params, is_number
-from autocalc.optim._per_parameter import ParameterOptimizer, State, kept
+from autocalc.optim._per_parameter import ParameterOptimizer, kept
 from autocalc.optim._rates import rate_of
 from autocalc.optim._settings import settings_of
 
@@ -39,11 +40,17 @@ class Rprop(ParameterOptimizer):
     step_sizes
         The smallest and the largest size.
     foreach, capturable
-        Accepted so that programs carry over; there is one implementation.
+        Accepted for PyTorch's sake; there is one implementation.
     maximize
         Go up the gradient.
     differentiable
-        Must be False: a step is not recorded.
+        Whether steps are recorded: parameter by parameter, in operators, so that
+        gradients pass through them. The parameters are no leaves then.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Examples
     --------
@@ -71,6 +78,8 @@ class Rprop(ParameterOptimizer):
         foreach: bool | None = None,
         maximize: bool = False,
         differentiable: bool = False,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
 
@@ -82,12 +91,15 @@ class Rprop(ParameterOptimizer):
         holds = _are_two(sizes) and 0 <= sizes[0] <= sizes[1]
         self._check(group, "step_sizes", holds, "two numbers, the smaller one first")
 
+    def _numbers_of(self, group: Group, state: State, t: int) -> tuple[float, ...]:
+        del state, t
+        return (float(rate_of(group)),)
+
     def _update(
-        self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
+        self, param: Tensor, grad: Tensor, state: State, group: Group, *numbers: float
     ) -> None:
-        del t
         before = kept(state, "prev", grad)
-        size = kept(state, "step_size", grad, rate_of(group))
+        size = kept(state, "step_size", grad, *numbers)
         less, more = group["etas"]
         same, turned = grad * before > 0, grad * before < 0
         factor = ones_like(size).masked_fill(same, more).masked_fill(turned, less)

@@ -6,10 +6,17 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._tensor.checks import check_switches
-from autocalc.optim._optimizer import Group, refuse
+from autocalc.errors import ArgumentError
+from autocalc.optim._optimizer import Group
+from autocalc.optim._recorded import RecordedSteps
+from autocalc.optim._wide import SETTINGS
 
 #: Flags among the settings.
-_FLAGS = {"amsgrad", "centered", "decoupled_weight_decay", "maximize", "nesterov"}
+_FLAGS = {"amsgrad", "centered", "decoupled_weight_decay", "differentiable"}
+_FLAGS |= {"maximize", "nesterov"}
+
+#: Flags that a group has only where they are asked for.
+_OPTIONS = {"differentiable", *SETTINGS}
 
 #: Flags of PyTorch that are taken, so that programs carry over, and mean nothing here.
 _IGNORED = {"capturable", "foreach", "fused"}
@@ -18,19 +25,34 @@ _IGNORED = {"capturable", "foreach", "fused"}
 def settings_of(arguments: dict[str, Any]) -> Group:
     """Return the settings among the arguments of a constructor, its `locals()`.
 
+    How halves are updated is a setting only where it is asked for: PyTorch has none.
+
     Raises
     ------
     ArgumentError
-        If a flag is none, or `differentiable` is asked for: a step is not recorded.
+        If a flag is none, or both `differentiable` and `fused` are asked for.
     """
     where = type(arguments["self"]).__name__
-    own = {"self", "params", "differentiable", "__class__"}
+    own = {"self", "params", "__class__"}
     given = {name: value for name, value in arguments.items() if name not in own}
-    flags = {name: given[name] for name in given if name in _FLAGS | _IGNORED}
-    check_switches(where, **flags)
-    refuse(where, differentiable=arguments.get("differentiable", False))
-    return {
-        name: bool(value) if name in _FLAGS else value
-        for name, value in given.items()
-        if name not in _IGNORED
+    flags = {
+        name: given[name] for name in given if name in _FLAGS | _IGNORED | {*SETTINGS}
     }
+    check_switches(where, **flags)
+    if given.get("differentiable"):
+        _record_steps(where, arguments["self"], given)
+    return {
+        name: bool(value) if name in flags else value
+        for name, value in given.items()
+        if name not in _IGNORED and (name not in _OPTIONS or value)
+    }
+
+
+def _record_steps(where: str, optimizer: Any, given: dict[str, Any]) -> None:
+    """Let steps of an optimizer be recorded, which its other ways of a step are not."""
+    for name in ("fused", *SETTINGS):
+        if given.get(name):
+            raise ArgumentError(
+                f"{where}: `{name}` does not support `differentiable`; leave one out."
+            )
+    vars(optimizer)["_step_group"] = RecordedSteps(optimizer)

@@ -8,7 +8,8 @@ from typing import Any
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError
-from autocalc.optim._optimizer import Group, Optimizer, Params, is_number
+from autocalc.optim import _recorded
+from autocalc.optim._optimizer import Group, Optimizer, Params, has_momentum, is_number
 from autocalc.optim._settings import settings_of
 
 #: What the kernel wants to know of the step: whether the buffers hold anything yet.
@@ -16,7 +17,7 @@ FIRST, LATER = (constant(step, int64.numpy) for step in (1, 2))
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent, with momentum if asked for.
+    """Stochastic gradient descent, optionally with momentum.
 
     g += weight_decay * p;  b = momentum * b + (1 - dampening) * g  (b = g at first);
     p -= lr * b, or with `nesterov` p -= lr * (g + momentum * b).
@@ -28,13 +29,19 @@ class SGD(Optimizer):
     lr
         The learning rate, 0 or more.
     momentum, dampening, weight_decay, nesterov
-        As in the formula.
+        The constants of the formula above.
     maximize
         Go up the gradient.
     foreach, fused
-        Accepted so that programs carry over; a step is always one kernel call.
+        Accepted for PyTorch's sake; a step is always one kernel call.
     differentiable
-        Must be False: a step is not recorded.
+        Whether steps are recorded: parameter by parameter, in operators, so that
+        gradients pass through them. The parameters are no leaves then.
+    master_weights
+        Update parameters of bfloat16 and float16 in float32, which the state keeps.
+    stochastic_rounding
+        True to round such parameters up or down at random, so that they are right on
+        average.
 
     Examples
     --------
@@ -49,6 +56,8 @@ class SGD(Optimizer):
 
     _buffers = frozenset({"momentum_buffer"})
 
+    _update = _recorded.sgd
+
     def __init__(
         self,
         params: Params,
@@ -62,6 +71,8 @@ class SGD(Optimizer):
         foreach: bool | None = None,
         differentiable: bool = False,
         fused: bool | None = None,
+        master_weights: bool = False,
+        stochastic_rounding: bool = False,
     ) -> None:
         super().__init__(params, settings_of(locals()))
 
@@ -71,28 +82,29 @@ class SGD(Optimizer):
         dampening = group["dampening"]
         self._check(group, "dampening", is_number(dampening), "a number")
         if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
-            message = (
+            raise ArgumentError(
                 f"SGD: `nesterov` with `momentum`={group['momentum']} and "
                 f"`dampening`={group['dampening']}; it needs a momentum above 0 and no "
                 f"dampening."
             )
-            raise ArgumentError(message)
 
-    def _step_group(self, i: int, group: Group) -> None:
-        momentum = group["momentum"]
-        settings = (
-            momentum,
+    def _settings(self, group: Group) -> tuple[Any, ...]:
+        return (
+            group["momentum"],
             group["dampening"],
             group["weight_decay"],
             group["nesterov"],
             group["maximize"],
         )
+
+    def _step_group(self, i: int, group: Group) -> None:
+        momentum, settings = has_momentum(group), self._settings(group)
         for batch in self._batches(group):
             step = LATER if self._step_key(batch.states[0]) else FIRST
             buffers = batch.kept("momentum_buffer") if momentum else []
             lr = self._rate(i, group, batch.dtype)
             arrays.sgd(batch.params, buffers, batch.grads, lr, step, *settings)
-            batch.bump()
+            self._updated(batch, group)
 
     def _step_key(self, state: dict[str, Any]) -> bool:
         return "momentum_buffer" in state

@@ -12,12 +12,48 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError, DTypeError, MissingKeyError
+from autocalc.optim._wide import MASTER, state_dtype
+
+
+def named(
+    where: str, params: list[Any], groups: list[dict[str, Any]]
+) -> tuple[list[Any], dict[str, list[str]]]:
+    """Return a new group's parameters, and their names if they came as pairs.
+
+    All parameters of an optimizer have names, or none has.
+    """
+    pairs = [isinstance(param, tuple) for param in params]
+    with_names = pairs.count(True)
+    others = ["param_names" in group for group in groups if group["params"]]
+    if with_names not in {0, len(params)} or (
+        params and others and others[0] != bool(with_names)
+    ):
+        raise ArgumentError(
+            f"{where}: some parameters have names and some have none; give "
+            f"model.named_parameters() for all of them, or model.parameters()."
+        )
+    if not with_names:
+        return params, {}
+    _check_pairs(where, params)
+    return [param for _, param in params], {"param_names": [name for name, _ in params]}
+
+
+def _check_pairs(where: str, params: list[Any]) -> None:
+    for i, pair in enumerate(params):
+        if len(pair) != 2 or not isinstance(pair[0], str):
+            raise DTypeError(
+                f"{where}: `params[{i}]` is a tuple of {len(pair)}; it must be a name "
+                f"and a Tensor, or a Tensor."
+            )
 
 
 def collect(optimizer: Any) -> dict[str, Any]:
     """Return the state of all parameters and the settings of all groups."""
-    numbers = {id(p): i for i, p in enumerate(_all_params(optimizer))}
+    numbers: dict[int, int] = {}
+    for i, p in enumerate(_all_params(optimizer)):
+        numbers.setdefault(id(p), i)  # of one that is given twice, the first
     groups = [
         {**group, "params": [numbers[id(p)] for p in group["params"]]}
         for group in optimizer.param_groups
@@ -42,29 +78,39 @@ def load(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
     saved = _groups(where, state_dict)
     ours = optimizer.param_groups
     _check_sizes(where, ours, saved)
-    numbers = [number for group in saved for number in group["params"]]
-    params = dict(zip(numbers, _all_params(optimizer), strict=True))
+    groups = [
+        {**optimizer.defaults, **_names(old), **_own(new), "params": old["params"]}
+        for old, new in zip(ours, saved, strict=True)
+    ]
+    params = {
+        number: (param, group)
+        for group, new in zip(groups, saved, strict=True)
+        for number, param in zip(new["params"], group["params"], strict=True)
+    }
     given = {number_in(key): value for key, value in state_dict["state"].items()}
     state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
     for number, values in given.items():
         if number in params:
-            state[params[number]] = {
-                name: _value(optimizer, number, name, value, params[number])
+            param, group = params[number]
+            dtype = state_dtype(group, param)
+            state[param] = {
+                name: _value(optimizer, number, name, value, param, dtype)
                 for name, value in values.items()
                 # PyTorch's momentum_buffer is None before the first step.
                 if value is not None or name not in optimizer._buffers
             }
         elif not isinstance(number, int):  # what all parameters share
             state[number] = copied(values)
-    groups = [
-        {**optimizer.defaults, **_own(new), "params": old["params"]}
-        for old, new in zip(ours, saved, strict=True)
-    ]
     for group in groups:
         optimizer._check_group(group)
     optimizer.param_groups[:] = groups
     optimizer._loaded(state)
     optimizer.state = state
+
+
+def _names(group: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the names of a group's parameters; those that are loaded replace them."""
+    return {key: group[key] for key in ("param_names",) if key in group}
 
 
 def _own(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,11 +122,10 @@ def _groups(where: str, state_dict: Any) -> list[dict[str, Any]]:
     if not isinstance(state_dict, Mapping) or not {"state", "param_groups"} <= set(
         state_dict
     ):
-        message = (
+        raise MissingKeyError(
             f"{where}: the state must be a dict with 'state' and 'param_groups', as "
             f"state_dict() gives it."
         )
-        raise DTypeError(message)
     return list(state_dict["param_groups"])
 
 
@@ -88,11 +133,10 @@ def _check_sizes(where: str, ours: list[Any], saved: list[Any]) -> None:
     given = [len(group["params"]) for group in saved]
     needed = [len(group["params"]) for group in ours]
     if given != needed:
-        message = (
+        raise ArgumentError(
             f"{where}: the state has groups of {given} parameters, the optimizer of "
             f"{needed}; give the state of an optimizer of the same groups."
         )
-        raise ArgumentError(message)
 
 
 def number_in(key: Any) -> Any:
@@ -111,20 +155,22 @@ def copied(value: Any) -> Any:
     return value
 
 
-def _value(optimizer: Any, number: int, name: str, value: Any, param: Tensor) -> Any:
-    """Return a copy of a state value: of the parameter's dtype, a number, or as is."""
-    if name in optimizer._numbers | optimizer._buffers and isinstance(value, list):
-        return [_value(optimizer, number, name, v, param) for v in value]
+def _value(
+    optimizer: Any, number: int, name: str, value: Any, param: Tensor, dtype: DType
+) -> Any:
+    """Return a copy of a state value: of the given dtype, a number, or as is."""
+    buffers = optimizer._buffers | {MASTER}
+    if name in optimizer._numbers | buffers and isinstance(value, list):
+        return [_value(optimizer, number, name, v, param, dtype) for v in value]
     if name in optimizer._numbers and isinstance(value, Tensor):
         return value.item()
-    if name not in optimizer._buffers or not isinstance(value, Tensor):
+    if name not in buffers or not isinstance(value, Tensor):
         return copied(value)
     needed = optimizer._state_shape(name, param)
     if value.shape != needed:
-        message = (
+        raise ArgumentError(
             f"{optimizer._name}.load_state_dict: {name!r} of parameter {number} has "
             f"shape {value.shape}; of a parameter of shape {param.shape} it must be "
             f"{needed}."
         )
-        raise ArgumentError(message)
-    return value.detach().to(param.dtype, copy=True)
+    return value.detach().to(dtype, copy=True)

@@ -28,7 +28,7 @@ class ZeroRedundancyOptimizer(Optimizer):
     """Lets each rank update a part of the parameters, and keep their state alone.
 
     The optimizer's state, two tensors like the parameters for Adam, needs 1/n of the
-    memory on each of n ranks; all ranks send each other what they have updated.
+    memory on each of n ranks; all ranks send each other their updated parameters.
     Gradients must be the same on all ranks, as those of `DistributedDataParallel` are:
     then the parameters become what one optimizer would make of them.
     Rajbhandari et al., "ZeRO" (SC 2020), stage 1.
@@ -42,7 +42,7 @@ class ZeroRedundancyOptimizer(Optimizer):
     process_group
         The ranks that share the state, as `distributed.new_group` made them; None: all.
     parameters_as_bucket_view, overlap_with_ddp
-        Without effect.
+        Accepted for PyTorch's sake; they have no effect.
     **defaults
         The arguments of `optimizer_class`.
 
@@ -90,12 +90,11 @@ class ZeroRedundancyOptimizer(Optimizer):
         kind: Any = optimizer_class
         fits = isinstance(kind, type) and issubclass(kind, Optimizer)
         if not fits or issubclass(kind, LBFGS):  # which looks at all parameters at once
-            message = (
+            raise DTypeError(
                 f"{self._name}: `optimizer_class` is {short(kind)}; give a class of "
                 f"optimizers that update each parameter by itself, ac.optim.AdamW for "
                 f"example."
             )
-            raise DTypeError(message)
         self.optim = optimizer_class(params, **defaults)
         self.defaults = self.optim.defaults
         self.param_groups = self.optim.param_groups
@@ -110,7 +109,8 @@ class ZeroRedundancyOptimizer(Optimizer):
         Raises
         ------
         ArgumentError
-            If a setting is impossible, or a parameter has a history or is there.
+            If a setting is impossible, or a parameter has a history or is already in a
+            group.
         """
         self.optim.add_param_group(param_group)
         self._assign()
@@ -214,7 +214,8 @@ class ZeroRedundancyOptimizer(Optimizer):
     def state_dict(self) -> dict[str, Any]:
         """Return the state of all parameters, as the inner optimizer has it.
 
-        The file of one rank goes on with any number of ranks, and without this class.
+        The file of one rank can be loaded with any number of ranks, and without this
+        class.
 
         Raises
         ------
@@ -224,15 +225,14 @@ class ZeroRedundancyOptimizer(Optimizer):
         if self._whole is None and len(set(self._owners)) == 1:
             return self.optim.state_dict()
         if self._whole is None:
-            message = (
+            raise ArgumentError(
                 f"{self._name}.state_dict: rank {self._rank} has a part of the state; "
                 f"let all ranks call consolidate_state_dict(to={self._rank}) first."
             )
-            raise ArgumentError(message)
         return self._whole
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from the state of all parameters, keeping that of this rank's.
+        """Restore the state of this rank's parameters from the whole state.
 
         Raises
         ------

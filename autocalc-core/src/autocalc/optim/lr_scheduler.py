@@ -4,6 +4,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._aliases import lookup as _lookup
+from autocalc.optim._schedulers import _base
 from autocalc.optim._schedulers._base import LRScheduler
 from autocalc.optim._schedulers._combined import ChainedScheduler, SequentialLR
 from autocalc.optim._schedulers._cosine import (
@@ -26,6 +27,9 @@ from autocalc.optim._schedulers._plateau import ReduceLROnPlateau
 
 #: An old name, to make classes from and to ask `isinstance`.
 _LRScheduler = LRScheduler
+
+#: The warning that ``step(epoch)`` gives.
+EPOCH_DEPRECATION_WARNING = _base.EPOCH_DEPRECATION_WARNING
 
 __all__ = [
     "ChainedScheduler",

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
+from autocalc._dispatch.selection.state import decided, host_numbers
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops._operator import halves
 from autocalc._ops.creation.from_data import tensor as new_tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, present
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError, DTypeError, ModuleError
 from autocalc.nn import Module
@@ -51,13 +53,19 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     tensor([5.])
     """
     _check_decay("get_ema_avg_fn", decay)
+    return partial(_decayed, decay)
 
-    @halves.rounded_once(promotes=True)
-    def average(averaged: Tensor, current: Tensor, num_averaged: Any) -> Tensor:
-        del num_averaged
-        return averaged * decay + current * (1 - decay)
 
-    return average
+def _decayed(
+    decay: float, averaged: Tensor, current: Tensor, num_averaged: Any
+) -> Tensor:
+    del num_averaged
+    return _mixed(averaged, current, decay)
+
+
+@halves.rounded_once(promotes=True)
+def _mixed(averaged: Tensor, current: Tensor, decay: float) -> Tensor:
+    return averaged * decay + current * (1 - decay)
 
 
 def get_swa_avg_fn() -> Average:
@@ -70,12 +78,14 @@ def get_swa_avg_fn() -> Average:
     >>> average(ac.tensor([4.0]), ac.tensor([8.0]), 3)  # (3 * 4 + 8) / 4
     tensor([5.])
     """
+    return _mean
 
-    @halves.rounded_once(promotes=True)
-    def average(averaged: Tensor, current: Tensor, num_averaged: Any) -> Tensor:
-        return averaged + (current - averaged) / (int(num_averaged) + 1)
 
-    return average
+@halves.rounded_once(promotes=True)
+def _mean(averaged: Tensor, current: Tensor, num_averaged: Any) -> Tensor:
+    of = [num_averaged._array] if isinstance(num_averaged, Tensor) else []
+    (count,) = host_numbers(lambda: (int(num_averaged) + 1,), of)
+    return averaged + (current - averaged) / count
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
@@ -91,7 +101,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
     [tensor([5.]), tensor([1.])]
     """
     _check_decay("get_ema_multi_avg_fn", decay)
-    return _of_lists(get_ema_avg_fn(decay))
+    return partial(_update, get_ema_avg_fn(decay))
 
 
 def get_swa_multi_avg_fn() -> MultiAverage:
@@ -106,18 +116,17 @@ def get_swa_multi_avg_fn() -> MultiAverage:
     >>> averaged
     [tensor([5.]), tensor([1.])]
     """
-    return _of_lists(get_swa_avg_fn())
+    return partial(_update, get_swa_avg_fn())
 
 
-def _of_lists(average: Average) -> MultiAverage:
-    def update(averaged: list[Tensor], current: list[Tensor], n: Any) -> None:
-        for mean, value in zip(averaged, current, strict=True):
-            if mean.is_floating_point():
-                mean.copy_(average(mean, value, n))
-            else:  # a count, such as that of batches
-                mean.copy_(value)
-
-    return update
+def _update(
+    average: Average, averaged: list[Tensor], current: list[Tensor], n: Any
+) -> None:
+    for mean, value in zip(averaged, current, strict=True):
+        if mean.is_floating_point():
+            mean.copy_(average(mean, value, n))
+        else:  # a count, such as that of batches
+            mean.copy_(value)
 
 
 def _check_decay(where: str, decay: Any) -> None:
@@ -138,7 +147,7 @@ class AveragedModel(Module):
     model
         It is copied, not changed.
     device
-        Accepted so that programs carry over.
+        Accepted for PyTorch's sake; it has no effect.
     avg_fn
         ``avg_fn(averaged, current, num_averaged)`` gives the new average; by default
         the mean of all.
@@ -150,9 +159,9 @@ class AveragedModel(Module):
     Attributes
     ----------
     module
-        The copy, which is what a call runs.
+        The copy, which a call runs.
     n_averaged
-        How many times `update_parameters` was called.
+        The number of calls of `update_parameters`.
 
     Raises
     ------
@@ -185,7 +194,7 @@ class AveragedModel(Module):
     ) -> None:
         _checks.check_flags("AveragedModel", use_buffers=use_buffers)
         super().__init__()
-        self._place = None if device is None else Device(device)
+        self._place = None if device is None else present(device)
         _check_module("AveragedModel", model)
         if avg_fn is not None and multi_avg_fn is not None:
             message = "AveragedModel: give `avg_fn` or `multi_avg_fn`, not both."
@@ -194,7 +203,7 @@ class AveragedModel(Module):
         if self._place is not None:
             self.module.to(self._place)
         self.register_buffer("n_averaged", new_tensor(0, dtype=int64))
-        self._update = multi_avg_fn or _of_lists(avg_fn or get_swa_avg_fn())
+        self._update = multi_avg_fn or partial(_update, avg_fn or get_swa_avg_fn())
         self.use_buffers = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -202,24 +211,23 @@ class AveragedModel(Module):
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: Module) -> None:
-        """Take the model's parameters into the average.
+        """Add the model's parameters to the average.
 
         Raises
         ------
         ModuleError
-            If the model's parameters are not those of the copy, by number and shape.
+            If the model's parameters differ from the copy's in number or shape.
         """
         ours, theirs = self._averaged(self.module), self._averaged(model)
         if self._place is not None:
             theirs = [t.to(self._place) for t in theirs]
         if [p.shape for p in ours] != [p.shape for p in theirs]:
-            message = (
+            raise ModuleError(
                 "AveragedModel.update_parameters: the model's parameters have other "
                 "shapes than those that are averaged; give the same model."
             )
-            raise ModuleError(message)
         with no_grad():
-            if self.n_averaged.item() == 0:
+            if decided(lambda: int(self.n_averaged._array) == 0):
                 _copy(theirs, ours)
             else:
                 self._update(ours, theirs, self.n_averaged)
@@ -249,7 +257,7 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
     model
         Is run in training mode without gradients, and left in the mode it was in.
     device
-        Where batches are moved before the model takes them; None leaves them.
+        The device to which batches are moved; None does not move them.
 
     Raises
     ------
@@ -267,32 +275,27 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
     tensor([4.])
     """
     _check_module("update_bn", model)
-    place = None if device is None else Device(device)
+    place = None if device is None else present(device)
     if not hasattr(loader, "__iter__"):
-        message = (
+        raise DTypeError(
             f"update_bn: `loader` is a {type(loader).__name__}; it must give batches, "
             f"as a DataLoader or a list does."
         )
-        raise DTypeError(message)
     norms = [m for m in model.modules() if isinstance(m, _BatchNorm)]
     if not norms:
         return
     batches = iter(loader)
     first = list(islice(batches, 1))
     if not first:
-        message = (
+        raise ArgumentError(
             "update_bn: `loader` gives no batch, of which statistics could be taken. A "
             "generator gives its batches only once: make it again, or give a list."
         )
-        raise ArgumentError(message)
     _run_with_plain_means(chain(first, batches), model, norms, place)
 
 
 def _run_with_plain_means(
-    loader: Iterable[Any],
-    model: Module,
-    norms: list[_BatchNorm],
-    place: Device | None,
+    loader: Iterable[Any], model: Module, norms: list[_BatchNorm], place: Device | None
 ) -> None:
     """Run the model on all batches while its norms take means over all of them."""
     momenta, training = [norm.momentum for norm in norms], model.training
@@ -314,11 +317,10 @@ def _run_with_plain_means(
 def _first(batch: Any) -> Tensor:
     first = batch[0] if isinstance(batch, (list, tuple)) and batch else batch
     if not isinstance(first, Tensor):
-        message = (
+        raise DTypeError(
             f"update_bn: a batch of `loader` is {_checks.short(batch)}; it must be a "
             f"tensor, or a list that begins with one."
         )
-        raise DTypeError(message)
     return first
 
 

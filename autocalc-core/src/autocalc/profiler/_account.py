@@ -112,7 +112,7 @@ class Account:
     Attributes
     ----------
     steps
-        Those that count.
+        The steps that are counted.
     left_out
         How many came before them, to warm up.
     sums

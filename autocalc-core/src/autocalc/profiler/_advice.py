@@ -16,7 +16,7 @@ MUCH_PYTHON = 0.1
 
 
 class Saving(NamedTuple):
-    """One thing that would help: what, how many seconds of a step, and why.
+    """A remedy: what to do, how many seconds of a step it saves, and why.
 
     Examples
     --------
@@ -37,9 +37,9 @@ class Advice:
     Attributes
     ----------
     savings
-        What each thing would save, the largest first.
+        The time that each remedy would save, the largest first.
     notes
-        What else there is to say.
+        Further remarks, each a sentence.
 
     Examples
     --------

@@ -8,7 +8,8 @@ nodes in anomaly mode (`_graph/_lines.py`): without a profile it costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from sys import _getframe
 from threading import get_ident
@@ -34,7 +35,7 @@ class Instruments:
     Parameters
     ----------
     recording
-        Where calls are noted.
+        The recording that receives the calls.
     base
         The selection of kernels outside of the profile: compiled functions go on with
         it, so that they have the same programs as ever.
@@ -45,7 +46,7 @@ class Instruments:
         self._base = base
         self._plain: WeakKeyDictionary[Selection, Selection] = WeakKeyDictionary()
         self._programs = Programs(recording)
-        self._before: list[tuple[Any, str, Any]] = []
+        self._before: list[tuple[Any, str, Any, Any]] = []
 
     def install(self) -> None:
         """Begin to see calls."""
@@ -59,11 +60,12 @@ class Instruments:
     def remove(self) -> None:
         """Put everything back."""
         while self._before:
-            where, name, value = self._before.pop()
-            setattr(where, name, value)
+            where, name, value, put = self._before.pop()
+            if getattr(where, name) is put:  # and nobody has put another there
+                setattr(where, name, value)
 
     def _put(self, where: Any, name: str, value: Any) -> None:
-        self._before.append((where, name, getattr(where, name)))
+        self._before.append((where, name, getattr(where, name), value))
         setattr(where, name, value)
 
     # ---- what is called ------------------------------------------------------------
@@ -94,7 +96,7 @@ class Instruments:
             recording.caller, recording.caller_at = frame.f_code, frame.f_lasti
             before = recording.site, recording.serial
             recording.site = site
-            serial = n.serial if n.__class__ is Node else n.node.serial
+            serial = n.serial if isinstance(n, Node) else n.node.serial
             recording.serial = recording.last = serial
             try:
                 return original(k, n, g)
@@ -127,7 +129,8 @@ class Instruments:
             token = enter(selection=self._without(current().selection))
             recording.muted = True
             try:
-                return original(compiled, *args, **kwargs)
+                with self._without_replaced_methods():
+                    return original(compiled, *args, **kwargs)
             finally:
                 recording.muted = False
                 leave(token)
@@ -138,6 +141,22 @@ class Instruments:
                     recording.step(asked=False)
 
         return call
+
+    @contextmanager
+    def _without_replaced_methods(self) -> Iterator[None]:
+        """Put methods that programs guard back for a while."""
+        seen = [
+            (where, name, value, put)
+            for where, name, value, put in self._before
+            if where in (Module, Optimizer) and vars(where)[name] is put
+        ]
+        for where, name, value, _ in seen:
+            setattr(where, name, value)
+        try:
+            yield
+        finally:
+            for where, name, _, put in seen if self._before else ():
+                setattr(where, name, put)
 
     def _without(self, selection: Selection) -> Selection:
         """Return the selection that it would be without the profile."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 from time import perf_counter_ns
@@ -13,7 +14,7 @@ from typing import Any
 from autocalc._dispatch.machine.cpu import cpu_name
 from autocalc._dispatch.machine.thread_budget import get_num_threads
 from autocalc._dispatch.selection.state import current, enter, leave, recorder
-from autocalc._tensor.checks import as_int, check_type, require
+from autocalc._tensor.checks import as_int, check_flags, check_type, require
 from autocalc.errors import ConfigError, DTypeError
 from autocalc.profiler._account import Account
 from autocalc.profiler._advice import Advice, advice_of
@@ -39,7 +40,7 @@ _running: list[profile] = []
 class profile:
     """Time kernels, operators and modules in a ``with`` block.
 
-    What the block's own thread runs is recorded: eager calls, and compiled programs
+    Only the block's own thread is recorded: eager calls, and compiled programs
     instruction by instruction.  Call `step` at the end of each step; without it a step
     ends with an optimizer's, or with a compiled call that updates parameters; without
     any, the block is one step.  The block costs some microseconds for each kernel, and
@@ -51,9 +52,12 @@ class profile:
         Steps at the beginning that do not count, if more come: in the first one kernels
         are chosen.
     steps
-        Stop to record after so many steps that count; None for no end.
+        The number of steps to record; None for no end.
     max_events
-        Stop to record after so many calls, for want of memory.
+        The number of calls to record at most, to save memory.
+    activities, record_shapes, profile_memory, with_stack, with_flops, with_modules
+        Without effect, so that programs for PyTorch run: shapes, flops and modules are
+        recorded always, of whatever runs.
 
     Attributes
     ----------
@@ -91,7 +95,22 @@ class profile:
         warmup: int = 1,
         steps: int | None = None,
         max_events: int = MAX_EVENTS,
+        activities: Iterable[Any] | None = None,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
     ) -> None:
+        del activities
+        check_flags(
+            "profile",
+            record_shapes=record_shapes,
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            with_flops=with_flops,
+            with_modules=with_modules,
+        )
         self._warmup = _at_least("warmup", warmup, 0)
         self._wanted = None if steps is None else _at_least("steps", steps, 1)
         self._max_events = _at_least("max_events", max_events, 1)
@@ -103,17 +122,14 @@ class profile:
 
     def __enter__(self) -> profile:
         if _running:
-            message = "profile: another profile runs; end it first."
-            raise ConfigError(message)
+            raise ConfigError("profile: another profile runs; end it first.")
         if recorder() is not None:
-            message = (
+            raise ConfigError(
                 "profile: ac.compile records; profile the calls of the compiled "
                 "function from outside."
             )
-            raise ConfigError(message)
         if self._account is not None:
-            message = "profile: this profile is over; make another one."
-            raise ConfigError(message)
+            raise ConfigError("profile: this profile is over; make another one.")
         base = current().selection
         last = None if self._wanted is None else self._wanted + self._warmup
         recording = self._recording = Recording(base, self._max_events, last)
@@ -158,7 +174,7 @@ class profile:
         return f"<profile of {len(self.steps)} steps, {seconds:.4g} s>"
 
     def step(self) -> None:
-        """Say that a step ends here.
+        """Mark the end of a step.
 
         Raises
         ------
@@ -185,7 +201,7 @@ class profile:
         return [(step.stop - step.start) / 1e9 for step in self._ended.steps]
 
     def table(self, by: str = "kernel", *, limit: int | None = LIMIT) -> Table:
-        """Return a table of what took the time.
+        """Return a table of the times.
 
         Parameters
         ----------
@@ -236,10 +252,10 @@ class profile:
         return [note]
 
     def advice(self) -> Advice:
-        """Return what would help most, the largest saving first.
+        """Return remedies, the largest saving first.
 
-        Each kernel is ranked by what running it at this machine's roof would save of a
-        step, which needs `measure_peaks`; Python around the kernels is among them.
+        Each kernel is ranked by the time that it would save at this machine's roof,
+        which needs `measure_peaks`; Python around the kernels is among them.
 
         Raises
         ------
@@ -276,7 +292,7 @@ class profile:
         Parameters
         ----------
         path
-            The file.
+            The path of the file.
         title
             The title on top.
 
@@ -318,7 +334,7 @@ class profile:
 
 
 def step() -> None:
-    """Say that a step ends here, to the profile that runs; without one do nothing.
+    """Mark the end of a step for the running profile, if there is one.
 
     For programs that ``autocalc profile`` runs.
 

@@ -33,9 +33,9 @@ class TimedExecutor:
     Parameters
     ----------
     recording
-        Where that is noted.
+        The recording that receives the times.
     instructions
-        What the calls are.
+        The instructions, in the order of the calls.
     """
 
     def __init__(
@@ -69,8 +69,7 @@ class TimedExecutor:
     def run(self) -> None:
         """Run the program once."""
         if self._running:
-            message = "compile: this program is at work already."
-            raise CompileError(message)
+            raise CompileError("compile: this program is at work already.")
         append, clock = self._recording.events.append, self._recording.clocks.of()
         now = clock.now
         self._running = True

@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 
 from autocalc._dispatch._callers import GRADIENT_SUM, Site, site_of
 from autocalc._dispatch.selection.select import Entry, Selection
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS, least_work
 from autocalc._graph._node import next_serial
 from autocalc._kernels.kernel_set import PoolTimes
 from autocalc._kernels.spec import KernelSpec, Meta, Work, meta_of
@@ -83,9 +84,9 @@ class Recording:
     pending
         Whether the compiled call that runs was a step.
     site, serial
-        Of the backward rule that runs.
+        The site and serial number of the backward rule that runs.
     clocks
-        Those of the kernel sets, for what threads wait and for phases.
+        The clocks of the kernel sets, which give waiting times and phases.
     caller, caller_at
         From where in Python the last rule was called: its frame's code and place.
     """
@@ -199,8 +200,8 @@ def described(spec: KernelSpec, name: str, args: tuple[Any, ...]) -> Kernel:
         if output.name in spec.writes
     ]
     first = outputs[0]
-    free = first._asdict() if spec.free and isinstance(first, Meta) else {}
-    work = spec.work(*held, *inputs, *attributes, **free)
+    free = first if spec.free and isinstance(first, Meta) else None
+    work = least_work(spec, (*held, *inputs), attributes, free)
     return Kernel(spec.name, name, words(inputs or outputs), dtype(args[:end]), work)
 
 
@@ -222,5 +223,5 @@ def dtype(operands: tuple[Any, ...]) -> str:
         for operand in operands
         for x in ((operand,) if hasattr(operand, "dtype") else operand or ())
     ]
-    floats = [x for x in flat if x.dtype.kind == "f"]
+    floats = [x for x in flat if x.dtype.kind in FLOAT_KINDS]
     return str((floats or flat)[0].dtype) if flat else ""

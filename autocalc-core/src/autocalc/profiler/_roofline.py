@@ -208,20 +208,18 @@ def write_picture(rows: list[Row], peaks: Peaks | None, path: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        message = (
+        raise PluginError(
             f"roofline: {path} needs matplotlib, which is not installed. Get it with "
             f"pip install autocalc-core[plot], or write a .svg file."
-        )
-        raise PluginError(message) from None
+        ) from None
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     kinds = FigureCanvasAgg.get_supported_filetypes()
     if path.suffix[1:].lower() not in kinds:
-        message = (
+        raise PluginError(
             f"roofline: {path} ends with {path.suffix!r}; it can be "
             f"{', '.join(sorted(kinds))}."
         )
-        raise PluginError(message)
     figure = Figure(figsize=(9, 5.2), layout="constrained")
     _plot(figure.subplots(), drawn(rows), peaks)
     figure.savefig(path)

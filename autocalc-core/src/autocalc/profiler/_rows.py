@@ -24,16 +24,16 @@ class Row:
     Attributes
     ----------
     name, chosen
-        What it is, and the kernel sets that ran it.
+        The name of the row, and the kernel sets that ran it.
     calls
-        Of kernels.
+        The number of kernel calls.
     total, self_time, python
         Seconds.  Of a kernel `total` includes kernels that it calls; of an operator,
         the Python around its kernels; of a module, that and the modules within.
         `self_time` is that of its own kernels, `python` what ran in front of them.
     share
-        Of the steps that `self_time` and `python` take; the shares of all rows add up
-        to 1.
+        The share of `self_time` and `python` in the time of the steps; the shares of
+        all rows add up to 1.
     gflops, gbs, intensity
         Operations and bytes a second while its kernels ran, in 10^9, and operations for
         each byte, by the kernels' specs.
@@ -47,7 +47,7 @@ class Row:
         ``"compute"``, ``"epilogue"``.  What has no phase is missing to 1.  Empty where
         kernels do not tell.
     bound
-        What limits it: ``"memory"`` or ``"compute"``, "" where that is not known.
+        The limit: ``"memory"`` or ``"compute"``; "" if it is not known.
     saved
         Seconds that running at the roof would save; None without the peaks.
 

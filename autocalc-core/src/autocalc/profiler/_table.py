@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from html import escape
 from io import StringIO
 from typing import Any
@@ -27,6 +28,21 @@ COLUMNS = (
     ("bound by", True),
 )
 
+#: Columns that go first where a terminal is narrow: names and shares stay.  Of kernels
+#: and operators both times are equal.
+DISPENSABLE = (
+    *("FLOP/B", "waiting", "GB/s", "GFLOP/s", "total ms", "Python ms", "calls"),
+    *("bound by", "roof", "self ms", "set"),
+)
+#: Of modules the time with all that is in them is the better one to have.
+OF_MODULES = tuple(
+    {"total ms": "self ms", "self ms": "total ms"}.get(title, title)
+    for title in DISPENSABLE
+)
+
+#: Cells between two columns, and the width of a table as text.
+_GAP, _WIDTH = 2, 150
+
 #: Rows that are shown unless others are asked for.
 LIMIT = 20
 
@@ -34,7 +50,7 @@ LIMIT = 20
 class Table:
     """A table of a profile: text by `str`, for terminals by rich, HTML in notebooks.
 
-    Times and calls are those of a step.
+    Times and calls are per step.
 
     Attributes
     ----------
@@ -43,7 +59,7 @@ class Table:
     rows
         All of them, those that take the most first; of all steps together.
     steps
-        How many steps there were.
+        The number of steps.
 
     Examples
     --------
@@ -72,26 +88,60 @@ class Table:
     def __str__(self) -> str:
         from rich.console import Console
 
+        width = max(_WIDTH, self._width(self._used()))
         console = Console(
-            file=StringIO(), width=150, no_color=True, legacy_windows=False
+            file=StringIO(), width=width, no_color=True, legacy_windows=False
         )
         console.print(self)
         text: str = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
         return "\n".join(line.rstrip() for line in text.splitlines())
 
-    def __rich__(self) -> Any:
-        from rich.console import Group
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
         from rich.table import Table as RichTable
 
+        used = self._used()
+        columns = self._fitting(used, options.max_width)
         table = RichTable(box=None, pad_edge=False, header_style="bold")
-        for title, is_text in COLUMNS:
+        for i in columns:
+            title, is_text = self._title(i), COLUMNS[i][1]
             justify: Any = "left" if is_text else "right"
-            fold: Any = "fold" if is_text else "ellipsis"
-            name = title.format(by=self.by)
-            table.add_column(name, justify=justify, overflow=fold, no_wrap=not is_text)
+            table.add_column(title, justify=justify, overflow="ellipsis", no_wrap=True)
         for cells in self.cells():
-            table.add_row(*cells)
-        return Group(table, *text_of(self._phased()), *self.notes())
+            table.add_row(*(cells[i] for i in columns))
+        yield table
+        yield from text_of(self._phased())
+        yield from self._left_out(used, columns)
+        yield from self.notes()
+
+    # ---- columns ---------------------------------------------------------------------
+
+    def _title(self, i: int) -> str:
+        return COLUMNS[i][0].format(by=self.by)
+
+    def _used(self) -> list[int]:
+        """Return the columns in which any row has something."""
+        rows = self.cells()
+        return [i for i in range(len(COLUMNS)) if any(cells[i] for cells in rows)]
+
+    def _width(self, columns: list[int]) -> int:
+        rows = self.cells()
+        widths = [max(len(self._title(i)), *(len(c[i]) for c in rows)) for i in columns]
+        return sum(widths) + _GAP * max(0, len(columns) - 1)
+
+    def _fitting(self, columns: list[int], width: int) -> list[int]:
+        """Return the columns that fit, names whole."""
+        dispensable = OF_MODULES if self.by == "module" else DISPENSABLE
+        for title in dispensable:
+            if self._width(columns) <= width:
+                break
+            columns = [i for i in columns if self._title(i) != title]
+        return columns
+
+    def _left_out(self, used: list[int], columns: list[int]) -> Iterator[str]:
+        """Yield a line about columns for which the terminal is too narrow."""
+        titles = [self._title(i) for i in used if i not in columns]
+        if titles:
+            yield f"Left out for want of width: {', '.join(titles)}."
 
     def _repr_html_(self) -> str:
         return self.html()
@@ -107,6 +157,10 @@ class Table:
         """Return the rows that are shown with their phases: of kernels alone."""
         return self._shown() if self.by == "kernel" else []
 
+    def leave_out(self, said: Container[str]) -> None:
+        """Do not say again what was said below another table."""
+        self._notes = [note for note in self._notes if note not in said]
+
     def notes(self) -> list[str]:
         """Return the lines below the rows."""
         hidden = len(self.rows) - len(self.cells())
@@ -115,16 +169,15 @@ class Table:
 
     def html(self) -> str:
         """Return the table as HTML."""
+        columns = self._used()
+        kinds = ["text" if is_text else "number" for _, is_text in COLUMNS]
         head = "".join(
-            f'<th class="{"text" if is_text else "number"}">'
-            f"{escape(title.format(by=self.by))}</th>"
-            for title, is_text in COLUMNS
+            f'<th class="{kinds[i]}">{escape(self._title(i))}</th>' for i in columns
         )
         body = "".join(
             "<tr>"
             + "".join(
-                f'<td class="{"text" if is_text else "number"}">{escape(cell)}</td>'
-                for cell, (_, is_text) in zip(cells, COLUMNS, strict=True)
+                f'<td class="{kinds[i]}">{escape(cells[i])}</td>' for i in columns
             )
             + "</tr>"
             for cells in self.cells()

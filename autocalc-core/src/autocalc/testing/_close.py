@@ -11,10 +11,7 @@ import numpy as np
 from autocalc._tensor import Tensor
 
 #: (rtol, atol) by dtype; integers and booleans must be equal.
-TOLERANCES = {
-    np.dtype(np.float32): (1.3e-6, 1e-5),
-    np.dtype(np.float64): (1e-7, 1e-7),
-}
+TOLERANCES = {np.dtype(np.float32): (1.3e-6, 1e-5), np.dtype(np.float64): (1e-7, 1e-7)}
 
 
 def assert_close(
@@ -41,7 +38,7 @@ def assert_close(
     check_dtype
         Whether dtypes must agree (of tensors and arrays).
     msg
-        What to say first if they differ.
+        A text to put first in the error message.
 
     Raises
     ------
@@ -54,15 +51,13 @@ def assert_close(
     >>> ac.testing.assert_close(ac.ones(2) / 3 * 3, ac.ones(2))
     """
     if (rtol is None) != (atol is None):
-        message = "assert_close: give both `rtol` and `atol`, or none of them."
-        raise ValueError(message)
+        raise ValueError("assert_close: give both `rtol` and `atol`, or none of them.")
     tolerance = None if rtol is None or atol is None else (rtol, atol)
     for where, a, b in _pairs(actual, expected, ""):
         problem = _difference(a, b, tolerance, equal_nan, check_dtype)
         if problem:
             parts = [msg, f"assert_close{where}: {problem}"]
-            message = "\n".join(part for part in parts if part)
-            raise AssertionError(message)
+            raise AssertionError("\n".join(part for part in parts if part))
 
 
 def _pairs(a: Any, b: Any, where: str) -> list[tuple[str, Any, Any]]:

@@ -35,12 +35,12 @@ def compare_kernels(
 
     What is right is the reference in float64 for float32, and in long double for
     float64.  The error of an element is ``|result - right| / ulp(right)``, where the
-    ULP is the distance of neighbouring numbers of the kernel's dtype; a result is
-    wrong where it is off by more than the kernel's error budget, and integers where
-    they differ.  Operands are between guard bytes, once contiguous and once not, so
-    that a kernel which reads strides wrongly or writes outside its operands is named.
-    A kernel that crashes takes the process along: see
-    ``pytest --pyargs autocalc.testing.conformance``.
+    ULP is the distance of neighbouring numbers of the kernel's dtype.  A result is
+    wrong if it is off by more than the kernel's error budget, an integer if it differs.
+    Operands are between guard bytes, once contiguous and once not, so that a kernel
+    which reads strides wrongly or writes outside its operands is named.  A kernel that
+    crashes takes the process along: see ``pytest --pyargs
+    autocalc.testing.conformance``.
 
     Parameters
     ----------
@@ -106,11 +106,10 @@ def compare_kernels(
 
 def _spec(name: str) -> KernelSpec:
     if name not in TABLE:
-        message = (
+        raise ConfigError(
             f"compare_kernels: there is no kernel {name!r}; the table has "
             f"{', '.join(TABLE)}."
         )
-        raise ConfigError(message)
     return TABLE[name]
 
 
@@ -140,11 +139,10 @@ def _choice(samples: Any) -> Callable[[KernelSpec, DType], list[Sample]]:
         return lambda spec, dtype: [
             s for s in spec.samples(Make(dtype)) if s.label in samples
         ]
-    message = (
+    raise ArgumentError(
         f"compare_kernels: `samples` is {samples!r}; give how many, a list of labels, "
         f"or None for all."
     )
-    raise ArgumentError(message)
 
 
 def _small(spec: KernelSpec, dtype: DType) -> Iterator[Sample]:
@@ -182,11 +180,10 @@ def _places(layouts: Any) -> Callable[[int], Iterable[tuple[str, ...]]]:
     given = [tuple(one) for one in layouts if not isinstance(one, str) and one]
     wrong = [word for one in given for word in one if word not in LAYOUTS]
     if len(given) < len(layouts) or not given or wrong:
-        message = (
+        raise ArgumentError(
             f"compare_kernels: `layouts` is {layouts!r}; give a list of lists of the "
             f"words {', '.join(LAYOUTS)}."
         )
-        raise ArgumentError(message)
     return lambda _: given
 
 

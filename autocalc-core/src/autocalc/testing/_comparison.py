@@ -17,11 +17,11 @@ class Compared(NamedTuple):
     Attributes
     ----------
     kernel, set, dtype
-        What ran.
+        The kernel, the set and the dtype of the call.
     sample
         The label of the sample in the kernel's declaration.
     shapes
-        Of the inputs: ``"3x5 5"``.
+        The shapes of the inputs, as ``"3x5 5"``.
     layouts
         How they lay in memory.
     ulp
@@ -29,7 +29,7 @@ class Compared(NamedTuple):
     share
         The largest error as a share of the budget.
     problem
-        What is wrong, ``""`` if nothing is.
+        A sentence that says what is wrong; ``""`` if nothing is.
 
     Examples
     --------
@@ -141,8 +141,7 @@ class Comparison:
         kernel  dtype    operands  reference
         """
         if by not in ("shapes", "kernel"):
-            message = f"table: `by` is {by!r}; use 'shapes' or 'kernel'."
-            raise ArgumentError(message)
+            raise ArgumentError(f"table: `by` is {by!r}; use 'shapes' or 'kernel'.")
         cells: dict[tuple[str, str, str], dict[str, Compared]] = {}
         for row in self.rows:
             key = row.kernel, row.dtype, row.shapes if by == "shapes" else "all"

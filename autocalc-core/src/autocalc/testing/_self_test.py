@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The self-test of a kernel set: the program of the process that `_trial` starts.
 
-``python -m autocalc.testing._self_test FILE NAME`` loads the set and runs a few small
-samples of each of its kernels, by Python and by its C form, contiguous and strided,
-between guard bytes, and at last a step of training.  It writes to FILE what it is about
+``python -m autocalc.testing._self_test FILE NAME PACKAGE import`` imports the module of
+a plugin and runs its hook.  With ``set`` it loads the set and runs a few small
+samples of each kernel, by Python and by its C form, contiguous and strided, between
+guard bytes.  A step of training follows.  It writes to FILE what it is about
 to do, what it found, and the files of code that the set brought with it.
 
 What endangers the process that uses the set is a fault of the whole set: a write
@@ -27,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autocalc import kernels, nn, optim
-from autocalc._dispatch.plugins.discovery import registry
+from autocalc._dispatch.plugins.discovery import look_at, plugin_at, registry, sets_of
 from autocalc._dispatch.plugins.precision import matmul_precision
 from autocalc._kernels.kernel_set import KernelImpl
 from autocalc._kernels.samples import Make
@@ -38,6 +39,7 @@ from autocalc._ops.creation.from_data import tensor
 from autocalc.testing.conformance import _floating_point as floating_point
 from autocalc.testing.conformance._checks import PLACES, is_large
 from autocalc.testing.conformance._device import on_host
+from autocalc.testing.conformance._guarded import no_core_dump
 from autocalc.testing.conformance._native import NativeKernel
 from autocalc.testing.conformance._subject import Prepared, Refused, Subject
 
@@ -173,13 +175,11 @@ def _problem(call: SampleCall) -> str:
     disturbed = floating_point.deviation()
     floating_point.restore()
     if disturbed:
-        message = f"changed the floating-point state in {call.label}: {disturbed}"
-        raise Fault(message)
+        raise Fault(f"changed the floating-point state in {call.label}: {disturbed}")
     try:
         prepared.memory.check()
     except AssertionError as stray:
-        message = f"wrote where it must not in {call.label}: {stray}"
-        raise Fault(message) from None
+        raise Fault(f"wrote where it must not in {call.label}: {stray}") from None
     if raised:
         return raised
     try:
@@ -213,8 +213,7 @@ def train(name: str) -> None:
             sgd.step()
     disturbed = floating_point.deviation()
     if disturbed:
-        message = f"changed the floating-point state in a training step: {disturbed}"
-        raise Fault(message)
+        raise Fault(f"changed the floating-point state in a training step: {disturbed}")
 
 
 # ---- the process ---------------------------------------------------------------------
@@ -233,8 +232,7 @@ def test(name: str, notes: Notes) -> dict[str, Any]:
     notes.write(files=_new_files(before))
     disturbed = floating_point.deviation()
     if disturbed:
-        message = f"changed the floating-point state when it was loaded: {disturbed}"
-        raise Fault(message)
+        raise Fault(f"changed the floating-point state when it was loaded: {disturbed}")
     if kernels is None:
         refusal = next(r for r in found.refusals if r.subject == name)
         return {"unloadable": refusal.reason, "traceback": refusal.traceback}
@@ -244,6 +242,27 @@ def test(name: str, notes: Notes) -> dict[str, Any]:
         notes.write(running="while a training step ran")
         train(name)
     return {"passed": passed}
+
+
+def test_import(name: str, package: str, notes: Notes) -> dict[str, Any]:
+    """Import the module of a plugin and run its hook; return the last facts."""
+    before = _mapped()
+    notes.write(running="while its module was imported")
+    try:
+        module = plugin_at(name, package).load()
+        notes.write(running="while its hook ran")
+        list(sets_of(name, module))
+    except (Exception, SystemExit) as error:  # no danger: it is raised there again
+        return {"unloadable": f"{type(error).__name__}: {error}"}
+    except BaseException as error:
+        raise Fault(f"raised {type(error).__name__} while it was imported") from None
+    notes.write(files=_new_files(before))
+    disturbed = floating_point.deviation()
+    if disturbed:
+        raise Fault(
+            f"changed the floating-point state when it was imported: {disturbed}"
+        )
+    return {"passed": {}}
 
 
 def _mapped() -> set[str]:
@@ -264,20 +283,16 @@ def _new_files(before: set[str]) -> list[str]:
     )
 
 
-def _no_core_dump() -> None:
-    """Leave no image of the memory when a kernel crashes."""
-    with suppress(ImportError, OSError, ValueError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def main(path: str, name: str) -> None:
-    """Test the set called `name` and write what is found to the file at `path`."""
+def main(path: str, name: str, package: str, task: str) -> None:
+    """Test a set or an import, and write what is found to the file at `path`."""
     notes = Notes(path)
-    _no_core_dump()
+    look_at(package)
+    no_core_dump()
     try:
-        facts = test(name, notes)
+        if task == "import":
+            facts = test_import(name, package, notes)
+        else:
+            facts = test(name, notes)
     except Fault as fault:
         facts = {"fault": str(fault)}
     except Exception as error:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Nested lists, tuples and dicts taken apart into leaves, and put together again.
 
-A named tuple, a list, a tuple, a dict or an `OrderedDict` is a node; everything else,
+A list, a tuple, a named tuple, a deque, a dict, an `OrderedDict` or a `defaultdict` is
+a node.  So are objects of classes given to `register_pytree_node`.  Everything else,
 None included, is a leaf.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -15,7 +16,13 @@ from autocalc._tensor.checks import sequence, short
 from autocalc.errors import ArgumentError, DTypeError
 
 __all__ = [
+    "SUPPORTED_NODES",
+    "Context",
+    "LeafSpec",
+    "NodeDef",
+    "PyTree",
     "TreeSpec",
+    "register_pytree_node",
     "tree_flatten",
     "tree_leaves",
     "tree_map",
@@ -24,7 +31,101 @@ __all__ = [
     "tree_unflatten",
 ]
 
-_NODES = (list, tuple, dict, OrderedDict)
+#: A nest, or a leaf.
+PyTree = Any
+
+#: What the flattening function of a class returns together with the children.
+Context = Any
+
+
+class NodeDef(NamedTuple):
+    """How objects of a class are taken apart, and made again."""
+
+    type: Any
+    flatten_fn: Callable[[Any], tuple[Iterable[Any], Context]]
+    unflatten_fn: Callable[[Iterable[Any], Context], Any]
+
+
+def _dict_flatten(d: dict[Any, Any]) -> tuple[list[Any], Context]:
+    return list(d.values()), list(d)
+
+
+def _dict_unflatten(values: Iterable[Any], context: Context) -> dict[Any, Any]:
+    return dict(zip(context, values, strict=True))
+
+
+def _node(
+    kind: Any,
+    flatten_fn: Callable[[Any], tuple[Iterable[Any], Context]],
+    unflatten_fn: Callable[[Iterable[Any], Context], Any],
+) -> dict[Any, NodeDef]:
+    return {kind: NodeDef(kind, flatten_fn, unflatten_fn)}
+
+
+#: PyTorch's key of all named tuples.
+_NAMED: Any = namedtuple  # noqa: PYI024  no class is made
+
+#: The kinds of nodes.
+SUPPORTED_NODES: dict[Any, NodeDef] = {
+    **_node(list, lambda tree: (tree, None), lambda values, _: list(values)),
+    **_node(tuple, lambda tree: (tree, None), lambda values, _: tuple(values)),
+    **_node(
+        _NAMED, lambda tree: (tree, type(tree)), lambda values, kind: kind(*values)
+    ),
+    **_node(deque, lambda tree: (tree, tree.maxlen), deque),
+    **_node(dict, _dict_flatten, _dict_unflatten),
+    **_node(
+        OrderedDict,
+        _dict_flatten,
+        lambda values, keys: OrderedDict(zip(keys, values, strict=True)),
+    ),
+    **_node(
+        defaultdict,
+        lambda tree: (list(tree.values()), [tree.default_factory, list(tree)]),
+        lambda values, kept: defaultdict(kept[0], zip(kept[1], values, strict=True)),
+    ),
+}
+
+
+def register_pytree_node(
+    cls: type,
+    flatten_fn: Callable[[Any], tuple[Iterable[Any], Context]],
+    unflatten_fn: Callable[[Iterable[Any], Context], Any],
+    **_: Any,
+) -> None:
+    """Let objects of a class be nodes.
+
+    Parameters
+    ----------
+    cls
+        The class; its subclasses stay leaves.
+    flatten_fn
+        Returns the children of an object, and the function that makes an object of
+        them.
+    unflatten_fn
+        Makes an object of both.
+
+    Raises
+    ------
+    ArgumentError
+        If the class is a node already.
+
+    Examples
+    --------
+    >>> from autocalc.utils._pytree import register_pytree_node, tree_map
+    >>> class Pair:
+    ...     def __init__(self, a, b):
+    ...         self.a, self.b = a, b
+    >>> register_pytree_node(
+    ...     Pair, lambda pair: ([pair.a, pair.b], None), lambda both, _: Pair(*both)
+    ... )
+    >>> tree_map(lambda x: 10 * x, Pair(1, 2)).b
+    20
+    """
+    if cls in SUPPORTED_NODES:
+        message = f"register_pytree_node: {cls.__name__} is registered already."
+        raise ArgumentError(message)
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn)
 
 
 class TreeSpec(NamedTuple):
@@ -32,7 +133,7 @@ class TreeSpec(NamedTuple):
 
     #: The class of the node; None for a leaf.
     type: Any
-    #: A dict's keys; None for other nodes.
+    #: A dict's keys, or what a registered class adds; None for other nodes.
     context: Any
     children: tuple[TreeSpec, ...]
 
@@ -48,25 +149,52 @@ class TreeSpec(NamedTuple):
         return self.type is None
 
 
-_LEAF = TreeSpec(None, None, ())
+class LeafSpec(TreeSpec):
+    """The structure of a leaf."""
+
+    __slots__ = ()
+
+    def __new__(cls) -> LeafSpec:
+        return super().__new__(cls, None, None, ())
 
 
-def _is_node(tree: Any) -> bool:
-    return type(tree) in _NODES or (
-        isinstance(tree, tuple) and hasattr(tree, "_fields")
-    )
+_LEAF = LeafSpec()
+
+
+class SequenceKey(NamedTuple):
+    """The place of a child in a list or tuple."""
+
+    idx: int
+
+
+class MappingKey(NamedTuple):
+    """The place of a child in a dict."""
+
+    key: Any
+
+
+def _dict_flatten_with_keys(
+    d: dict[Any, Any],
+) -> tuple[list[tuple[MappingKey, Any]], Context]:
+    return [(MappingKey(key), value) for key, value in d.items()], list(d)
+
+
+def _get_node_type(tree: Any) -> Any:
+    named = isinstance(tree, tuple) and hasattr(tree, "_fields")
+    return _NAMED if named and type(tree) not in SUPPORTED_NODES else type(tree)
 
 
 def _flat(
     tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None
 ) -> TreeSpec:
-    if not _is_node(tree) or (is_leaf is not None and is_leaf(tree)):
+    kind = _get_node_type(tree)
+    known = SUPPORTED_NODES.get(kind)
+    if known is None or (is_leaf is not None and is_leaf(tree)):
         leaves.append(tree)
         return _LEAF
-    keys = list(tree) if isinstance(tree, dict) else None
-    inner = tree.values() if isinstance(tree, dict) else tree
+    inner, context = known.flatten_fn(tree)
     children = tuple(_flat(one, leaves, is_leaf) for one in inner)
-    return TreeSpec(type(tree), keys, children)
+    return TreeSpec(kind, context, children)
 
 
 def tree_flatten(
@@ -106,9 +234,9 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
     Parameters
     ----------
     leaves
-        As many as the structure has.
+        The leaves, as many as the structure has.
     treespec
-        What `tree_flatten` returned.
+        The structure, as returned by `tree_flatten`.
 
     Raises
     ------
@@ -125,18 +253,16 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
     """
     given: Any = treespec
     if not isinstance(given, TreeSpec):
-        message = (
+        raise DTypeError(
             f"tree_unflatten: `treespec` is {short(given)}; it must be what "
             f"tree_flatten returned."
         )
-        raise DTypeError(message)
     values = sequence("tree_unflatten", "leaves", leaves)
     if len(values) != treespec.num_leaves:
-        message = (
+        raise ArgumentError(
             f"tree_unflatten: there are {len(values)} leaves; the structure has "
             f"{treespec.num_leaves}."
         )
-        raise ArgumentError(message)
     return _built(treespec, iter(values))
 
 
@@ -144,10 +270,7 @@ def _built(spec: TreeSpec, leaves: Iterator[Any]) -> Any:
     if spec.type is None:
         return next(leaves)
     values = [_built(child, leaves) for child in spec.children]
-    if spec.context is not None:
-        return spec.type(zip(spec.context, values, strict=True))
-    named = hasattr(spec.type, "_fields")
-    return spec.type(*values) if named else spec.type(values)
+    return SUPPORTED_NODES[spec.type].unflatten_fn(values, spec.context)
 
 
 def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
@@ -206,12 +329,13 @@ def tree_map(
     *rests: Any,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> Any:
-    """Return the nest of what `func` makes of the leaves.
+    """Apply `func` to the leaves; return the same structure.
 
     Parameters
     ----------
     func
-        Called with a leaf of `tree` and those of `rests` at the same place.
+        The function to call, with a leaf of `tree` and the leaves of `rests` at the
+        same place.
     tree
         Lists, tuples and dicts in each other.
     *rests
@@ -239,10 +363,9 @@ def tree_map(
     for rest in rests:
         values, other = tree_flatten(rest, is_leaf)
         if other != spec:
-            message = (
+            raise ArgumentError(
                 f"tree_map: {short(rest)} has another structure than {short(tree)}."
             )
-            raise ArgumentError(message)
         columns.append(values)
     return tree_unflatten([func(*row) for row in zip(*columns, strict=True)], spec)
 
@@ -253,14 +376,14 @@ def tree_map_only(
     tree: Any,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> Any:
-    """Return the nest of what `func` makes of the leaves of some classes.
+    """Apply `func` to the leaves of some classes; return the same structure.
 
     Parameters
     ----------
     types
         A class, or several in a tuple; other leaves stay as they are.
     func
-        Called with a leaf.
+        The function to call with each leaf.
     tree
         Lists, tuples and dicts in each other.
     is_leaf
@@ -269,7 +392,7 @@ def tree_map_only(
     Raises
     ------
     DTypeError
-        If `types` holds what is no class, or `func` or `is_leaf` cannot be called.
+        If `types` holds no classes, or `func` or `is_leaf` cannot be called.
 
     Examples
     --------
@@ -282,11 +405,10 @@ def tree_map_only(
     _check_callable("tree_map_only", "is_leaf", is_leaf, none=True)
     kinds: tuple[Any, ...] = types if isinstance(types, tuple) else (types,)
     if not all(isinstance(kind, type) for kind in kinds):
-        message = (
+        raise DTypeError(
             f"tree_map_only: `types` is {short(types)}; it must be a class or a "
             f"tuple of classes."
         )
-        raise DTypeError(message)
 
     def change(leaf: Any) -> Any:
         return func(leaf) if isinstance(leaf, kinds) else leaf
@@ -297,5 +419,4 @@ def tree_map_only(
 def _check_callable(where: str, name: str, value: Any, *, none: bool = False) -> None:
     if callable(value) or (none and value is None):
         return
-    message = f"{where}: `{name}` is {short(value)}; it must be a function."
-    raise DTypeError(message)
+    raise DTypeError(f"{where}: `{name}` is {short(value)}; it must be a function.")

@@ -1,6 +1,39 @@
 # SPDX-License-Identifier: MIT
 """Less memory for more time: parts of a model that are computed twice."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any
+
+from autocalc._aliases import lookup as _lookup
 from autocalc.autograd._checkpoint import checkpoint, checkpoint_sequential
 
-__all__ = ["checkpoint", "checkpoint_sequential"]
+__all__ = ["checkpoint", "checkpoint_sequential", "get_device_states"]
+__all__ += ["set_device_states"]
+
+
+def get_device_states(*_: Any) -> tuple[list[int], list[Any]]:
+    """Return no states: `get_rng_state` has the state of the only generator.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.utils.checkpoint.get_device_states(ac.ones(2))
+    ([], [])
+    """
+    return [], []
+
+
+def set_device_states(devices: list[int], states: list[Any], **settings: Any) -> None:
+    """Do nothing: `set_rng_state` sets the state of the only generator.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.utils.checkpoint.set_device_states([], [])
+    """
+
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

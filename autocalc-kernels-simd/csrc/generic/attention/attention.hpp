@@ -10,6 +10,7 @@
 #include "common/lanes.hpp"
 #include "elementwise/loops.hpp"
 #include "elementwise/vector_math.hpp"
+#include "gemm/halves/pack.hpp"
 #include "gemm/packed_b.hpp"
 #include "random/philox.hpp"
 
@@ -17,6 +18,57 @@ namespace autocalc::simd::AC_ISA {
 namespace {
 
 enum class Causal { none, upper_left, lower_right };
+
+// Operands are of type E, sums of type T: float where E has 16 bits. Products read
+// words: one element each, or pairs of neighbours along the sum (gemm/halves/pack.hpp).
+template <class T, class E>
+constexpr int64_t word_elements = 1;
+template <>
+constexpr int64_t word_elements<float, BFloat16> = per_word;
+
+template <class T, class E>
+AC_INLINE int64_t words_of(int64_t elements) {
+    return ceil_div(elements, word_elements<T, E>);
+}
+
+AC_INLINE f32 load_last(const BFloat16* p, int64_t n) {
+    return n == f32::lanes ? load_wide(p) : load_wide_first(p, n);
+}
+AC_INLINE void store_last(BFloat16* p, f32 x, int64_t n) {
+    if (n == f32::lanes) return store_narrow(p, x);
+    store_narrow_first(p, x, n);
+}
+
+// Rows as the right operand of a product, whose sums run down their columns.
+AC_INLINE void pack_as_rows(const BFloat16* rows, int64_t step, int64_t depth,
+                            int64_t columns, float* out) {
+    if (columns == 0 || depth == 0) return;
+    pack_across({0, depth}, Panels<float>(columns, tile_vectors), rows, step, out);
+}
+// The transpose of rows, whose sums run along them.
+AC_INLINE void pack_as_columns(const BFloat16* rows, int64_t step, int64_t depth,
+                               int64_t columns, float* out) {
+    if (columns == 0 || depth == 0) return;
+    pack_along({0, depth}, Panels<float>(columns, tile_vectors), rows, step, out);
+}
+
+// `rows` rows of numbers become half as many rows of words: pairs along the sum. Those
+// of floats stay as they are.
+template <class T, class E>
+AC_INLINE void pair_rows(T* numbers, int64_t step, int64_t rows, int64_t width) {
+    if constexpr (word_elements<T, E> == 2) {
+        for (int64_t i = 0; i < rows; i += 2) {
+            const T *low = numbers + i * step, *high = low + step;
+            T* to = numbers + i / 2 * step;
+            for (int64_t j = 0; j < width; j += vec<T>::lanes) {
+                i32 word = narrow_to<E>(load(low + j));
+                if (i + 1 < rows)
+                    word = word | shift_left<16>(narrow_to<E>(load(high + j)));
+                store(to + j, floats(word));
+            }
+        }
+    }
+}
 
 // `step` elements from one row to the next, whose elements are neighbours.
 template <class T>
@@ -26,16 +78,29 @@ struct RowsAt {
 };
 
 // Rows s to s + count of a head; copied to `room` if their elements are apart.
-template <class T>
-AC_INLINE RowsAt<T> rows_of(const Heads<T>& x, int64_t b, int64_t s, int64_t h,
-                            int64_t count, int64_t width, T* room) {
+template <class E, class T>
+AC_INLINE RowsAt<E> rows_of(const Heads<E>& x, int64_t b, int64_t s, int64_t h,
+                            int64_t count, int64_t width, T* memory) {
+    E* room = reinterpret_cast<E*>(memory);
     if (x.column == 1) return {x.at(b, s, h), x.row};
     for (int64_t i = 0; i < count; ++i) {
         gather(reinterpret_cast<char*>(room + i * width),
-               reinterpret_cast<const char*>(x.at(b, s + i, h)), item_size<T>,
-               bytes_of<T>(x.column), width);
+               reinterpret_cast<const char*>(x.at(b, s + i, h)), item_size<E>,
+               bytes_of<E>(x.column), width);
     }
     return {room, width};
+}
+
+// Rows as a left operand, of words; `step` numbers from one to the next.
+template <class E, class T>
+AC_INLINE void copy_left(const RowsAt<E>& rows, int64_t count, int64_t width, T* to,
+                         int64_t step) {
+    if constexpr (word_elements<T, E> == 1) {
+        const Panels<T> one_panel(width, step / vec<T>::lanes);
+        pack_rows<T>(count, one_panel, 0, rows.data, rows.step, to);
+    } else {
+        pack_left({0, width}, count, rows.data, rows.step, 1, to, step);
+    }
 }
 
 struct Dims {
@@ -108,6 +173,14 @@ AC_NOINLINE void mask_row(const Filter& f, const KeyRun& run, T* out) {
     const int64_t step = f.mask_step[3];
     const char* from = data<char>(f.mask) + run.b * f.mask_step[0] +
                        run.h * f.mask_step[1] + run.q * f.mask_step[2] + run.k0 * step;
+    if (is_half(f.mask->dtype)) {
+        for (int64_t i = 0; i < run.n; ++i) {
+            const auto* bits = reinterpret_cast<const BFloat16*>(from + i * step);
+            out[i] = f.mask->dtype == AC_BFLOAT16 ? T(wide_of(*bits))
+                                                  : T(wide_of(Float16{bits->bits}));
+        }
+        return;
+    }
     if (f.mask->dtype != AC_BOOL) {
         gather(reinterpret_cast<char*>(out), from, item_size<T>, step, run.n);
         return;

@@ -20,19 +20,21 @@ constexpr int64_t tasks_wanted = 16;
 constexpr int64_t many_tasks_wanted = 64;
 constexpr int64_t worthy_range = 4;
 
-template <class T>
+template <class T, class E = T>
 struct Backward {
     Dims dims;
     Filter filter;
     T scale;
-    Heads<T> g, q, k, v, out, dq, dk, dv;
+    Heads<E> g, q, k, v, out, dq, dk, dv;
     const ac_array* lse;
     const T* delta;  // [B, H, S]: sum(g * out)
     // Or null: [B, H, S] each, the largest score of a row and one over the sum of the
     // exponentials above it.
     T* tops;
     T* shares;
-    T* copies;  // [ranges - 1][B, S, H, D]: dq of the later ranges of keys
+    // [copied][B, S, H, D]: dq of ranges of keys, all but the first, or all where dq
+    // has too few digits to be added to.
+    T* copies;
     Blocks<T> queries, keys;
     int64_t ranges;  // of blocks of keys
     Backward(const ac_call* call, const Dims& dims_)
@@ -62,30 +64,42 @@ struct Backward {
         return smaller(blocks, larger(few, smaller(many, blocks / worthy_range)));
     }
 
-    // Where a range adds its part of dq.
-    [[nodiscard]] Heads<T> dq_of(int64_t range) const {
-        if (range == 0 || dq.data == nullptr) return dq;
-        Heads<T> copy = dq;
+    // How many ranges have a copy of dq.
+    [[nodiscard]] int64_t copied() const {
+        if (ranges == 1 || dq.data == nullptr) return 0;
+        return sizeof(T) == sizeof(E) ? ranges - 1 : ranges;
+    }
+    // The copy of dq that a range adds its part to: one of the last `copied()`.
+    [[nodiscard]] Heads<T> copy_of(int64_t range) const {
+        Heads<T> copy(nullptr);
         copy.head = dims.features;
         copy.row = dims.heads * copy.head;
         copy.batch = dims.queries * copy.row;
-        copy.data = copies + (range - 1) * dims.batch * copy.batch;
+        const int64_t place = range - (ranges - copied());
+        copy.data = copies + place * dims.batch * copy.batch;
         return copy;
     }
 };
 
-template <class T>
+template <class T, class E = T>
 struct BackwardWorkspace {
-    const Backward<T>* job;
-    int64_t width;     // of the block of keys, in whole registers
-    int64_t step;      // from one query's scores to the next
-    T* scores;         // [query_block][step], then weights after dropout
-    T* dscores;        // [query_block][step]: gradients of weights, then of scores
-    T* keys_across;    // packed, [features][width]
-    T* values_across;  // packed, [values][width]
-    T* keys;           // packed, [key_block][features]
-    T* queries;        // packed, [queries][features] of a head
-    T* g;              // packed, [queries][values]
+    static constexpr bool makes_words = word_elements<T, E> != 1;
+    const Backward<T, E>* job;
+    int64_t width;  // of the block of keys, in whole registers
+    int64_t step;   // from one query's scores to the next
+    T* scores;      // [query_block][step], then weights after dropout
+    T* dscores;     // [query_block][step]: gradients of weights, then of scores
+    // Packed; what sums run along is in words.
+    T* keys_across;    // [features][width]
+    T* values_across;  // [values][width]
+    T* keys;           // [key_block][features]
+    T* queries;        // [queries][features] of a head
+    T* g;              // [queries][values]
+    // Left operands, where words are made for them.
+    T* left_queries;     // [query_block][features]
+    T* left_g;           // [query_block][values]
+    T* left_dscores;     // [query_block][width]
+    int64_t left_width;  // a row of these, whichever is widest
     // Sums: of a head, and of a block of keys. In memory their rows would be far apart.
     T* dq;                  // [queries][features]
     T* dk;                  // [key_block][features]
@@ -96,7 +110,7 @@ struct BackwardWorkspace {
     T* room;                // for copies of rows whose elements are apart
     T* room_g;              // likewise
 
-    void lay_out(const Backward<T>& backward, Arena<T>& arena) {
+    void lay_out(const Backward<T, E>& backward, Arena<T>& arena) {
         const Dims& d = backward.dims;
         job = &backward;
         width = backward.keys.largest();
@@ -109,6 +123,14 @@ struct BackwardWorkspace {
         keys = arena.take(packed_size<T>(width, d.features));
         queries = arena.take(packed_size<T>(d.queries, d.features));
         g = arena.take(packed_size<T>(d.queries, d.values));
+        left_width =
+            round_up(words_of<T, E>(larger(larger(d.features, d.values), width)),
+                     vec<T>::lanes) +
+            vec<T>::lanes;
+        const int64_t left = makes_words ? rows * left_width : 0;
+        left_queries = arena.take(left);
+        left_g = arena.take(left);
+        left_dscores = arena.take(left);
         feature_width = packed_size<T>(1, d.features);
         value_width = packed_size<T>(1, d.values);
         dq = arena.take(d.queries * feature_width);

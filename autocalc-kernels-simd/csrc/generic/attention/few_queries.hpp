@@ -16,6 +16,9 @@ namespace {
 
 // What a tile of dots takes; more queries are worth packing.
 constexpr int64_t most_few_queries = dot_rows;
+AC_INLINE bool takes_few_queries(const Dims& dims, const ac_array* lse) {
+    return dims.queries <= most_few_queries && lse == nullptr;
+}
 // Four sums of registers are stored together.
 constexpr int64_t keys_at_once = 4;
 

@@ -46,12 +46,12 @@ struct GroupSums {
     }
 };
 
-template <class T>
+template <class T, class E = T>
 struct Forward {
     Dims dims;
     Filter filter;
     T scale;
-    Heads<T> q, k, v, out;
+    Heads<E> q, k, v, out;
     const ac_array* lse;
     Blocks<T> blocks;  // of queries
     Forward(const ac_call* call, const Dims& dims_)
@@ -67,26 +67,27 @@ struct Forward {
 };
 
 // Scratch memory of a thread, and the block that it works on.
-template <class T>
+template <class T, class E = T>
 struct ForwardWorkspace {
-    const Forward<T>* job;
+    const Forward<T, E>* job;
     int64_t width;        // of the block of queries, in whole registers
     int64_t step;         // from one key's scores to the next
     int64_t value_width;  // of values, in whole registers
-    T* packed_q;          // [features][width]
+    T* packed_q;          // [words of features][width]
     T* scores;            // [key_block][step], then weights
-    T* packed_v;          // [keys or key_block][values]
-    T* keys;              // [keys][key_width]
-    int64_t key_width;    // of features, in whole registers
+    T* packed_v;          // [words of keys, or of key_block][values]
+    T* keys;              // [keys][key_width]; of a block if its words are to be made
+    int64_t key_width;    // of words of features, in whole registers
     // Keys and values of a head are packed once if several blocks of queries need them.
     // Interleaved with other heads they would use an eighth of L2's sets: 1024
     // positions of 8 heads of 64 took 1.2 times as long.
     bool whole;
     int64_t head;  // whose they are
-    T* sums;       // [width][value_width]
-    T* row_max;    // [width]: the largest score so far, ...
-    T* row_sum;    // ... the sum of exponentials, ...
-    T* rescale;    // ... and what the sums so far are multiplied by
+    static constexpr bool makes_words = word_elements<T, E> != 1;
+    T* sums;     // [width][value_width]
+    T* row_max;  // [width]: the largest score so far, ...
+    T* row_sum;  // ... the sum of exponentials, ...
+    T* rescale;  // ... and what the sums so far are multiplied by
     // Where there are more keys than those of a group: the sums over groups, their
     // exponentials', and the largest score when they were added.
     GroupSums<T> all_sums;      // [width][value_width]
@@ -96,21 +97,22 @@ struct ForwardWorkspace {
     T* lines;                   // [width][key_block]: rows of a mask or of dropout ...
     T* turned;                  // [key_block][width]: ... and their transpose
 
-    void lay_out(const Forward<T>& forward, Arena<T>& arena) {
+    void lay_out(const Forward<T, E>& forward, Arena<T>& arena) {
         constexpr int64_t lanes = vec<T>::lanes;
         const Dims& d = forward.dims;
         job = &forward;
         width = forward.blocks.largest();
         step = score_step<T>(width);
         value_width = round_up(d.values, lanes);
-        packed_q = arena.take(d.features * width);
+        const int64_t depth = words_of<T, E>(d.features);
+        packed_q = arena.take(depth * width);
         scores = arena.take(key_block * step);
         whole = forward.blocks.count * d.heads_of_group() > 1;
         head = -1;
         const int64_t kept = whole ? d.keys : key_block;
-        packed_v = arena.take(kept * value_width);
-        key_width = round_up(d.features, lanes);
-        keys = arena.take(whole ? d.keys * key_width : 0);
+        packed_v = arena.take(words_of<T, E>(kept) * value_width);
+        key_width = round_up(depth, lanes);
+        keys = arena.take(whole || makes_words ? kept * key_width : 0);
         sums = arena.take(width * value_width);
         row_max = arena.take(width);
         row_sum = arena.take(width);

@@ -10,8 +10,8 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-template <class T>
-void clear_groups(const ForwardWorkspace<T>& w) {
+template <class T, class E>
+void clear_groups(const ForwardWorkspace<T, E>& w) {
     w.all_sums.clear(w.width * w.value_width);
     w.all_row_sums.clear(w.width);
     for (int64_t j = 0; j < w.width; j += vec<T>::lanes)
@@ -19,8 +19,8 @@ void clear_groups(const ForwardWorkspace<T>& w) {
 }
 
 // Adds the sums of a group of blocks, which begins again, to those before.
-template <class T>
-AC_NOINLINE void add_group(const ForwardWorkspace<T>& w, int64_t queries) {
+template <class T, class E>
+AC_NOINLINE void add_group(const ForwardWorkspace<T, E>& w, int64_t queries) {
     constexpr int64_t lanes = vec<T>::lanes;
     const vec<T> lowest = set1<T>(-limits<T>::infinity);
     for (int64_t j = 0; j < w.width; j += lanes) {
@@ -40,8 +40,8 @@ AC_NOINLINE void add_group(const ForwardWorkspace<T>& w, int64_t queries) {
 }
 
 // The sums over all groups, of which the last is not added yet.
-template <class T>
-void take_groups(const ForwardWorkspace<T>& w, int64_t queries) {
+template <class T, class E>
+void take_groups(const ForwardWorkspace<T, E>& w, int64_t queries) {
     constexpr int64_t lanes = vec<T>::lanes;
     add_group(w, queries);
     for (int64_t j = 0; j < w.width; j += lanes)

@@ -26,16 +26,20 @@ AC_INLINE bool is_precise(T sum) {
     return sum >= -T(large_sum) && sum <= T(large_sum);
 }
 
-template <class T>
-T sum_of_row(const Backward<T>& job, int64_t b, int64_t h, int64_t q) {
+template <class T, class E>
+T sum_of_row(const Backward<T, E>& job, int64_t b, int64_t h, int64_t q) {
     const ac_array& lse = *job.lse;
-    return *reinterpret_cast<const T*>(data<char>(&lse) + b * lse.strides[0] +
-                                       h * lse.strides[1] + q * lse.strides[2]);
+    const char* at =
+        data<char>(&lse) + b * lse.strides[0] + h * lse.strides[1] + q * lse.strides[2];
+    if constexpr (sizeof(T) != sizeof(E)) {
+        if (lse.dtype == AC_BFLOAT16) return wide_of(*reinterpret_cast<const E*>(at));
+    }
+    return *reinterpret_cast<const T*>(at);
 }
 
 // Of a row that sees nothing all weights are to be zero.
-template <class T>
-RowScale<T> scale_of(const Backward<T>& job, int64_t b, int64_t h, int64_t q) {
+template <class T, class E>
+RowScale<T> scale_of(const Backward<T, E>& job, int64_t b, int64_t h, int64_t q) {
     const RowScale<T> nothing = {limits<T>::infinity, T(0)};
     if (job.lse != nullptr) {
         const T sum = sum_of_row(job, b, h, q);
@@ -71,9 +75,9 @@ AC_INLINE void add_exponentials(const T* scores, int64_t n, T& top, T& total) {
     top = found;
 }
 
-template <class T>
-void scale_pair(const BackwardWorkspace<T>& w, const Pair& at) {
-    const Backward<T>& job = *w.job;
+template <class T, class E>
+void scale_pair(const BackwardWorkspace<T, E>& w, const Pair& at) {
+    const Backward<T, E>& job = *w.job;
     const Filter& filter = job.filter;
     for (int64_t i = 0; i < at.queries; ++i) {
         const int64_t q = at.q0 + i;
@@ -91,9 +95,9 @@ void scale_pair(const BackwardWorkspace<T>& w, const Pair& at) {
 }
 
 // One head: tops and sums, which become shares.
-template <class T>
-void scale_head(const BackwardWorkspace<T>& w, int64_t b, int64_t h) {
-    const Backward<T>& job = *w.job;
+template <class T, class E>
+void scale_head(const BackwardWorkspace<T, E>& w, int64_t b, int64_t h) {
+    const Backward<T, E>& job = *w.job;
     const Dims& d = job.dims;
     T* tops = job.tops + (b * d.heads + h) * d.queries;
     T* shares = job.shares + (b * d.heads + h) * d.queries;
@@ -121,8 +125,8 @@ void scale_head(const BackwardWorkspace<T>& w, int64_t b, int64_t h) {
     for (int64_t q = 0; q < d.queries; ++q) shares[q] = T(1) / shares[q];
 }
 
-template <class T>
-bool needs_sums(const Backward<T>& job) {
+template <class T, class E>
+bool needs_sums(const Backward<T, E>& job) {
     const Dims& d = job.dims;
     if (job.lse == nullptr) return true;
     for (int64_t b = 0; b < d.batch; ++b) {
@@ -137,13 +141,13 @@ bool needs_sums(const Backward<T>& job) {
 }
 
 // Runs f(workspace, task) for all tasks. Answers false if memory is exhausted.
-template <class T, class F>
-bool with_workspaces(const Backward<T>& job, ac_context* context, int64_t tasks,
+template <class T, class E, class F>
+bool with_workspaces(const Backward<T, E>& job, ac_context* context, int64_t tasks,
                      F&& f) {
     return try_parallel(context, tasks, job.dims.work() >= serial_work,
                         [&](int64_t begin, int64_t end) {
                             const Phase phase(context, AC_PHASE_PACK);
-                            BackwardWorkspace<T> w;
+                            BackwardWorkspace<T, E> w;
                             Arena<T> arena;
                             w.lay_out(job, arena);
                             arena.memory =
@@ -156,21 +160,22 @@ bool with_workspaces(const Backward<T>& job, ac_context* context, int64_t tasks,
                         });
 }
 
-template <class T>
-bool scale_rows(Backward<T>& job, ac_context* context) {
+template <class T, class E>
+bool scale_rows(Backward<T, E>& job, ac_context* context) {
     if (!needs_sums(job)) return true;
     const Dims& d = job.dims;
     const int64_t rows = d.batch * d.heads * d.queries;
     T* tops = scratch_of<T>(context, slot_rows, 2 * rows);
     if (tops == nullptr) return false;
-    Backward<T> scores = job;  // alone
+    Backward<T, E> scores = job;  // alone
     scores.dq.data = scores.dk.data = nullptr;
     job.tops = scores.tops = tops;
     job.shares = scores.shares = tops + rows;
-    return with_workspaces(scores, context, d.batch * d.heads,
-                           [&](const BackwardWorkspace<T>& w, int64_t t, const Phase&) {
-                               scale_head(w, t / d.heads, t % d.heads);
-                           });
+    return with_workspaces(
+        scores, context, d.batch * d.heads,
+        [&](const BackwardWorkspace<T, E>& w, int64_t t, const Phase&) {
+            scale_head(w, t / d.heads, t % d.heads);
+        });
 }
 
 }  // namespace

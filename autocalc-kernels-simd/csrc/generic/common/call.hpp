@@ -37,9 +37,9 @@ AC_INLINE void bad_value(ac_status* status, int operand, int64_t index, int64_t 
 // 50 GFLOP/s: how long a call takes, for the decision to release the interpreter lock.
 constexpr double ns_per_flop = 0.02;
 
-constexpr int dtype_count = 8;
+constexpr int dtype_count = 10;
 AC_INLINE int64_t size_of(int dtype) {
-    constexpr int8_t sizes[dtype_count] = {4, 8, 1, 2, 4, 8, 1, 1};
+    constexpr int8_t sizes[dtype_count] = {4, 8, 1, 2, 4, 8, 1, 1, 2, 2};
     return sizes[dtype];
 }
 constexpr uint32_t float_dtypes = 1u << AC_FLOAT32 | 1u << AC_FLOAT64;

@@ -4,6 +4,7 @@
 // that many small arrays cost no more than a large one.
 #pragma once
 
+#include "common/halves.hpp"
 #include "common/lanes.hpp"
 #include "elementwise/loops.hpp"
 #include "vec.hpp"
@@ -85,17 +86,65 @@ AC_INLINE GroupSize size_of_group(const ac_operand& arrays) {
     return size;
 }
 
+// A kernel of floats over arrays of which some are of 16 bits: they are widened in L1,
+// and those that are written are rounded.
+struct GroupInFloats {
+    RunKernel kernel;
+    const void* parameters;
+    int operands, written;
+    int dtype[max_operands];
+};
+
+inline void run_group_in_floats(void* const* operands, int64_t n,
+                                const void* parameters) {
+    const GroupInFloats& all = *static_cast<const GroupInFloats*>(parameters);
+    alignas(64) float room[max_operands][buffer_elements];
+    for (int64_t begin = 0; begin < n; begin += buffer_elements) {
+        const int64_t some = smaller(buffer_elements, n - begin);
+        void *here[max_operands], *run[max_operands];
+        for (int k = 0; k < all.operands; ++k) {
+            here[k] = static_cast<char*>(operands[k]) + begin * size_of(all.dtype[k]);
+            run[k] = here[k];
+            if (!is_half(all.dtype[k])) continue;
+            widen_any(all.dtype[k], here[k], some, room[k]);
+            run[k] = room[k];
+        }
+        all.kernel(run, some, all.parameters);
+        for (int k = 0; k < all.written; ++k)
+            if (is_half(all.dtype[k])) narrow_any(all.dtype[k], room[k], some, here[k]);
+    }
+}
+
+// Whether floats can stand for what is of 16 bits: no operand is a double.
+inline const char* group_refusal(const ac_call* call) {
+    bool halves = false, doubles = false;
+    for (int k = 0; k < call->n_outputs + call->n_inputs; ++k) {
+        const ac_operand& list = call->operands[k];
+        if (list.count == 0 || !list.arrays->present) continue;
+        halves = halves || is_half(list.arrays->dtype);
+        doubles = doubles || list.arrays->dtype == AC_FLOAT64;
+    }
+    return halves && doubles ? "float64 with 16 bits" : nullptr;
+}
+
 inline void run_tile(const Group& group, int64_t i, int64_t first, int64_t last,
                      RunKernel kernel, const void* parameters) {
     const ac_array* arrays[max_operands];
     for (int k = 0; k < group.operands; ++k) arrays[k] = &group.lists[k]->arrays[i];
     Nest nest;
     make_nest(nest, arrays, group.operands);
-    bool dense = true;
+    GroupInFloats floats = {kernel, parameters, group.operands, group.written, {}};
+    bool dense = true, halves = false;
     void* run[max_operands];
     for (int k = 0; k < group.operands; ++k) {
         dense = dense && nest.dense[k];
         run[k] = nest.data[k] + first * nest.item[k];
+        floats.dtype[k] = arrays[k]->dtype;
+        halves = halves || is_half(arrays[k]->dtype);
+    }
+    if (halves) {
+        kernel = run_group_in_floats;
+        parameters = &floats;
     }
     if (dense) {
         kernel(run, last - first, parameters);

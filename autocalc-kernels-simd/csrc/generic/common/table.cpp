@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // The one exported function of an instruction set's library: its kernel tables.
+#include <utility>
+
 #include "common/families.hpp"
+#include "elementwise/in_floats.hpp"
 #include "families.inc"
 
 #define AC_PASTE2(a, b) a##b
@@ -53,8 +56,6 @@ const Family* const winograd_families[] = {
 const Family* const chain_families[] = {AC_CHAIN_FAMILIES(AC_LIST_FAMILY) nullptr};
 #undef AC_LIST_FAMILY
 
-// Runs once: a caller holds the interpreter lock, and a second run writes the same
-// bytes.
 int64_t collect(const Family* const* f, ac_kernel_entry* entries, int64_t most) {
     int64_t count = 0;
     for (; *f != nullptr; ++f) {
@@ -63,6 +64,42 @@ int64_t collect(const Family* const* f, ac_kernel_entry* entries, int64_t most) 
         }
     }
     return count;
+}
+
+// ---- elementwise kernels, which take 16-bit operands as floats
+
+constexpr int most_elementwise = 128;
+ac_kernel_entry elementwise_entries[most_elementwise];
+
+template <int place>
+void run_elementwise(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_kernel_entry& entry = elementwise_entries[place];
+    if (!holds_halves(call)) return entry.function(call, context, status);
+    call_in_floats(entry, call, context, status);
+}
+
+// Of a kernel of one output and floats that answers what it would run. Remainders
+// report numbers, and `where` chooses elements whatever they are.
+bool runs_in_floats(const ac_kernel_entry& entry) {
+    constexpr const char* others[] = {"fmod", "remainder", "floor_divide"};
+    for (const char* other : others)
+        if (strcmp(entry.name, other) == 0) return false;
+    return entry.signature[0] == '~' && entry.supports == nullptr &&
+           (entry.dtypes >> AC_FLOAT32 & 1u) != 0;
+}
+
+template <int... places>
+void add_halves(ac_kernel_entry* entries, int64_t count,
+                std::integer_sequence<int, places...>) {
+    constexpr ac_kernel_fn functions[] = {run_elementwise<places>...};
+    int used = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        if (used == most_elementwise || !runs_in_floats(entries[i])) continue;
+        elementwise_entries[used] = entries[i];
+        entries[i].function = functions[used++];
+        entries[i].supports = refusal_in_floats;
+        entries[i].dtypes |= half_dtypes;
+    }
 }
 
 }  // namespace
@@ -76,7 +113,12 @@ const ac_kernel_entry* kernel_at(int64_t index) {
 extern "C" __attribute__((visibility("default"))) const ac_kernel_table* AC_PASTE(
     autocalc_kernels_, AC_ISA)(void) {
     using namespace autocalc::simd::AC_ISA;
-    table.count = collect(families, all_entries, max_entries);
+    if (table.count == 0) {  // once: other threads may be running them
+        const int64_t count = collect(families, all_entries, max_entries);
+        add_halves(all_entries, count,
+                   std::make_integer_sequence<int, most_elementwise>());
+        table.count = count;
+    }
     winograd.count = collect(winograd_families, winograd_entries, max_winograd);
     chains.count = collect(chain_families, chain_entries, max_chains);
     return &table;

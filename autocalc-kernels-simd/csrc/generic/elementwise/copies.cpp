@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Moving and choosing elements: copy (with casts, any strides), fill, compare, where.
+#include <type_traits>
+
 #include "common/families.hpp"
+#include "elementwise/in_floats.hpp"
 #include "elementwise/vector_loops.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -38,6 +41,15 @@ void cast_run(void* const* operands, int64_t n, const void*) {
     for (int64_t i = 0; i < n; ++i) out[i] = Cast<To, From>::apply(a[i]);
 }
 
+template <class E>
+void widen_cast(void* const* operands, int64_t n, const void*) {
+    widen_run<E>(operands[1], n, static_cast<float*>(operands[0]));
+}
+template <class E>
+void narrow_cast(void* const* operands, int64_t n, const void*) {
+    narrow_run<E>(static_cast<const float*>(operands[1]), n, operands[0]);
+}
+
 template <int item>
 void same_run(void* const* operands, int64_t n, const void*) {
     if (operands[0] != operands[1]) {
@@ -65,8 +77,13 @@ AC_INLINE RunKernel cast_to(int from) {
         case AC_BOOL:
             return cast_run<To, Bool>;
         default:
-            return nullptr;
+            break;
     }
+    if constexpr (std::is_same_v<To, float>) {
+        if (from == AC_BFLOAT16) return widen_cast<BFloat16>;
+        if (from == AC_FLOAT16) return widen_cast<Float16>;
+    }
+    return nullptr;
 }
 
 RunKernel copy_run(int to, int from) {
@@ -100,8 +117,19 @@ RunKernel copy_run(int to, int from) {
         case AC_BOOL:
             return cast_to<Bool>(from);
         default:
-            return nullptr;
+            break;
     }
+    if (from != AC_FLOAT32) return nullptr;
+    return to == AC_BFLOAT16 ? narrow_cast<BFloat16> : narrow_cast<Float16>;
+}
+
+// Of 16 bits are converted to and from float32 alone.
+const char* copy_supports(const ac_call* call) {
+    const int to = call->operands[0].arrays->dtype,
+              from = call->operands[1].arrays->dtype;
+    const bool halves = is_half(to) || is_half(from);
+    return halves && copy_run(to, from) == nullptr ? "converts 16 bits by float32 alone"
+                                                   : nullptr;
 }
 
 // Rows of a tile whose rows and columns change places: four times the height of a
@@ -343,6 +371,15 @@ void small_where_run(void* const* operands, int64_t n, const void*) {
     for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? a[i] : b[i];
 }
 
+const char* where_supports(const ac_call* call) {
+    const int a = call->operands[2].arrays->dtype, b = call->operands[3].arrays->dtype;
+    const int out = call->operands[0].arrays->dtype;
+    const bool halves = is_half(a) || is_half(b) || is_half(out);
+    return halves && (a != b || (a != out && out >= 0))
+               ? "operands of several floating-point types"
+               : nullptr;
+}
+
 void where_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     RunKernel kernel = where_run<double>;
     switch (size_of(operand(call, 0)->dtype)) {
@@ -362,12 +399,14 @@ void where_kernel(const ac_call* call, ac_context* context, ac_status* status) {
 }
 
 const ac_kernel_entry entries[] = {
-    {"copy", "~ out ; a", copy_kernel, nullptr, nullptr, 0.2, all_dtypes, nullptr},
-    {"fill", "out ; value", fill_kernel, nullptr, nullptr, 0.1, all_dtypes, nullptr},
+    {"copy", "~ out ; a", copy_kernel, copy_supports, nullptr, 0.2,
+     all_dtypes | half_dtypes, nullptr},
+    {"fill", "out ; value", fill_kernel, copy_supports, nullptr, 0.1,
+     all_dtypes | half_dtypes, nullptr},
     {"compare", "~ out ; a b ; op:eq,ne,lt,le,gt,ge", compare_kernel, nullptr, nullptr,
      0.2, all_dtypes, nullptr},
-    {"where", "~ out ; condition a b", where_kernel, nullptr, nullptr, 0.2, bool_dtype,
-     nullptr},
+    {"where", "~ out ; condition a b", where_kernel, where_supports, nullptr, 0.2,
+     bool_dtype | half_dtypes, nullptr},
 };
 
 }  // namespace

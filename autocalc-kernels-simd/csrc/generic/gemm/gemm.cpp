@@ -4,36 +4,14 @@
 #include "gemm/gemm.hpp"
 
 #include "common/families.hpp"
-#include "common/operands.hpp"
+#include "gemm/halves/gemm.hpp"
+#include "gemm/operands.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
 
 enum { out_at, pre_at, a_at, b_at, bias_at };
 enum { alpha_at, beta_at, activation_at, accumulate_at };
-
-// The stride of batch dim `d` (of `dims`), 0 where the operand lacks it or repeats
-// along it.
-template <class T>
-int64_t batch_step(const ac_array* array, int d, int dims) {
-    const int at = d - (dims - (array->ndim - 2));
-    return at < 0 || array->shape[at] == 1 ? 0 : stride_of<T>(array, at);
-}
-
-// A bias with gaps is copied; in most calls it is contiguous already.
-template <class T>
-bool set_bias(const ac_array* bias, Gemm<T>& p, ac_context* context) {
-    p.bias = data_of<T>(bias);
-    if (bias == nullptr || bias->strides[0] == static_cast<int64_t>(sizeof(T)) ||
-        p.n <= 1)
-        return true;
-    T* copy = static_cast<T*>(
-        context->scratch(context, 2, static_cast<size_t>(p.n) * sizeof(T)));
-    if (copy == nullptr) return false;
-    for (int64_t j = 0; j < p.n; ++j) copy[j] = p.bias[j * stride_of<T>(bias, 0)];
-    p.bias = copy;
-    return true;
-}
 
 template <class T>
 bool gemm_typed(const ac_call* call, ac_context* context) {
@@ -68,17 +46,19 @@ bool gemm_typed(const ac_call* call, ac_context* context) {
         p.c_step[d] = stride_of<T>(out, d);
         p.pre_step[d] = pre == nullptr ? 0 : stride_of<T>(pre, d);
     }
-    return set_bias(operand(call, bias_at), p, context) && multiply(p, context);
-}
-
-// True if the last dimension is contiguous, which results of the engine always are.
-bool rows_contiguous(const ac_array* array) {
-    const int64_t item = array->dtype == AC_FLOAT32 ? 4 : 8;
-    return element_count(*array) == 0 || dim_of(array, -1) == 1 ||
-           array->strides[array->ndim - 1] == item;
+    p.bias = nullptr;
+    if (operand(call, bias_at) != nullptr) {
+        p.bias = dense_bias<T>(operand(call, bias_at), context);
+        if (p.bias == nullptr && p.n > 0) return false;
+    }
+    return multiply(p, context);
 }
 
 void gemm(const ac_call* call, ac_context* context, ac_status* status) {
+    if constexpr (takes_halves) {
+        if (is_half(operand(call, a_at)->dtype))
+            return half_gemm(call, context, status);
+    }
     const ac_array* out = operand(call, out_at);
     const ac_array* pre = operand(call, pre_at);
     if (!rows_contiguous(out) || (pre != nullptr && !rows_contiguous(pre))) {
@@ -88,6 +68,11 @@ void gemm(const ac_call* call, ac_context* context, ac_status* status) {
     const bool ok = out->dtype == AC_FLOAT32 ? gemm_typed<float>(call, context)
                                              : gemm_typed<double>(call, context);
     if (!ok) no_memory(status);
+}
+
+const char* gemm_supports(const ac_call* call) {
+    if constexpr (takes_halves) return half_refusal(call, a_at);
+    return nullptr;
 }
 
 double gemm_work(const ac_call* call) {
@@ -100,7 +85,7 @@ const ac_kernel_entry entries[] = {
     {"gemm",
      "out pre? ; a b bias? ; alpha:float beta:float "
      "activation:none,relu,gelu,gelu_tanh accumulate:int",
-     gemm, nullptr, gemm_work, 0, float_dtypes, nullptr},
+     gemm, gemm_supports, gemm_work, 0, float_dtypes | half_dtypes, nullptr},
 };
 
 }  // namespace

@@ -73,7 +73,7 @@ struct PackedGemm {
 };
 
 // What a tile of rows needs: steps k0 to k1, and columns n0 to n1, n0 on a register's
-// boundary. Other columns of c are left alone.
+// boundary. Other columns of c may be left alone.
 struct Part {
     int64_t k0, k1, n0, n1;
 };
@@ -105,9 +105,13 @@ AC_INLINE void multiply_packed(const PackedGemm<T>& p, Parts&& part_of) {
         tile.beta = p.beta;
         for (int64_t j = 0; j < panels.count; ++j) {
             const Panel panel = panels.at(j);
-            const int64_t begin = larger(panel.begin, part.n0);
-            const int64_t end = smaller(panel.begin + panel.columns, part.n1);
+            int64_t begin = larger(panel.begin, part.n0);
+            int64_t end = smaller(panel.begin + panel.columns, part.n1);
             if (begin >= end) continue;
+            if constexpr (multiplies_pairs) {  // whose tiles read whole panels
+                begin = panel.begin;
+                end = panel.begin + panel.columns;
+            }
             tile.columns = end - begin;
             tile.b = p.b.data + panel.begin * p.b.depth +
                      (p.b.first + part.k0) * panel.width + begin - panel.begin;

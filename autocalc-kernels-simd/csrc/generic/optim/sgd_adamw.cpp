@@ -8,6 +8,14 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
+// Halves are computed with in float32.
+template <class T>
+double rate_of(const ac_array* lr) {
+    if (lr->dtype == AC_BFLOAT16) return double(wide_of(scalar<BFloat16>(lr)));
+    if (lr->dtype == AC_FLOAT16) return double(wide_of(scalar<Float16>(lr)));
+    return double(scalar<T>(lr));
+}
+
 // ---- sgd
 struct SgdParameters {
     double lr, momentum, undamped, weight_decay, sign;
@@ -52,7 +60,7 @@ RunKernel sgd_for(bool decay, bool nesterov) {
 template <class T>
 void sgd_floats(const ac_call* call, ac_context* context, ac_status* status) {
     SgdParameters s;
-    s.lr = double(scalar<T>(operand(call, 3)));
+    s.lr = rate_of<T>(operand(call, 3));
     s.momentum = float_attribute(call, 0);
     s.undamped = 1 - float_attribute(call, 1);
     s.weight_decay = float_attribute(call, 2);
@@ -110,7 +118,7 @@ void adamw_run(void* const* operands, int64_t n, const void* parameters) {
 
 template <class T>
 void adamw_floats(const ac_call* call, ac_context* context, ac_status* status) {
-    const double lr = double(scalar<T>(operand(call, 4)));
+    const double lr = rate_of<T>(operand(call, 4));
     const double step = static_cast<double>(scalar<int64_t>(operand(call, 5)));
     const double beta1 = float_attribute(call, 0), beta2 = float_attribute(call, 1);
     AdamParameters s;
@@ -135,17 +143,17 @@ void adamw_floats(const ac_call* call, ac_context* context, ac_status* status) {
 }
 
 void sgd_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    if (operand(call, 3)->dtype == AC_FLOAT32) {
-        sgd_floats<float>(call, context, status);
-    } else {
+    if (operand(call, 3)->dtype == AC_FLOAT64) {
         sgd_floats<double>(call, context, status);
+    } else {
+        sgd_floats<float>(call, context, status);
     }
 }
 void adamw_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    if (operand(call, 4)->dtype == AC_FLOAT32) {
-        adamw_floats<float>(call, context, status);
-    } else {
+    if (operand(call, 4)->dtype == AC_FLOAT64) {
         adamw_floats<double>(call, context, status);
+    } else {
+        adamw_floats<float>(call, context, status);
     }
 }
 
@@ -153,12 +161,12 @@ const ac_kernel_entry entries[] = {
     {"sgd",
      "params* buffers* ; grads* lr step ; momentum:float dampening:float "
      "weight_decay:float nesterov:bool maximize:bool",
-     sgd_kernel, nullptr, nullptr, 0.1, float_dtypes, nullptr},
+     sgd_kernel, group_refusal, nullptr, 0.1, float_dtypes | half_dtypes, nullptr},
     {"adamw",
      "params* exp_avg* exp_avg_sq* ; grads* lr step ; beta1:float beta2:float "
      "eps:float "
      "weight_decay:float decoupled:bool maximize:bool",
-     adamw_kernel, nullptr, nullptr, 0.15, float_dtypes, nullptr},
+     adamw_kernel, group_refusal, nullptr, 0.15, float_dtypes | half_dtypes, nullptr},
 };
 
 }  // namespace

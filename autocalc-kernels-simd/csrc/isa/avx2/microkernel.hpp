@@ -11,6 +11,7 @@ namespace {
 
 // 16 registers: 6 x 2 sums, two of B, one of A.
 constexpr int tile_vectors = 2;
+constexpr bool multiplies_pairs = false;  // of bfloat16
 constexpr int tile_rows[tile_vectors + 1] = {0, 12, 6};
 // Tiles of dot products, for operands that both run along k.
 constexpr int dot_rows = 3;

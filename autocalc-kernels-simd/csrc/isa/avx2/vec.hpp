@@ -438,6 +438,35 @@ AC_INLINE f32 narrow(f64 low, f64 high) {
 constexpr bool has_scale = false;
 constexpr bool has_exponent = false;
 
+// ---- numbers of 16 bits, each in a lane of 32
+AC_INLINE i32 load_halves(const uint16_t* p) {
+    return {
+        _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))};
+}
+AC_INLINE i32 load_halves_first(const uint16_t* p, int64_t n) {
+    uint16_t all[8] = {};
+    for (int64_t i = 0; i < n; ++i) all[i] = p[i];
+    return load_halves(all);
+}
+// The lanes' lower halves; none saturates, as they are 0 to 65535.
+AC_INLINE __m128i packed_halves(i32 a) {
+    return _mm_packus_epi32(_mm256_castsi256_si128(a.v),
+                            _mm256_extracti128_si256(a.v, 1));
+}
+AC_INLINE void store_halves(uint16_t* p, i32 a) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), packed_halves(a));
+}
+AC_INLINE void store_halves_first(uint16_t* p, i32 a, int64_t n) {
+    uint16_t all[8];
+    store_halves(all, a);
+    for (int64_t i = 0; i < n; ++i) p[i] = all[i];
+}
+AC_INLINE f32 from_float16(i32 a) { return {_mm256_cvtph_ps(packed_halves(a))}; }
+AC_INLINE i32 to_float16(f32 a) {
+    return {_mm256_cvtepu16_epi32(
+        _mm256_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))};
+}
+
 // ---- reductions: halves, quarters, neighbours
 //     0 1 2 3 | 4 5 6 7  ->  04 15 26 37  ->  0426 1537  ->  the sum, in lane 0
 AC_INLINE float reduce_add(f32 a) {

@@ -21,14 +21,18 @@ constexpr int fewest_tall_rows = 0;  // none
 // for several, and often takes another register for the sum, with a copy: of the 149
 // instructions of four steps of 6 x 4 registers 9 to 12 were copies, of 142 still 6
 // where every multiply-add was a statement of its own.
+// What avx512_bf16 defines adds the products of the two bfloat16 of each word.
+#ifdef AC_FMA_OF_FLOATS
+constexpr bool multiplies_pairs = true;
+#else
+#define AC_FMA_OF_FLOATS "vfmadd231ps"
+constexpr bool multiplies_pairs = false;
+#endif
 // NOLINTBEGIN(portability-no-assembler): no intrinsic says which register, or insists
-#define AC_FMA_1(type, factor) "vfmadd231p" type " " factor ", %[b0], %[c0]\n\t"
-#define AC_FMA_2(type, factor) \
-    AC_FMA_1(type, factor) "vfmadd231p" type " " factor ", %[b1], %[c1]\n\t"
-#define AC_FMA_3(type, factor) \
-    AC_FMA_2(type, factor) "vfmadd231p" type " " factor ", %[b2], %[c2]\n\t"
-#define AC_FMA_4(type, factor) \
-    AC_FMA_3(type, factor) "vfmadd231p" type " " factor ", %[b3], %[c3]\n\t"
+#define AC_FMA_1(fma, factor) fma " " factor ", %[b0], %[c0]\n\t"
+#define AC_FMA_2(fma, factor) AC_FMA_1(fma, factor) fma " " factor ", %[b1], %[c1]\n\t"
+#define AC_FMA_3(fma, factor) AC_FMA_2(fma, factor) fma " " factor ", %[b2], %[c2]\n\t"
+#define AC_FMA_4(fma, factor) AC_FMA_3(fma, factor) fma " " factor ", %[b3], %[c3]\n\t"
 #define AC_SUMS_1 [c0] "+&v"(c[0])
 #define AC_SUMS_2 AC_SUMS_1, [c1] "+&v"(c[1])
 #define AC_SUMS_3 AC_SUMS_2, [c2] "+&v"(c[2])
@@ -37,32 +41,32 @@ constexpr int fewest_tall_rows = 0;  // none
 #define AC_RIGHT_2 AC_RIGHT_1, [b1] "v"(b[1].v)
 #define AC_RIGHT_3 AC_RIGHT_2, [b2] "v"(b[2].v)
 #define AC_RIGHT_4 AC_RIGHT_3, [b3] "v"(b[3].v)
-#define AC_ROW_OF(n, type, repeat)                                                  \
-    if constexpr (vectors == n) {                                                   \
-        if constexpr (from_memory) {                                                \
-            asm(AC_FMA_##n(type, "%[a]%{" repeat "%}")                              \
-                : AC_SUMS_##n                                                       \
-                : AC_RIGHT_##n, [a] "m"(*a));                                       \
-        } else {                                                                    \
-            asm("vbroadcasts" type " %[a], %%zmm31\n\t" AC_FMA_##n(type, "%%zmm31") \
-                : AC_SUMS_##n                                                       \
-                : AC_RIGHT_##n, [a] "m"(*a)                                         \
-                : "zmm31");                                                         \
-        }                                                                           \
+#define AC_ROW_OF(n, type, fma, repeat)                                            \
+    if constexpr (vectors == n) {                                                  \
+        if constexpr (from_memory) {                                               \
+            asm(AC_FMA_##n(fma, "%[a]%{" repeat "%}")                              \
+                : AC_SUMS_##n                                                      \
+                : AC_RIGHT_##n, [a] "m"(*a));                                      \
+        } else {                                                                   \
+            asm("vbroadcasts" type " %[a], %%zmm31\n\t" AC_FMA_##n(fma, "%%zmm31") \
+                : AC_SUMS_##n                                                      \
+                : AC_RIGHT_##n, [a] "m"(*a)                                        \
+                : "zmm31");                                                        \
+        }                                                                          \
     }
-#define AC_ADD_ROW(T, V, R, type, repeat)                                        \
+#define AC_ADD_ROW(T, V, R, type, fma, repeat)                                   \
     template <bool from_memory, int vectors>                                     \
     AC_INLINE void add_row(const T* a, const V(&b)[vectors], V(&sum)[vectors]) { \
         R c[vectors];                                                            \
         for (int v = 0; v < vectors; ++v) c[v] = sum[v].v;                       \
-        AC_ROW_OF(1, type, repeat)                                               \
-        AC_ROW_OF(2, type, repeat)                                               \
-        AC_ROW_OF(3, type, repeat)                                               \
-        AC_ROW_OF(4, type, repeat)                                               \
+        AC_ROW_OF(1, type, fma, repeat)                                          \
+        AC_ROW_OF(2, type, fma, repeat)                                          \
+        AC_ROW_OF(3, type, fma, repeat)                                          \
+        AC_ROW_OF(4, type, fma, repeat)                                          \
         for (int v = 0; v < vectors; ++v) sum[v].v = c[v];                       \
     }
-AC_ADD_ROW(float, f32, __m512, "s", "1to16")
-AC_ADD_ROW(double, f64, __m512d, "d", "1to8")
+AC_ADD_ROW(float, f32, __m512, "s", AC_FMA_OF_FLOATS, "1to16")
+AC_ADD_ROW(double, f64, __m512d, "d", "vfmadd231pd", "1to8")
 // NOLINTEND(portability-no-assembler)
 // Tiles of dot products, for operands that both run along k.
 constexpr int dot_rows = 4;

@@ -376,6 +376,27 @@ AC_INLINE f64 significand(f64 a) {
     return {_mm512_getmant_pd(a.v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src)};
 }
 
+// ---- numbers of 16 bits, each in a lane of 32
+AC_INLINE i32 load_halves(const uint16_t* p) {
+    return {
+        _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+}
+AC_INLINE i32 load_halves_first(const uint16_t* p, int64_t n) {
+    return {_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(first<float>(n).m, p))};
+}
+AC_INLINE void store_halves(uint16_t* p, i32 a) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(a.v));
+}
+AC_INLINE void store_halves_first(uint16_t* p, i32 a, int64_t n) {
+    _mm256_mask_storeu_epi16(p, first<float>(n).m, _mm512_cvtepi32_epi16(a.v));
+}
+AC_INLINE f32 from_float16(i32 a) {
+    return {_mm512_cvtph_ps(_mm512_cvtepi32_epi16(a.v))};
+}
+AC_INLINE i32 to_float16(f32 a) {
+    return {_mm512_cvtepu16_epi32(_mm512_cvtps_ph(a.v, ac_nearest))};
+}
+
 // ---- reductions
 AC_INLINE float reduce_add(f32 a) { return _mm512_reduce_add_ps(a.v); }
 AC_INLINE double reduce_add(f64 a) { return _mm512_reduce_add_pd(a.v); }

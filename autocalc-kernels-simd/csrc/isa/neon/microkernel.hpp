@@ -12,6 +12,7 @@ namespace {
 // enough for four pipes of four cycles; the first loads 10 registers for them, the
 // second 11.
 constexpr int tile_vectors = 4;
+constexpr bool multiplies_pairs = false;  // of bfloat16
 constexpr int tile_rows[tile_vectors + 1] = {0, 14, 12, 8, 6};
 constexpr int fewest_tall_rows = 0;  // none
 // Tiles of dot products, for operands that both run along k.

@@ -444,6 +444,31 @@ AC_INLINE f32 narrow(f64 low, f64 high) {
 constexpr bool has_scale = false;
 constexpr bool has_exponent = false;
 
+// ---- numbers of 16 bits, each in a lane of 32
+AC_INLINE i32 load_halves(const uint16_t* p) {
+    return {vreinterpretq_s32_u32(vmovl_u16(vld1_u16(p)))};
+}
+AC_INLINE i32 load_halves_first(const uint16_t* p, int64_t n) {
+    uint16_t all[4] = {};
+    for (int64_t i = 0; i < n; ++i) all[i] = p[i];
+    return load_halves(all);
+}
+AC_INLINE uint16x4_t packed_halves(i32 a) {
+    return vmovn_u32(vreinterpretq_u32_s32(a.v));
+}
+AC_INLINE void store_halves(uint16_t* p, i32 a) { vst1_u16(p, packed_halves(a)); }
+AC_INLINE void store_halves_first(uint16_t* p, i32 a, int64_t n) {
+    uint16_t all[4];
+    store_halves(all, a);
+    for (int64_t i = 0; i < n; ++i) p[i] = all[i];
+}
+AC_INLINE f32 from_float16(i32 a) {
+    return {vcvt_f32_f16(vreinterpret_f16_u16(packed_halves(a)))};
+}
+AC_INLINE i32 to_float16(f32 a) {
+    return {vreinterpretq_s32_u32(vmovl_u16(vreinterpret_u16_f16(vcvt_f16_f32(a.v))))};
+}
+
 // ---- reductions: neighbours, then halves
 AC_INLINE float reduce_add(f32 a) { return vaddvq_f32(a.v); }
 AC_INLINE float reduce_max(f32 a) { return vmaxvq_f32(a.v); }

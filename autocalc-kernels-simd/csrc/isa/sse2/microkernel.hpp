@@ -11,6 +11,7 @@ namespace {
 // 16 registers: 4 x 2 sums, two of B, one of A, and one for the product, as there is no
 // multiply-add.
 constexpr int tile_vectors = 2;
+constexpr bool multiplies_pairs = false;  // of bfloat16
 constexpr int tile_rows[tile_vectors + 1] = {0, 8, 4};
 constexpr int fewest_tall_rows = 0;  // none
 // Tiles of dot products, for operands that both run along k.

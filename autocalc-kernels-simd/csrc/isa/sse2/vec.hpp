@@ -446,6 +446,50 @@ AC_INLINE f32 narrow(f64 low, f64 high) {
 constexpr bool has_scale = false;
 constexpr bool has_exponent = false;
 
+// ---- numbers of 16 bits, each in a lane of 32
+AC_INLINE i32 load_halves(const uint16_t* p) {
+    return {_mm_unpacklo_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)),
+                               _mm_setzero_si128())};
+}
+AC_INLINE i32 load_halves_first(const uint16_t* p, int64_t n) {
+    uint16_t all[4] = {};
+    for (int64_t i = 0; i < n; ++i) all[i] = p[i];
+    return load_halves(all);
+}
+AC_INLINE void store_halves(uint16_t* p, i32 a) {  // packing saturates signed numbers
+    const __m128i signs = _mm_srai_epi32(_mm_slli_epi32(a.v, 16), 16);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packs_epi32(signs, signs));
+}
+AC_INLINE void store_halves_first(uint16_t* p, i32 a, int64_t n) {
+    uint16_t all[4];
+    store_halves(all, a);
+    for (int64_t i = 0; i < n; ++i) p[i] = all[i];
+}
+// The magnitude's bits are those of a float that is 2^112 times too small, also of a
+// subnormal number; infinities and NaN get a float's largest exponent.
+AC_INLINE f32 from_float16(i32 a) {
+    const i32 magnitude = shift_left<13>(a & set1<int32_t>(0x7fff));
+    const i32 scaled = bits(floats(magnitude) * set1<float>(0x1p112f));
+    const i32 special = magnitude | set1<int32_t>(0x7f800000);
+    const m32 finite = gt(set1<int32_t>(0x7c00 << 13), magnitude);
+    return floats(select(finite, scaled, special) |
+                  shift_left<16>(a & set1<int32_t>(0x8000)));
+}
+// From 2^-14 on the exponent is made smaller and the bits that are lost are rounded;
+// 65520 and more become infinity. Below, 1/2 is added, whose last bit is that of a
+// subnormal float16.
+AC_INLINE i32 to_float16(f32 a) {
+    const i32 b = bits(abs(a)), last = shift_right<13>(b) & set1<int32_t>(1);
+    const i32 normal = shift_right<13>(b + last + set1<int32_t>(0xfff - (112 << 23)));
+    const f32 half = set1<float>(0.5f);
+    const i32 small = bits(abs(a) + half) - bits(half);
+    const i32 infinite = set1<int32_t>(0x7c00);
+    i32 found = select(gt(set1<int32_t>(0x38800000), b), small, normal);
+    found = select(gt(b, set1<int32_t>(0x477fefff)), infinite, found);
+    found = select(is_nan(a), set1<int32_t>(0x7e00), found);
+    return found | shift_right<16>(bits(a) & set1<int32_t>(INT32_MIN));
+}
+
 // ---- reductions: halves, then neighbours
 //     0 1 2 3  ->  02 13 . .  ->  the sum, in lane 0
 AC_INLINE float reduce_add(f32 a) {

@@ -6,8 +6,7 @@ from autocalc.plugin import KERNEL_API_VERSION, KernelSet, hookimpl
 
 def load():
     """Fail as a package does whose extension module was built for another Python."""
-    message = "undefined symbol: PyObject_Frobnicate"
-    raise ImportError(message)
+    raise ImportError("undefined symbol: PyObject_Frobnicate")
 
 
 @hookimpl

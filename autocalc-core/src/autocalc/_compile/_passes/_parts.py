@@ -20,11 +20,7 @@ from autocalc._kernels.spec import Array
 from autocalc._kernels.table import TABLE
 from autocalc._program._form import Instruction, views_of
 from autocalc._program._kernel_choice import instruction as chosen
-from autocalc._program._rewrites import (
-    ACTIVATIONS,
-    NORMS_OF_SUMS,
-    activation_of,
-)
+from autocalc._program._rewrites import ACTIVATIONS, NORMS_OF_SUMS, activation_of
 from autocalc._program._views import View, view_at
 
 #: What trials found, by set, operands and attributes.

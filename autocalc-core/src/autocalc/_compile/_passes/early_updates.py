@@ -8,14 +8,14 @@
 
 A gradient is then read while it is in a cache, and where nothing reads it after the
 step its memory is free for what follows.  A call updates at least `PART` bytes, so that
-calls stay few; a step that has fewer stays as it is, and so does one whose gradients
-stay and are fewer than `KEPT` bytes, which the last cache holds anyway.
+calls stay few.  A step with fewer bytes stays unchanged.  So does one whose gradients
+stay and have fewer than `KEPT` bytes, which the last cache holds anyway.
 
 The kernels of optimizers treat each parameter by itself, so results have the same bits.
 An update waits for the last use of its parameters and the last write of its gradients,
 as by a clipping of all of them.  It does not move over Python, which may look at a
-parameter, nor over a kernel that may refuse values, as an index out of range: after
-such an error all parameters are as they were.
+parameter, nor over a kernel that may refuse values, as an index out of range.  After
+such an error all parameters are unchanged.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Prologue: what is computed of parameters alone runs only when these have changed.
 
-In a program that does not write its parameters (inference) the weights of a convolution
-with the batch norm after it folded in, transposed copies, embeddings of all positions
-and the like are the same from replay to replay.
+A program for inference does not write its parameters. So folded weights of a
+convolution and its batch norm, transposed copies, embeddings of all positions and the
+like are equal in each replay.
 """
 
 from __future__ import annotations

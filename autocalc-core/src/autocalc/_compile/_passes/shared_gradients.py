@@ -2,10 +2,10 @@
 """Shared memory of gradients: they take the place of earlier activations.
 
 A gradient stays when the program ends, but until it is made its memory is free for
-temporaries: a step that makes new gradients needs no more than eager code, which
-has none of them while it goes forward.  The arena then is memory that a leaf's gradient
-is a view of; where the user holds such a gradient until the next run, that run takes
-another arena.
+temporaries.  So a step that makes new gradients needs no more memory than eager code,
+which has no gradients during the forward pass.  The arena then is memory that a leaf's
+gradient is a view of; where the user holds such a gradient until the next run, that run
+takes another arena.
 """
 
 from __future__ import annotations

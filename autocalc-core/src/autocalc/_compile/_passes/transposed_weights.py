@@ -84,7 +84,10 @@ def _weight(product: Instruction) -> View | None:
 def _is_asked_for(product: Instruction) -> bool:
     """Return whether the set that runs a product wants its weight transposed."""
     assert product.spec is not None, "a product is a kernel"
-    impl = (registry().kernels(product.chosen) or {}).get(product.name)
+    found = registry()
+    if product.chosen not in found.sets:  # halves are multiplied in float32
+        return False
+    impl = (found.kernels(product.chosen) or {}).get(product.name)
     if impl is None or impl.transposed_weight is None:
         return False
     key = key_of(product.spec, product.outputs, product.inputs, product.attributes)

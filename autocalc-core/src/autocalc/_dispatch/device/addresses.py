@@ -30,3 +30,13 @@ def repeating_strides(
     given = zip(shape, strides, to[missing:], strict=True)
     own = [0 if n == 1 and size != 1 else int(step) for n, step, size in given]
     return (*(0,) * missing, *own)
+
+
+def repeats(a: Array) -> bool:
+    """Return whether several elements are, or may be, one place in memory."""
+    reach = 0
+    for stride, n in sorted(zip(a.strides, a.shape, strict=True)):
+        if n > 1 and stride <= reach:
+            return bool(a.size)
+        reach += (n - 1) * stride
+    return False

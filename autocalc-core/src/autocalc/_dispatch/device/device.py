@@ -20,7 +20,7 @@ from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.adapter import adapt_on
 from autocalc._kernels.rules import check_ndim
 from autocalc._kernels.spec import KernelSpec, Meta
-from autocalc.errors import ArgumentError
+from autocalc.errors import ArgumentError, DeviceError
 
 if TYPE_CHECKING:
     from autocalc._kernels.device_library import DeviceLibrary
@@ -205,13 +205,14 @@ def library_of(place: str, asked: str = "") -> DeviceLibrary:
         reason = found.reason(kernel_set.name).rstrip(".")
         refused.append(f"{kernel_set.name}: {reason}")
     why = "Other devices come with a kernel package that serves them."
+    if place.partition(":")[0].lower() in {"gpu", "nvidia"}:
+        why = "NVIDIA's GPUs are called 'cuda' and come with autocalc-kernels-cuda."
     if refused:
         why = f"Refused: {'; '.join(refused)}."
-    message = (
+    raise DeviceError(
         f"device: {(asked or place)!r} is not available; there is "
         f"{', '.join(map(repr, places()))}. {why}"
     )
-    raise ArgumentError(message)
 
 
 @lru_cache(None)
@@ -291,11 +292,10 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
     if any(x.dtype.__class__ is not DeviceDType and x.shape != () for x in flat):
         names.add("cpu")
     if len(names) > 1:
-        message = (
+        raise ArgumentError(
             f"{where}: the operands are on {' and '.join(sorted(names))}; they must be "
             f"on one device. Move them with .to(...)."
         )
-        raise ArgumentError(message)
     first: DeviceDType = there[0]
     return first
 

@@ -17,11 +17,10 @@ def expand(a: DeviceArray, shape: Shape) -> DeviceArray:
         n in {1, m} for n, m in zip(a.shape, shape[lead:], strict=True)
     )
     if not fits:
-        message = (
+        raise ShapeError(
             f"expand: shape {a.shape} cannot be repeated to {shape}; sizes must be "
             f"equal or 1."
         )
-        raise ShapeError(message)
     steps = zip(a.shape, a.strides, strict=True)
     return a.strided(shape, (*(0,) * lead, *(0 if n == 1 else s for n, s in steps)))
 

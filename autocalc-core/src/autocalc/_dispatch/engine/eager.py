@@ -4,7 +4,7 @@
 Each factory of operators hands the finished Python function, the *definition*, and what
 it knows to core's engine (`_engine.py`)::
 
-    call = accelerated("rounded_once", function, wide)
+    call = accelerated("traced", function, record, False, False)
 
 The engine gives an object that does the same in less time.  What it does not know, and
 every error, it leaves to the definition; without the engine `call` stays as it is.
@@ -96,15 +96,16 @@ def bind(**objects: Any) -> None:
             calls.bind(name, value)
 
 
-#: Holds something while every call is to run its definition.
-paused: list[bool] = []
+#: Holds what asked for it while every call is to run its definition.
+paused: list[Any] = []
 
 
-def pause(pausing: bool) -> None:
-    """Let every call run its definition, or no longer."""
-    paused[:] = [True] * pausing
+def pause(asking: Any, pausing: bool) -> None:
+    """Let every call run its definition while `asking`, or another, wants it."""
+    others = [one for one in paused if one is not asking]
+    paused[:] = [*others, asking] if pausing else others
     if calls is not None:
-        calls.pause(pausing)
+        calls.pause(bool(paused))
 
 
 def describe() -> str:

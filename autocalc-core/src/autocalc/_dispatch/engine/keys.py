@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+import numpy as np
+
 
 def key_of(*operands: Any) -> Hashable:
     """Return the dtypes, shapes and strides of arrays, None and lists of arrays."""
@@ -18,3 +20,29 @@ def key_of(*operands: Any) -> Hashable:
         else:
             key += (x.dtype, x.shape, x.strides)  # half of what a tuple for each takes
     return tuple(key)
+
+
+def key_of_others(*operands: Any) -> Hashable:
+    """Return the key of operands of which the native engine does not know all.
+
+    Raises
+    ------
+    TypeError
+        If one is neither an array of numbers, also on a device, nor None or a list of
+        these.
+    """
+    for x in operands:
+        for one in x if isinstance(x, (list, tuple)) else (x,):
+            if one is not None and not _has_numbers(one):
+                raise TypeError(
+                    f"key_of: got an operand of {getattr(one, 'dtype', type(one))!r}, "
+                    f"but arrays of numbers, None and lists of them are needed"
+                )
+    return key_of(*operands)
+
+
+def _has_numbers(x: Any) -> bool:
+    if not isinstance(x, np.ndarray):
+        return hasattr(x, "strides")
+    # NumPy does not say what a dtype of an extension is, as bfloat16.
+    return x.dtype.isbuiltin == 2 or x.dtype.kind not in "OSUMmV"

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from autocalc._dispatch.engine.keys import key_of as python_key_of
+from autocalc._dispatch.engine.keys import key_of_others
 from autocalc._kernels.kernel_set import Allocator, KeyOf, MakeExecutor, PoolTimes
 
 
@@ -31,6 +32,9 @@ _module, missing = _found()
 
 #: The module, or None; then `missing` says why.
 native: Any = _module
+
+if native is not None:
+    native.eager.bind("key_of_others", key_of_others)
 
 #: What decisions are kept under.
 key_of: KeyOf = python_key_of if native is None else native.key_of

@@ -137,10 +137,9 @@ def _reason(mine: Candidate, others: list[Candidate]) -> str:
 def explain_kernel(kernel: str, *args: Any, **options: Any) -> Explanation:
     """Return every candidate for a call of a kernel, its refusals, and the choice."""
     if kernel not in TABLE:
-        message = (
+        raise ConfigError(
             f"explain: there is no kernel {kernel!r}; the table has {', '.join(TABLE)}."
         )
-        raise ConfigError(message)
     spec = TABLE[kernel]
     call = KernelCall(spec)
     needed = len(spec.inputs) + len(spec.writes)

@@ -260,8 +260,7 @@ def read(path: Path) -> Lock:
 def _text(path: Path) -> str | None:
     """Return the JSON of a lock; None where a checkpoint has none."""
     if path.is_fifo():  # whose end may never come
-        message = "it is a pipe"
-        raise OSError(message)
+        raise OSError("it is a pipe")
     with path.open("rb") as file:
         head = file.read(9)
         size = struct.unpack("<Q", head[:8])[0] if len(head) == 9 else _MOST_HEADER
@@ -282,11 +281,10 @@ def _parsed(path: Path, text: str) -> Lock:
             ValueError) as error:  # fmt: skip
         message = f"use_lock: {path} holds no lock ({error!r}). {_HOW_TO_MAKE}"
         raise ConfigError(message) from error
-    message = (
+    raise ConfigError(
         f"use_lock: {path} is of format {form}; this AutoCalc reads format {FORMAT}. "
         f"Use the AutoCalc that wrote it, or make a new lock."
     )
-    raise ConfigError(message)
 
 
 def _lock_of(content: dict[str, Any]) -> Lock:
@@ -391,11 +389,10 @@ class use_lock(Ordered):
         found = differences(source)
         if found:
             name = "the lock" if isinstance(what, Lock) else f"{what}"
-            message = (
+            raise ConfigError(
                 f"use_lock: {name} does not hold here: {'; '.join(found)}. Install "
                 f"what it names, or make a new lock."
             )
-            raise ConfigError(message)
         self.lock = source
         super().__init__(source.choices, source.only, _Names(source))
 

@@ -49,8 +49,7 @@ def read_json(path: Path) -> Any:
         reason = "it is nested too deeply"
     except (OSError, ValueError) as error:
         reason = str(error)
-    message = f"it cannot be read ({reason})"
-    raise UnusableFileError(message)
+    raise UnusableFileError(f"it cannot be read ({reason})")
 
 
 def _bytes(path: Path) -> bytes:

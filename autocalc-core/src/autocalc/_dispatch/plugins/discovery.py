@@ -21,8 +21,10 @@ from autocalc._dispatch.machine.thread_budget import get_num_threads
 from autocalc._dispatch.plugins.compatibility import api_misfit, misfit
 from autocalc._dispatch.plugins.many_dims import allow as allow_many_dims
 from autocalc._dispatch.plugins.precision import PRECISIONS
+from autocalc._dispatch.plugins.temporaries import in_temporaries
 from autocalc._dispatch.plugins.trust import (
     examined,
+    imported,
     is_own,
     left_out_reason,
     refusal_reason,
@@ -181,7 +183,9 @@ class Registry:
         }
         for name, impl in accepted.items():
             allow_many_dims(TABLE[name], kernel_set.name, impl)
-        return accepted
+        if kernel_set.strided_outputs:
+            return accepted
+        return {n: in_temporaries(TABLE[n], impl) for n, impl in accepted.items()}
 
     def _accepts(self, kernel_set: KernelSet, name: str, impl: object) -> bool:
         subject = f"{kernel_set.name}: {name}"
@@ -228,13 +232,23 @@ class Registry:
         if unfit := misfit(plugin.distribution, plugin.version):
             self.refuse(Refusal(plugin.name, unfit, str(plugin)))
             return
+        if module and not self._may_import(plugin, module):
+            return
         try:
-            offered = list(_sets_of(plugin.name, load()))
+            offered = list(sets_of(plugin.name, load()))
         except _FAULTS as error:
             self._refuse_error(plugin.name, "the plugin failed", error)
             return
         for kernel_set in offered:
             self._add_set(plugin, kernel_set, module)
+
+    def _may_import(self, plugin: Plugin, module: str) -> bool:
+        """See that a plugin from elsewhere could be imported in another process."""
+        record = imported(plugin.name, str(plugin), module)
+        reason = refusal_reason(record)
+        if reason:
+            self.refuse(Refusal(plugin.name, reason, str(plugin), record.traceback))
+        return not reason
 
     def _add_set(self, plugin: Plugin, kernel_set: object, module: str) -> None:
         if not isinstance(kernel_set, KernelSet):
@@ -268,7 +282,7 @@ def _unknown_exception(spec: KernelSpec, impl: object) -> bool:
     return exception is not None and exception not in spec.exceptions
 
 
-def _sets_of(name: str, module: object) -> Iterable[object]:
+def sets_of(name: str, module: object) -> Iterable[object]:
     """Run the hook of one plugin; a manager of its own keeps faults apart."""
     import pluggy  # 5 ms, with the first kernel and not with AutoCalc
 
@@ -280,11 +294,10 @@ def _sets_of(name: str, module: object) -> Iterable[object]:
     manager.check_pending()
     results = manager.hook.autocalc_kernel_sets()
     if not results:
-        message = (
+        raise TypeError(
             "the module has no hook `autocalc_kernel_sets` marked with "
             "`@autocalc.plugin.hookimpl`"
         )
-        raise TypeError(message)
     return list(results[0])
 
 
@@ -297,6 +310,7 @@ def _wrong_field(kernel_set: Any) -> str:
         "device": str,
         "api": int,
         "decomposes": bool,
+        "strided_outputs": bool,
     }
     for name, kind in kinds.items():
         value = getattr(kernel_set, name)
@@ -313,6 +327,8 @@ def _wrong_field(kernel_set: Any) -> str:
         return (
             f"its `precision` is {kernel_set.precision!r}; use {', '.join(PRECISIONS)}"
         )
+    if not kernel_set.strided_outputs and kernel_set.device != "cpu":
+        return "its `strided_outputs` is False, which sets of the CPU alone can say"
     return "" if callable(kernel_set.load) else "its `load` cannot be called"
 
 
@@ -341,8 +357,34 @@ def _entry_points() -> list[EntryPoint]:
     """Return the announced plugins in an order that does not vary."""
     from importlib.metadata import entry_points  # late: 20 ms of `import autocalc`
 
-    found = {(p.name, p.value): p for p in entry_points(group=ENTRY_POINT_GROUP)}
+    points = [p for p in entry_points(group=ENTRY_POINT_GROUP) if _is_looked_at(p)]
+    found = {(p.name, p.value): p for p in points}
     return [found[key] for key in sorted(found)]
+
+
+def plugin_at(name: str, package: str) -> EntryPoint:
+    """Return an announced plugin of a package with its version."""
+    for point in _entry_points():
+        if point.name == name and str(_plugin_of(point)) == package:
+            return point
+    raise LookupError(f"there is no plugin {name} of {package}")
+
+
+#: In the process of a self-test, the one package from elsewhere that is looked at.
+_tested: list[str] = []
+
+
+def look_at(package: str) -> None:
+    """Let this process find AutoCalc's own packages and this one only.
+
+    A package that ends its process must not end the self-test of another.
+    """
+    _tested[:] = [package]
+
+
+def _is_looked_at(point: EntryPoint) -> bool:
+    foreign = point.dist is not None and not is_own(point.dist.name)
+    return not (_tested and foreign) or str(_plugin_of(point)) in _tested
 
 
 def _plugin_of(point: EntryPoint) -> Plugin:

@@ -70,11 +70,10 @@ def _note(spec: KernelSpec, name: str, operands: Sequence[Any]) -> None:
     reason = f"{name}: takes at most {MAX_DIMS} dimensions"
     fallbacks.note(DispatchKey(spec.name, dtypes), [reason], settings().lists_falls)
     if not settings().lists_falls:
-        message = (
+        raise KernelError(
             f"{spec.name}: AUTOCALC_STRICT is set and only the reference takes this "
             f"call. Refused by {reason}."
         )
-        raise KernelError(message)
 
 
 # ---- fewer dimensions ---------------------------------------------------------------

@@ -32,7 +32,7 @@ _followers: WeakSet[Any] = WeakSet()
 
 
 def float32_matmul_precision() -> Precision:
-    """Return "highest", or what `ac.set_float32_matmul_precision` was given.
+    """Return the precision of `ac.set_float32_matmul_precision`.
 
     A kernel set whose device can multiply float32 less precisely asks it at each call,
     and does so for "high" and "medium" alone; or it says so for all of its kernels, by

@@ -2,8 +2,8 @@
 """Results of self-tests of kernel sets on this machine, one small file for each.
 
 A record holds for one set of one package on one CPU, as long as the package's files are
-what they were: their sizes and times are looked at, and where these differ, a hash of
-their contents.
+unchanged. Their sizes and times are compared, and where these differ, a hash of their
+contents.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,7 +47,7 @@ class TrialRecord:
     Attributes
     ----------
     set, package
-        The set, and the package with its version.
+        The set, or the plugin whose import was tested; the package with its version.
     verdict
         ``"passed"``; ``"quarantined"``; ``"unloadable"``: its `load` raised an error;
         ``"untested"``: there was no test, for a reason that is not the set's;
@@ -93,8 +94,11 @@ class TrialRecord:
 
 
 def code_files(module: str) -> list[Path]:
-    """Return the files of the package that a module belongs to, if it has any."""
-    name = getattr(sys.modules.get(module), "__file__", None)
+    """Return the files of the package that a module belongs to, if it has any.
+
+    The module need not be imported: this looks for its files only.
+    """
+    name = getattr(sys.modules.get(module), "__file__", None) or _origin(module)
     if not name:
         return []
     file = Path(name)
@@ -106,6 +110,22 @@ def code_files(module: str) -> list[Path]:
     while (folder.parent / "__init__.py").exists():
         folder = folder.parent
     return sorted(p for p in folder.rglob("*") if _CODE.search(p.name) and p.is_file())
+
+
+def _origin(module: str) -> str | None:
+    """Return a file of the package that a module belongs to; nothing is imported."""
+    top, _, rest = module.partition(".")
+    try:
+        spec = find_spec(top)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or spec.origin is not None:
+        return None if spec is None else spec.origin
+    tails = ("/__init__.py", ".py")  # of a package in a folder that others share
+    places = spec.submodule_search_locations or ()
+    found = [Path(place, rest.replace(".", "/") + tail)
+             for place in places for tail in tails]  # fmt: skip
+    return next((str(path) for path in found if path.is_file()), None)
 
 
 def described(paths: Iterable[Path | str]) -> tuple[File, ...]:
@@ -204,8 +224,7 @@ def _checked(record: TrialRecord) -> TrialRecord:
     wrong = [name for name, kind in kinds.items() if not _is(record, name, kind)]
     float(record.seconds)  # an integer may be too large
     if wrong or not all(isinstance(x, str) for x in record.wrong.values()):
-        message = f"{', '.join(wrong) or 'wrong'} cannot be used"
-        raise ValueError(message)
+        raise ValueError(f"{', '.join(wrong) or 'wrong'} cannot be used")
     return record
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 
 from autocalc._config import MOST_THREADS
 from autocalc._dispatch.engine import native
@@ -45,13 +46,12 @@ def set_num_threads(count: int) -> None:
     1
     """
     if not _is_count(count):
-        message = (
+        raise ArgumentError(
             f"set_num_threads: `count` is {count!r}; it must be 1 or more, up to "
             f"{MOST_THREADS}."
         )
-        raise ArgumentError(message)
     warn_if_over("set_num_threads", count)
-    apply_budget(count)
+    apply_budget(int(count))
 
 
 def apply_budget(count: int | None) -> None:
@@ -66,7 +66,7 @@ def apply_budget(count: int | None) -> None:
 
 def _is_count(value: object) -> bool:
     """Return whether `value` is a whole number of threads, and not True."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
     return whole and 0 < value <= MOST_THREADS  # type: ignore[operator]  # an int
 
 

@@ -28,6 +28,11 @@ NOTICE = 0.5
 #: Seconds between two looks at the child.
 PAUSE = 0.02
 
+#: Task -> what is tested, of a name and a package.
+_TASKS = {
+    "set": "the kernel set %s of %s",
+    "import": "the import of the plugin %s of %s",
+}
 #: What a process that dies of a signal did.
 _SIGNALS = {
     "SIGSEGV": "touched memory that is not there (SIGSEGV)",
@@ -44,13 +49,15 @@ _WINDOWS = {
 }
 
 
-def run_trial(name: str, package: str) -> tuple[TrialRecord, list[str]]:
-    """Test the set `name` in a child; return what it found, and files it loaded."""
+def run_trial(
+    name: str, package: str, task: str = "set"
+) -> tuple[TrialRecord, list[str]]:
+    """Test a set, or a plugin's import, in a child; return what it found and loaded."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="autocalc-self-test-") as folder:
         report, errors = Path(folder, "report"), Path(folder, "errors")
         try:
-            code = _run(name, package, report, errors)
+            code = _run((name, package, task), report, errors)
         except OSError as error:
             return _untested(name, package, str(error)), []
         lines = list(_lines(report))
@@ -74,16 +81,15 @@ def _untested(name: str, package: str, why: str) -> TrialRecord:
 # ---- the child -----------------------------------------------------------------------
 
 
-def _run(name: str, package: str, report: Path, errors: Path) -> int | None:
+def _run(what: tuple[str, str, str], report: Path, errors: Path) -> int | None:
     """Return the child's exit code; None if it had to be ended."""
     if not sys.executable or getattr(sys, "frozen", False):
-        message = "this program has no Python interpreter to start"
-        raise OSError(message)
+        raise OSError("this program has no Python interpreter to start")
     child = (sys.executable, "-X", "faulthandler", "-W", "ignore", "-m")
     report.touch()
     with errors.open("wb") as said:
         process = subprocess.Popen(
-            [*child, "autocalc.testing._self_test", str(report), name],
+            [*child, "autocalc.testing._self_test", str(report), *what],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=said,
@@ -91,7 +97,7 @@ def _run(name: str, package: str, report: Path, errors: Path) -> int | None:
             start_new_session=os.name == "posix",
         )
         try:
-            return _wait(process, report, f"{name} of {package}")
+            return _wait(process, report, _TASKS[what[2]] % what[:2])
         finally:
             _end(process)
 
@@ -108,7 +114,7 @@ def _wait(process: subprocess.Popen[bytes], report: Path, what: str) -> int | No
         if not is_told and now - began > NOTICE:
             is_told = True
             logger("kernels").warning(
-                "testing the kernel set %s in a process of its own, once on this "
+                "testing %s in a process of its own, once on this "
                 "machine (at most %g s; AUTOCALC_GUARD=off trusts it)",
                 what,
                 LIMIT,
@@ -155,7 +161,7 @@ def _judged(facts: dict[str, Any], code: int | None, said: str) -> dict[str, Any
             "traceback": said,
         }
     if code != 0 or not {"passed", "unloadable"} & facts.keys():
-        return _quarantined(f"{_ended(code)} {facts['running']}", said)
+        return _quarantined(f"{ending_of(code)} {facts['running']}", said)
     if "unloadable" in facts:
         return {
             "verdict": "unloadable",
@@ -169,7 +175,7 @@ def _quarantined(what: str, said: str) -> dict[str, Any]:
     return {"verdict": "quarantined", "reason": f"it {what}", "traceback": said}
 
 
-def _ended(code: int | None) -> str:
+def ending_of(code: int | None) -> str:
     """Return how a child ended that should not have ended then."""
     if code is None:
         return f"did not end within {LIMIT:g} s"

@@ -2,8 +2,9 @@
 """Whether a kernel set may run in this process.
 
 AutoCalc's own packages are trusted, and so are sets that no installed package brought:
-their code is part of this program already.  Any other set is tested once in a process
-of its own, just before its `load` runs here for the first time.
+their code is part of this program already.  Any other package is tested in a process
+of its own, once: its import and its hook before they run here for the first time, and
+each set before its `load` does.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from autocalc._config import logger, settings
+
+#: What is tested: a set, or the import of the module that describes sets.
+Task = Literal["set", "import"]
 
 if TYPE_CHECKING:
     from autocalc._dispatch.plugins.records import TrialRecord
@@ -57,26 +61,44 @@ def examined(
     `module` is the one that the package's entry point names; `again` tests even where
     there is a record.
     """
+    return _record(name, package, module, "set", again)
+
+
+def imported(name: str, package: str, module: str) -> TrialRecord:
+    """Return the result of a test of a plugin's import and hook, now or earlier.
+
+    A module without files is not tested: there is nothing to import, or it is part of
+    the program.
+    """
+    return _record(name, package, module, "import", again=False)
+
+
+def _record(
+    name: str, package: str, module: str, task: Task, again: bool
+) -> TrialRecord:
     from autocalc._dispatch.plugins import records
 
     if not settings().guard or getattr(_state, "trusting", False):
         return records.TrialRecord(name, package, "trusted")
     files = records.code_files(module)
-    path = records.path_of(name, package, files) if files else None
+    if not files and task == "import":
+        return records.TrialRecord(name, package, "trusted")
+    key = name if task == "set" else f"{name}.{task}"
+    path = records.path_of(key, package, files) if files else None
     found = None if path is None or again else records.find(path)
     if found is None:
-        found = _tested(name, package, [str(file) for file in files])
+        found = _tested(name, package, [str(file) for file in files], task)
         if path is not None and found.verdict != "untested":
             records.keep(path, found)
     return found
 
 
-def _tested(name: str, package: str, files: list[str]) -> TrialRecord:
+def _tested(name: str, package: str, files: list[str], task: Task) -> TrialRecord:
     from autocalc._dispatch.plugins.records import described
     from autocalc._dispatch.plugins.trial import run_trial
 
     before = described(files)  # what changes meanwhile is tested again
-    record, loaded = run_trial(name, package)
+    record, loaded = run_trial(name, package, task)
     more = described(file for file in loaded if file not in files)
     record = replace(record, files=before + more)
     logger("kernels").info("self-test of %s of %s: %s", name, package, record.text)

@@ -8,6 +8,7 @@ position, and returns one array, or a tuple if the kernel has several outputs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import copysign, inf, prod
@@ -30,11 +31,12 @@ from autocalc._dispatch.selection.call import KernelCall
 from autocalc._dispatch.selection.layout import (
     empty_as,
     empty_channels_last,
+    empty_stack,
     is_channels_last,
 )
 from autocalc._dispatch.selection.provided import provide
 from autocalc._dispatch.selection.select import KERNEL_INDEX
-from autocalc._dispatch.selection.state import current
+from autocalc._dispatch.selection.state import current, recorder
 from autocalc._kernels.rules import INT64, broadcast_shapes, check_ndim
 from autocalc._kernels.spec import Array, DType, Shape
 from autocalc._kernels.table import TABLE
@@ -157,7 +159,7 @@ def filler(general: KernelCall) -> Callable[..., Array]:
         kernel(out, number)
         return out
 
-    return accelerated("full", full, index)
+    return full
 
 
 def refiller(general: KernelCall) -> Callable[[Array, Any], None]:
@@ -192,8 +194,7 @@ class Arrays:
         self.sum_to = accelerated("sum_to", self._sum_to)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        message = f"there is no kernel {name!r} in the kernel table"
-        raise AttributeError(message)
+        raise AttributeError(f"there is no kernel {name!r} in the kernel table")
 
     # ---- what is known without computing ------------------------------------
 
@@ -226,6 +227,16 @@ class Arrays:
     def empty(shape: Shape, dtype: DType) -> Array:
         """Return a new array, its values undefined."""
         return current().selection.empty(shape, dtype)
+
+    @staticmethod
+    def filled(values: Array, dtype: DType) -> Array:
+        """Return a new array with the values of one of NumPy's."""
+        array: Array = current().selection.empty(values.shape, dtype)
+        array[...] = values
+        recording = recorder()
+        if recording is not None:
+            recording.memory.slot_of(array).filled = True
+        return array
 
     def zeros(self, shape: Shape, dtype: DType) -> Array:
         """Return a new array of zeros."""
@@ -302,13 +313,14 @@ class Arrays:
         return out, True
 
     @staticmethod
-    def empty_like(a: Array, shape: Shape) -> Array:
+    def empty_like(a: Array, shape: Shape, dtype: DType | None = None) -> Array:
         """Return a new array whose dimensions have the order in memory of `a`'s."""
+        dtype = a.dtype if dtype is None else dtype
         if a.flags.c_contiguous or a.ndim != len(shape):
-            return current().selection.empty(shape, a.dtype)
+            return current().selection.empty(shape, dtype)
         order = sorted(range(a.ndim), key=a.strides.__getitem__, reverse=True)
         sizes = tuple([shape[d] for d in order])
-        out = current().selection.empty(sizes, a.dtype)
+        out = current().selection.empty(sizes, dtype)
         return out.transpose(sorted(range(a.ndim), key=order.__getitem__))
 
     # ---- views -------------------------------------------------------------------
@@ -331,7 +343,10 @@ class Arrays:
 
     @staticmethod
     def expand(a: Array, shape: Shape) -> Array:
-        """Return a view of `a` repeated to `shape` with strides 0."""
+        """Return a view of `a` repeated to `shape` with strides 0.
+
+        It can be written where nothing repeats: only sizes of 1 were added.
+        """
         strides = None
         if a.__class__ is DeviceArray:
             return on_device.expand(a, shape)
@@ -339,12 +354,15 @@ class Arrays:
             strides = _expanded_strides(a.shape, a.strides, shape)
         try:
             if strides is None:
+                if math.prod(shape) == a.size:
+                    return a[(None,) * (len(shape) - a.ndim)]
                 return np.broadcast_to(a, shape)  # takes six times as long
             view: Array = np.ndarray(shape, a.dtype, a, 0, strides)
         except ValueError:
             check_ndim(len(shape))
             raise
-        view.setflags(False)
+        if view.size != a.size:
+            view.setflags(False)
         return view
 
     @staticmethod
@@ -424,6 +442,11 @@ class Arrays:
     def stack(self, parts: Sequence[Array], axis: int) -> Array:
         """Join `parts` along a new axis."""
         place = (*(slice(None),) * axis, None)
+        if parts[0].ndim == 4 > axis and all(map(is_channels_last, parts)):
+            out = empty_stack(current().selection.empty, parts, axis)
+            for i, part in enumerate(parts):
+                self.copy(part, into=self.slice(out, (*place[:-1], i)))
+            return out
         return self.cat([self.slice(part, place) for part in parts], axis)
 
 
@@ -459,7 +482,11 @@ _CLASSES = frozenset({int, float, bool})
 
 def constant(value: Any, dtype: Any) -> Array:
     """Return the number `value` as a cached, read-only 0-d array."""
-    if type(value) not in _CLASSES and isinstance(value, (int, float)):
+    if type(value) not in _CLASSES:
+        cell = getattr(value, "cell", None)
+        if cell is not None:  # a number that varies, while `compile` records
+            made: Array = cell(dtype, _number)
+            return made
         value = _exact(value)  # it becomes a key
     if value == 0 and isinstance(value, float) and copysign(1.0, value) < 0:
         return _number(value, dtype)  # -0.0 and 0 are one key of a dict
@@ -477,8 +504,12 @@ def constant(value: Any, dtype: Any) -> Array:
 
 
 def _exact(value: Any) -> Any:
-    """Return the number of an exact class that is as large as one of a subclass."""
-    return index(value) if isinstance(value, int) else float.__add__(value, -0.0)
+    """Return a number of a subclass, or a truth value of NumPy's, as Python's."""
+    if isinstance(value, int):
+        return index(value)
+    if isinstance(value, float):
+        return float.__add__(value, -0.0)
+    return bool(value) if isinstance(value, np.bool_) else value
 
 
 def _number(value: Any, dtype: Any) -> Array:
@@ -487,29 +518,26 @@ def _number(value: Any, dtype: Any) -> Array:
         there: Array = dtype.copied(_number(value, dtype.numpy))
         return there
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        message = (
+        raise ArgumentError(
             f"the number {value} does not fit into 64 bits; write it as a float, such "
             f"as {float(value):.3g}."
             if abs(value) < 2**1000
             else f"a number of {value.bit_length()} bits does not fit into 64."
         )
-        raise ArgumentError(message)
     try:
         with np.errstate(over="ignore"):
             return np.asarray(value, dtype)
     except (OverflowError, ValueError):
         if isinstance(value, float):
-            message = (
+            raise ArgumentError(
                 f"the number {value} cannot be one of {dtype}, which holds integers "
                 f"alone. Use a float dtype, or replace what is not finite."
-            )
-            raise ArgumentError(message) from None
+            ) from None
         limits = np.iinfo(dtype)
-        message = (
+        raise ArgumentError(
             f"the number {value} does not fit into {dtype}, which holds {limits.min} "
             f"to {limits.max}. Convert the tensor first, as with .long()."
-        )
-        raise ArgumentError(message) from None
+        ) from None
 
 
 def reshaped_view(a: Array, shape: Shape) -> Array | None:

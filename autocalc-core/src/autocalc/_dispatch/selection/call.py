@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from autocalc._dispatch.device.device import (
-    host_dtype,
-    host_meta,
-    meta_on,
-    place_of,
-)
+from numpy import ndarray
+
+from autocalc._dispatch.device.device import host_dtype, host_meta, meta_on, place_of
 from autocalc._dispatch.selection.layout import LayoutPlan, keeps_layout, plan_layout
 from autocalc._dispatch.selection.provided import provided
 from autocalc._dispatch.selection.select import (
@@ -22,14 +19,17 @@ from autocalc._dispatch.selection.select import (
 )
 from autocalc._dispatch.selection.state import current
 from autocalc._dispatch.selection.upcast import (
+    WIDE,
     Widened,
     convert,
     half_of,
     narrow_meta,
+    wide_key,
     wide_meta,
 )
 from autocalc._kernels.kernel_set import DispatchKey
-from autocalc._kernels.spec import DType, KernelSpec, Meta, Shape, meta_of
+from autocalc._kernels.spec import Array, DType, KernelSpec, Meta, Shape, meta_of
+from autocalc._kernels.table import TABLE
 from autocalc.errors import ArgumentError
 
 Metas = tuple[Any, ...]
@@ -48,10 +48,10 @@ class KernelCall:
     """Calls a kernel with ``inputs..., attributes...`` by position.
 
     In-out operands (`spec.writes`) come before the inputs and are what is returned.
-    Keywords: `want`, the mask of optional outputs to compute (bit i is output i);
-    `accumulate`, the mask of outputs to add into; `into`, the array to write, or for
-    several outputs a tuple with None where a new array is to be made; `shape` and
-    `dtype` of the result where the spec is `free`.
+    The keyword `want` is the mask of optional outputs to compute (bit i is output i),
+    `accumulate` the mask of outputs to add into.  `into` is the array to write, or for
+    several outputs a tuple with None for each new array.  `shape` and `dtype` describe
+    the result of a `free` spec.
     """
 
     __slots__ = ("_inner", "_keeps_layout", "_mandatory", "_n_attributes",
@@ -142,18 +142,10 @@ class KernelCall:
         attributes = self._attributes(given)
         metas = self._metas(operands, attributes, None)
         wanted = want | self._mandatory
-        if half_of(*operands) is not None:
-            more = (*attributes[len(given) :], *(0,) * bool(self.spec.accumulates))
-            keeps = self._keeps_layout
-            layout = plan_layout(self.spec, operands, metas, False) if keeps else None
-            metas = tuple(m if wanted >> i & 1 else None for i, m in enumerate(metas))
-            halved: Plan = self._widened(selection), metas, more, layout
-            selection.remember(self.index, cache_key, halved)
-            return halved
         key = self._dispatch_key(operands, attributes, metas, wanted, 0)
         layout_plan = self._layout_plan(selection, operands, metas, key)
         key = key if layout_plan is None else layout_plan.described(key)
-        kernel = selection.decide(self.spec, key)
+        kernel = self._decide(selection, key, operands)
         more = attributes[len(given) :]
         if self.spec.accumulates and kernel.__class__ is not Decomposed:
             more = (*more, 0)
@@ -217,18 +209,28 @@ class KernelCall:
             if known is not None:
                 return known
         metas = self._metas(operands, attributes, None)
-        if halves:
-            kernel: Entry = self._widened(selection)
-        else:
-            key = self._dispatch_key(operands, attributes, metas, self._mandatory, 0)
-            kernel = selection.decide(self.spec, key)
+        key = self._dispatch_key(operands, attributes, metas, self._mandatory, 0)
+        kernel = self._decide(selection, key, operands)
         selection.remember(self.index, cache_key, kernel)
         return kernel
 
+    def _decide(
+        self, selection: Selection, key: DispatchKey, given: tuple[Any, ...]
+    ) -> Entry:
+        """Return the kernel for a call of `given` arrays; one for halves, if any is."""
+        if half_of(*given) is None:
+            return selection.decide(self.spec, key)
+        # A key counts a list by its first array.
+        told = wide_key(key) is not None
+        kernel = selection.decide(self.spec, key) if told else WIDE
+        return self._widened(selection) if kernel is WIDE else kernel
+
     def _widened(self, selection: Selection) -> Any:
-        """Return the kernel for operands of float16 and bfloat16."""
+        """Return the kernel that computes on float16 and bfloat16 in float32."""
         copies = self.spec.name == "copy"
-        kernel = convert if copies else Widened(self.spec, self)
+        kernel: Entry = convert
+        if not copies:
+            kernel = Widened(self.spec, self, converter(selection), selection.empty)
         if selection.recorder is not None:
             return selection.recorder.wrap(self.spec, "widened", kernel)
         # Wrappers that look at results see it whole; those that count count its calls.
@@ -288,11 +290,10 @@ class KernelCall:
         if 0 < missing <= len(defaults):
             return given + defaults[len(defaults) - missing :]
         names = [attribute.name for attribute in self.spec.attributes]
-        message = (
+        raise ArgumentError(
             f"{self.spec.name}: got {len(given)} attributes, needs "
             f"{self._n_attributes}: {', '.join(names[: self._n_attributes])}."
         )
-        raise ArgumentError(message)
 
     def _decision(
         self,
@@ -310,12 +311,9 @@ class KernelCall:
         decision: Any = selection.tables[self.index].get(cache_key)
         if decision is None:
             metas = self._metas(operands, attributes, free)
-            if half_of(*operands, into, free) is not None:
-                kernel: Entry = self._widened(selection)
-            else:
-                outs = _given_metas(metas, (into,) if self._single else into)
-                key = self._dispatch_key(operands, attributes, outs, wanted, accumulate)
-                kernel = selection.decide(self.spec, key)
+            outs = _given_metas(metas, (into,) if self._single else into)
+            key = self._dispatch_key(operands, attributes, outs, wanted, accumulate)
+            kernel = self._decide(selection, key, (*operands, into, free))
             decision = (kernel, metas)
             selection.remember(self.index, cache_key, decision)
         return decision  # type: ignore[no-any-return]  # tables hold what we put in
@@ -359,13 +357,10 @@ class KernelCall:
         kernel = selection.tables[self.index].get(cache_key)
         if kernel is None:
             self._metas(operands, attributes, None)  # for its checks
-            if half_of(*operands) is not None:
-                kernel = self._widened(selection)
-            else:
-                metas = tuple(map(meta_of, outs))
-                inputs = operands[len(outs) :]
-                key = self._dispatch_key(inputs, attributes, metas, -1, 0)
-                kernel = selection.decide(self.spec, key)
+            metas = tuple(map(meta_of, outs))
+            inputs = operands[len(outs) :]
+            key = self._dispatch_key(inputs, attributes, metas, -1, 0)
+            kernel = self._decide(selection, key, operands)
             selection.remember(self.index, cache_key, kernel)
         kernel(*operands, *attributes)
         return outs[0] if self._single else outs
@@ -384,6 +379,29 @@ class KernelCall:
         if spec.accumulates:
             attributes = (*attributes, accumulate)
         return dispatch_key(spec, metas, operands, attributes, accumulate)
+
+
+def converter(selection: Selection) -> Callable[[Array, Array], None]:
+    """Return what copies an array to another of another dtype, uncounted."""
+    spec = TABLE["copy"]
+    kernels: dict[tuple[DType, DType], Entry] = {}
+
+    def convert_by_kernel(out: Array, a: Array) -> None:
+        dtypes = out.dtype, a.dtype
+        kernel = kernels.get(dtypes)
+        if _notes_looks(a) or _notes_looks(out):
+            kernel = convert
+        if kernel is None:
+            _, kernel = selection.choose(spec, DispatchKey("copy", dtypes))
+            kernels[dtypes] = kernel = convert if kernel is WIDE else kernel
+        kernel(out, a)
+
+    return convert_by_kernel
+
+
+def _notes_looks(x: Any) -> bool:
+    """Return whether this is a trace's array: no kernel takes it, NumPy looks at it."""
+    return x.__class__ is not ndarray and isinstance(x, ndarray)
 
 
 def dispatch_key(

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from autocalc import _config
 from autocalc._dispatch.plugins import fallbacks
 from autocalc._dispatch.plugins.discovery import registry
@@ -16,7 +18,7 @@ from autocalc._dispatch.selection import tuning
 from autocalc._dispatch.selection.select import Entry, Locked, find_set
 from autocalc._dispatch.selection.state import PROCESS, current, enter, leave
 from autocalc._kernels.spec import KernelSpec
-from autocalc.errors import ConfigError
+from autocalc.errors import ArgumentError, ConfigError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -76,10 +78,9 @@ class use(Ordered):
         for choice in choices:
             name = find_set(found, choice).name
             if found.kernels(name) is None:
-                message = (
+                raise ConfigError(
                     f"kernels: {choice!r} cannot be used here: {found.reason(name)}."
                 )
-                raise ConfigError(message)
         super().__init__(choices, only)
 
 
@@ -131,13 +132,25 @@ def count() -> Iterator[Counter[tuple[str, str]]]:
         leave(token)
 
 
-def use_deterministic_algorithms(mode: bool) -> None:
+#: Whether a program has asked for a warning only; kernels are refused all the same.
+_warn_only = [False]
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Refuse kernels that do not promise the same bits in each run.
 
     Parameters
     ----------
     mode
         Whether to refuse them.
+    warn_only
+        Kept for `is_deterministic_algorithms_warn_only_enabled`. Every operator has a
+        kernel that promises it, so that there is nothing to warn of.
+
+    Raises
+    ------
+    ArgumentError
+        If one of the two is neither True nor False.
 
     Examples
     --------
@@ -147,9 +160,75 @@ def use_deterministic_algorithms(mode: bool) -> None:
     True
     >>> ac.use_deterministic_algorithms(False)
     """
+    for name, flag in (("mode", mode), ("warn_only", warn_only)):
+        if not isinstance(flag, (bool, np.bool_)):
+            raise ArgumentError(
+                f"use_deterministic_algorithms: `{name}` is {flag!r:.60}; it must be "
+                f"True or False."
+            )
+    _warn_only[0] = bool(mode and warn_only)
     for selection in (PROCESS, current().selection):
         selection.deterministic = bool(mode)
         selection.forget()
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Return whether `use_deterministic_algorithms` was called with `warn_only`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.is_deterministic_algorithms_warn_only_enabled()
+    False
+    """
+    return _warn_only[0]
+
+
+#: What PyTorch calls the three modes.
+_MODES = {"default": 0, "warn": 1, "error": 2}
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """Choose by PyTorch's names.
+
+    Parameters
+    ----------
+    debug_mode
+        "default" or 0, "warn" or 1, "error" or 2.
+
+    Raises
+    ------
+    ArgumentError
+        If it is another value.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.set_deterministic_debug_mode("default")
+    >>> ac.get_deterministic_debug_mode()
+    0
+    """
+    mode = _MODES.get(debug_mode, debug_mode) if debug_mode in _MODES else debug_mode
+    if mode not in (0, 1, 2):
+        raise ArgumentError(
+            f"set_deterministic_debug_mode: `debug_mode` is {debug_mode!r}; it must be "
+            f"'default', 'warn' or 'error', or 0, 1 or 2."
+        )
+    use_deterministic_algorithms(mode != 0, warn_only=mode == 1)
+
+
+def get_deterministic_debug_mode() -> int:
+    """Return 0 by default, 1 where deterministic algorithms warn, else 2.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.get_deterministic_debug_mode()
+    0
+    """
+    if not are_deterministic_algorithms_enabled():
+        return 0
+    return 1 if _warn_only[0] else 2
 
 
 def are_deterministic_algorithms_enabled() -> bool:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Channels-last: the layout of results of four dimensions in memory.
 
-An array of shape [N, C, H, W] is channels-last where its memory is that of a
-contiguous [N, H, W, C]: a pixel's channels are neighbours.  Shapes and indices never
-show it.  A kernel whose spec allows it gives results in the layout of its operands:
-channels-last as soon as one of its activations is, and the others of them are
-copied into that layout here, at one place, before the kernel sees them.
+An array of shape [N, C, H, W] is channels-last where its memory is that of a contiguous
+[N, H, W, C]: a pixel's channels are neighbours.  Shapes and indices never show it.  A
+kernel whose spec allows it gives results in the layout of its operands.  They are
+channels-last if one of its activations is; the other activations are then copied into
+that layout here, before the call.
 """
 
 from __future__ import annotations
@@ -26,9 +26,14 @@ _WEIGHTS = frozenset({"weight", "dweight"})
 Empty = Callable[[Shape, DType], Array]
 
 
+def fits_order(a: Array, order: tuple[int, ...]) -> bool:
+    """Return whether the dimensions of `a` follow each other so in memory."""
+    return a.ndim == len(order) and bool(a.transpose(order).flags.c_contiguous)
+
+
 def fits_channels_last(a: Array) -> bool:
     """Return whether `a` is channels-last, whether in row-major order as well."""
-    return a.ndim == 4 and bool(a.transpose(PIXELS).flags.c_contiguous)
+    return fits_order(a, PIXELS)
 
 
 def is_channels_last(a: Array) -> bool:
@@ -36,10 +41,60 @@ def is_channels_last(a: Array) -> bool:
     return not a.flags.c_contiguous and fits_channels_last(a)
 
 
+def follows_pixels(a: Array) -> bool:
+    """Return whether the strides of `a` are those of channels-last, gaps allowed.
+
+    So they are of a part of channels-last images.  Where sizes of 1 leave it open, rows
+    of channels are the answer.
+    """
+    if a.ndim != 4 or a.flags.c_contiguous or a.strides[1] == 0 or not a.size:
+        return False
+    least = 0
+    for d in (1, 3, 2, 0):
+        if a.strides[d] < least or (d == 0 and least == a.strides[1]):
+            return False
+        least = a.strides[d] * max(a.shape[d], 1)
+    return True
+
+
+def memory_order(a: Array) -> tuple[int, ...] | None:
+    """Return the dimensions of `a` as they follow each other in memory.
+
+    None where that is their own order, or where elements are repeated.
+    """
+    if a.flags.c_contiguous or 0 in a.strides:
+        return None
+    if is_channels_last(a):
+        return PIXELS
+    dims = range(a.ndim)
+    order = tuple(sorted(dims, key=a.strides.__getitem__, reverse=True))
+    return None if order == tuple(dims) else order
+
+
+def empty_in_order(
+    empty: Empty, shape: Shape, dtype: DType, order: tuple[int, ...]
+) -> Array:
+    """Return a new array whose dimensions follow each other so in memory."""
+    back = sorted(range(len(order)), key=order.__getitem__)
+    made: Array = empty(tuple([shape[d] for d in order]), dtype).transpose(back)
+    return made
+
+
 def empty_channels_last(empty: Empty, shape: Shape, dtype: DType) -> Array:
     """Return a new array of `shape` [N, C, H, W] that is channels-last."""
     n, c, h, w = shape
     return empty((n, h, w, c), dtype).transpose(PLANES)
+
+
+def empty_stack(empty: Empty, images: Sequence[Array], axis: int) -> Array:
+    """Return memory for channels-last images, the new axis before its neighbour."""
+    first = images[0]
+    shape = (*first.shape[:axis], len(images), *first.shape[axis:])
+    order = [d + (d >= axis) for d in PIXELS]
+    order.insert(order.index(axis + 1), axis)
+    made = empty(tuple([shape[d] for d in order]), first.dtype)
+    out: Array = made.transpose([order.index(d) for d in range(5)])
+    return out
 
 
 def copied_channels_last(k: Any, a: Array) -> Array:

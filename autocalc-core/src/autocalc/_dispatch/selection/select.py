@@ -17,11 +17,7 @@ from autocalc._dispatch.device.device import numpy_empty
 from autocalc._dispatch.engine import native
 from autocalc._dispatch.plugins import fallbacks
 from autocalc._dispatch.plugins.discovery import Registry, registry
-from autocalc._dispatch.plugins.precision import (
-    Precision,
-    deciding_precision,
-    follow,
-)
+from autocalc._dispatch.plugins.precision import Precision, deciding_precision, follow
 from autocalc._dispatch.selection import tuning
 from autocalc._dispatch.selection.acceptance import (
     can_decompose,
@@ -33,6 +29,7 @@ from autocalc._dispatch.selection.acceptance import (
 )
 from autocalc._dispatch.selection.explained import explained
 from autocalc._dispatch.selection.provided import provided
+from autocalc._dispatch.selection.upcast import WIDE, wide_key
 from autocalc._kernels.adapter import call_of
 from autocalc._kernels.kernel_set import (
     Allocator,
@@ -253,10 +250,7 @@ class Selection:
         self._decided = {deciding_precision(): decided}
 
     def order_of(
-        self,
-        choices: tuple[str, ...] | None,
-        only: bool,
-        locked: Locked | None = None,
+        self, choices: tuple[str, ...] | None, only: bool, locked: Locked | None = None
     ) -> Order:
         """Change the order for all users; return what `restore` needs."""
         made = self.tables, self.empty, self.remembered
@@ -303,9 +297,9 @@ class Selection:
     def order(self, key: DispatchKey | None = None) -> list[tuple[KernelSet, str]]:
         """Return the usable sets, best first, each with where its place came from.
 
-        First the user's choices, then for a call like one that `autocalc tune` measured
-        the sets by their times, then all others by rank; sets of another device than
-        the call's only where the user chose them.
+        First come the user's choices, then the sets that `autocalc tune` measured for a
+        similar call, by their times, then all others by rank. Sets of another device
+        than the call's need a choice of the user.
         """
         found = registry()
         ranked = sorted(found.sets.values(), key=lambda s: (-s.rank, s.name))
@@ -350,14 +344,19 @@ class Selection:
     # ---- decisions ---------------------------------------------------------------
 
     def decide(self, spec: KernelSpec, key: DispatchKey) -> Entry:
-        """Choose for `key`; the caller keeps the answer with `remember`."""
+        """Choose for `key`; the caller keeps the answer with `remember`.
+
+        `WIDE` says that the operands are float16 or bfloat16, and are to be computed
+        with in float32.
+        """
         if self.recorder is not None and key.device != "cpu":
-            message = (
+            raise CompileError(
                 f"compile: {spec.name} has operands on {key.device}; programs are "
                 f"compiled for the CPU. Call the function as it is there."
             )
-            raise CompileError(message)
         choice = self._choice(spec, key)
+        if choice.entry is WIDE:  # the call in float32 is decided, and noted, by itself
+            return WIDE
         if self._fell(choice) and (settings().strict or settings().lists_falls):
             tell = settings().lists_falls
             earlier = fallbacks.note(key, choice.refusals, tell)
@@ -417,8 +416,7 @@ class Selection:
             if best is None or rank > best[0]:
                 best = rank, choice
         if best is None:
-            message = _no_kernel(spec, key, refusals)
-            raise KernelError(message)
+            raise KernelError(_no_kernel(spec, key, refusals))
         return best[1]
 
     def _named(self, spec: KernelSpec, key: DispatchKey, name: str) -> Choice:
@@ -427,20 +425,19 @@ class Selection:
         gone = "it is not installed any more"
         offer = gone if named is None else self._offer(named, spec, key)
         if isinstance(offer, str):
-            message = (
+            raise KernelError(
                 f"{spec.name}: the lock in force says that {name} runs this call, and "
                 f"it refuses: {offer}. Run without the lock, or make a new one."
             )
-            raise KernelError(message)
         return Choice(name, offer[1], [])
 
     def prefers_channels_last(self, spec: KernelSpec, key: DispatchKey) -> bool:
         """Return whether the chosen kernel would rather have and give that layout."""
         if spec.layout != "prefers channels-last":
             return False
-        name, _ = self.choose(spec, key)
+        name, entry = self.choose(spec, key)
         impl = (registry().kernels(name) or {}).get(spec.name)
-        asked = None if impl is None else impl.channels_last
+        asked = None if impl is None or entry is WIDE else impl.channels_last
         return asked is not None and asked(key)
 
     def _fell(self, choice: Choice) -> bool:
@@ -465,8 +462,11 @@ class Selection:
             return found.reason(kernel_set.name)
         reason = "has no such kernel"
         impl = kernels.get(spec.name)
+        wide = wide_key(key)
         if impl is not None:
-            refusal = refusal_of(impl, key) or too_imprecise(kernel_set)
+            takes = wide is None or impl.halves
+            refusal = refusal_of(impl, key) if takes else "it takes float32"
+            refusal = refusal or too_imprecise(kernel_set)
             if refusal is None:
                 rank = kernel_set.rank if impl.rank is None else impl.rank
                 entry = explained(spec, impl.function)
@@ -474,6 +474,9 @@ class Selection:
                     entry = on_device(kernel_set, spec, impl, key.device)
                 return rank, entry, impl
             reason = refusal
+        if wide is not None:
+            offer = self._offer(kernel_set, spec, wide)
+            return reason if isinstance(offer, str) else (offer[0], WIDE, None)
         leads = kernel_set.decomposes and spec.lead in kernels
         if leads and can_decompose(spec, key):
             return kernel_set.rank, Decomposed(spec), None
@@ -491,8 +494,8 @@ class Selection:
             if isinstance(offer, str):
                 yield Candidate(kernel_set.name, kernel_set.rank, origin, "", offer)
             else:
-                rank, _, impl = offer
-                way = how(spec, impl, key)
+                rank, entry, impl = offer
+                way = "in float32" if entry is WIDE else how(spec, impl, key)
                 yield Candidate(kernel_set.name, rank, origin, way, None)
 
 
@@ -532,10 +535,8 @@ def find_set(found: Registry, choice: str) -> KernelSet:
     reasons = [r for r in found.refusals if r.subject == choice] or reasons
     if reasons:
         why = "; ".join(f"{r.subject} is refused: {r.reason}" for r in reasons)
-        message = f"kernels: {choice!r} cannot be used here: {why}."
-        raise ConfigError(message)
-    message = _unknown(found, choice)
-    raise ConfigError(message)
+        raise ConfigError(f"kernels: {choice!r} cannot be used here: {why}.")
+    raise ConfigError(_unknown(found, choice))
 
 
 def _unknown(found: Registry, choice: str) -> str:

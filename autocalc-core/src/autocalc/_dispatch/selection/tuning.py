@@ -208,8 +208,7 @@ def _unusable(path: Path, reason: str) -> TuningRecord:
 def _measured(entry: dict[str, Any]) -> Measured:
     seconds = {str(name): float(value) for name, value in entry["seconds"].items()}
     if not seconds or not all(0 < value < math.inf for value in seconds.values()):
-        message = f"seconds are {seconds}"
-        raise ValueError(message)
+        raise ValueError(f"seconds are {seconds}")
     return Measured(
         str(entry["kernel"]),
         str(entry["label"]),
@@ -225,8 +224,7 @@ def _shape(sizes: Any) -> Shape | None:
     if sizes is None:
         return None
     if not all(isinstance(n, int) and 0 <= n < 2**63 for n in sizes):
-        message = f"a shape is {sizes}"
-        raise ValueError(message)
+        raise ValueError(f"a shape is {sizes}")
     return tuple(sizes)
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Kernels of float16 and bfloat16: computed in float32, rounded once.
 
-No kernel set knows these dtypes; they save memory and files, not time.  A call with an
-operand of either is run in float32 by whatever kernel the dispatcher finds for that,
-and each result is rounded to the dtype of the operands.  `copy` alone converts.
+Some kernels read and write these dtypes themselves (`KernelImpl.halves`).  Every other
+call with an operand of either is run in float32 by whatever kernel the dispatcher finds
+for that, and each result is rounded to the dtype of the operands.  `copy` alone
+converts.
 """
 
 from __future__ import annotations
@@ -14,12 +15,27 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from autocalc._kernels.spec import Array, DType, KernelSpec, Meta
+from autocalc._kernels.kernel_set import DispatchKey
+from autocalc._kernels.spec import Array, DType, KernelSpec, Meta, Work
+from autocalc._kernels.work import nbytes
 
 FLOAT32 = np.dtype(np.float32)
 #: NumPy's kinds of floating-point dtypes: bfloat16 is one that NumPy does not know.
 FLOAT_KINDS = "fV"
 HALVES = frozenset({np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)})
+
+#: What a kernel set offers for a call of halves that it takes in float32 alone.
+WIDE: Any = type("Wide", (), {"__repr__": lambda _: "<in float32>"})()
+
+
+def wide_key(key: DispatchKey) -> DispatchKey | None:
+    """Return the key of a call of halves in float32, None for other calls.
+
+    What a device other than the CPU makes of halves is its own business.
+    """
+    if key.device != "cpu" or HALVES.isdisjoint(key.dtypes):
+        return None
+    return key._replace(dtypes=tuple([computed_in(dtype) for dtype in key.dtypes]))
 
 
 def computed_in(dtype: Any) -> Any:
@@ -54,6 +70,26 @@ def narrow_meta(meta: Any, half: DType) -> Any:
     return None if meta is None else tuple(narrow_meta(one, half) for one in meta)
 
 
+def least_work(
+    spec: KernelSpec,
+    metas: tuple[Any, ...],
+    attributes: tuple[Any, ...],
+    free: Meta | None,
+) -> Work:
+    """Return what a call costs at least; halves count as floats of half the bytes.
+
+    `free` is the result's meta, where the spec lets the caller choose it.
+    """
+    chosen = {} if free is None else wide_meta(free)._asdict()
+    if half_of(*metas, free) is None:
+        return spec.work(*metas, *attributes, **chosen)
+    wide = wide_meta(metas)
+    flops, moved = spec.work(*wide, *attributes, **chosen)
+    return Work(
+        flops, moved * nbytes(*metas, free) / max(nbytes(*wide, wide_meta(free)), 1.0)
+    )
+
+
 def convert(out: Array, a: Array) -> None:
     """Copy `a` to `out`, converted and broadcast: the kernel `copy` of these dtypes."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -61,12 +97,31 @@ def convert(out: Array, a: Array) -> None:
 
 
 class Widened:
-    """A kernel for operands of float16 or bfloat16, called as kernels are."""
+    """A kernel for operands of float16 or bfloat16, called as kernels are.
 
-    __slots__ = ("_accumulates", "_arrays", "_call", "_held", "_outputs")
+    Parameters
+    ----------
+    spec
+        The kernel's.
+    call
+        Runs it in float32: a `KernelCall`.
+    convert
+        Copies an array to another of another dtype.
+    empty
+        Makes a new array of a shape and a dtype.
+    """
 
-    def __init__(self, spec: KernelSpec, call: Callable[..., Any]) -> None:
-        self._call = call
+    __slots__ = ("_accumulates", "_arrays", "_call", "_convert", "_empty", "_held",
+                 "_outputs")  # fmt: skip
+
+    def __init__(
+        self,
+        spec: KernelSpec,
+        call: Callable[..., Any],
+        convert: Callable[[Array, Array], None],
+        empty: Callable[[Any, Any], Array],
+    ) -> None:
+        self._call, self._convert, self._empty = call, convert, empty
         self._outputs = len(spec.outputs)
         self._arrays = self._outputs + len(spec.inputs)
         #: Whether outputs hold operands already.
@@ -75,16 +130,17 @@ class Widened:
 
     def __call__(self, *args: Any) -> None:
         n, arrays = self._outputs, self._arrays
-        outs, inputs = args[:n], [_widened(x) for x in args[n:arrays]]
+        outs, inputs = args[:n], [self._widened(x) for x in args[n:arrays]]
         attributes = args[arrays:]
         if self._held:
-            wide = [_widened(out) for out in outs]
+            wide = [self._widened(out) for out in outs]
             self._call(*wide, *inputs, *attributes)
         else:
             accumulate = 0
             if self._accumulates:
                 accumulate, attributes = attributes[-1], attributes[:-1]
-            wide = [_widened(out) if accumulate else _room(out) for out in outs]
+            to = self._widened if accumulate else self._room
+            wide = [to(out) for out in outs]
             self._call(
                 *inputs,
                 *attributes,
@@ -93,29 +149,32 @@ class Widened:
                 into=wide[0] if n == 1 else tuple(wide),
             )
         for out, result in zip(outs, wide, strict=True):
-            _rounded(out, result)
+            self._rounded(out, result)
 
+    def _widened(self, x: Any) -> Any:
+        """Return an operand, or a list of them, in float32 if it was narrower."""
+        if isinstance(x, (list, tuple)):
+            return [self._widened(one) for one in x]
+        if x is None or x.dtype not in HALVES:
+            return x
+        wide = self._room(x)
+        self._convert(wide, x)
+        return wide
 
-def _widened(x: Any) -> Any:
-    """Return an operand, or a list of them, in float32 if it was narrower."""
-    if isinstance(x, (list, tuple)):
-        return [_widened(one) for one in x]
-    return x.astype(np.float32) if x is not None and x.dtype in HALVES else x
+    def _room(self, out: Any) -> Any:
+        """Return where the float32 result of `out` goes, in the same layout."""
+        if isinstance(out, (list, tuple)):
+            return [self._room(one) for one in out]
+        if out is None or out.dtype not in HALVES:
+            return out
+        if out.flags.c_contiguous:
+            return self._empty(out.shape, FLOAT32)
+        return np.empty_like(out, np.float32)
 
-
-def _room(out: Any) -> Any:
-    """Return where the float32 result of `out` goes."""
-    if isinstance(out, (list, tuple)):
-        return [_room(one) for one in out]
-    if out is None or out.dtype not in HALVES:
-        return out
-    return np.empty_like(out, np.float32)  # in the same layout
-
-
-def _rounded(out: Any, result: Any) -> None:
-    """Round a result to its output, unless it was computed there."""
-    if isinstance(out, (list, tuple)):
-        for one, wide in zip(out, result, strict=True):
-            _rounded(one, wide)
-    elif out is not result:
-        convert(out, result)
+    def _rounded(self, out: Any, result: Any) -> None:
+        """Round a result to its output, unless it was computed there."""
+        if isinstance(out, (list, tuple)):
+            for one, wide in zip(out, result, strict=True):
+                self._rounded(one, wide)
+        elif out is not result:
+            self._convert(out, result)

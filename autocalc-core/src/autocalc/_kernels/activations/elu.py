@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from autocalc._kernels.activations._formulas import backward, smallest
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import floats, mebi
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow, wide
@@ -29,9 +29,8 @@ def elu_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "elu",
-    "a ; alpha:float rate:float scale:float",
     "scale * a where a > 0, else scale * alpha * (exp(rate * a) - 1).",
+    "a ; alpha:float rate:float scale:float",
     kind="composite",
     budget=None,
     flops=20,
@@ -44,9 +43,7 @@ def elu(xp: Any, a: Array, alpha: float, rate: float, scale: float) -> Array:
 
 
 @elu.budget("4 ULP + eps * (2 |out| + |scale * alpha * rate * a| * exp(rate * a))")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     alpha, rate, scale = attributes
     a = np.asarray(inputs[0], np.float64)
     z = rate * np.where(a > 0, 0.0, a)
@@ -86,9 +83,8 @@ def elu_backward_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "elu_backward",
-    "g a ; alpha:float rate:float scale:float",
     "g * scale where a > 0, else g * scale * alpha * rate * exp(rate * a).",
+    "g a ; alpha:float rate:float scale:float",
     kind="composite",
     budget=None,
     flops=14,
@@ -104,9 +100,7 @@ def elu_backward(
 
 
 @elu_backward.budget("4 ULP + eps * |out| * (2 + |rate * a|), down to subnormals")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, a = inputs
     alpha, rate, scale = attributes
     with np.errstate(all="ignore"):

@@ -3,14 +3,14 @@
 
 Their backward kernels take the forward's input `a`.  Each sigmoid here is taken from
 ``decay = exp(-|a|)``, which cannot overflow and keeps the relative precision of both
-tails: sigmoid(a) is 1 / (1 + decay) for a >= 0 and decay / (1 + decay) for a < 0, and
+tails. sigmoid(a) is 1 / (1 + decay) for a >= 0 and decay / (1 + decay) for a < 0;
 sigmoid(-a) is the other one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from autocalc._kernels.activations._formulas import (
@@ -19,7 +19,7 @@ from autocalc._kernels.activations._formulas import (
     gelu_formula,
     gelu_tanh_formula,
 )
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import floats, mebi, sized
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow, wide
@@ -37,10 +37,9 @@ def gelu_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "gelu",
-    "a ; approximate:none,tanh",
     "a / 2 * (1 + erf(a / sqrt(2))); tanh: a / 2 * (1 + tanh(sqrt(2 / pi) * "
     "(a + 0.044715 a**3))).",
+    "a ; approximate:none,tanh",
     lead="mul",
     budget=None,
     flops=25,
@@ -53,9 +52,7 @@ def gelu(xp: Any, a: Array, approximate: str) -> Array:
 
 
 @gelu.budget("2 eps * |a| + 1 ULP")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     return [2 * eps * magnitude(inputs[0]) + ulp(expected[0], eps)]
 
 
@@ -98,9 +95,8 @@ def _gelu_tanh_slope(xp: Any, a: Array) -> Array:
 
 
 @elementwise(
-    "gelu_backward",
-    "g a ; approximate:none,tanh",
     "g times the derivative of gelu at a.",
+    "g a ; approximate:none,tanh",
     lead="exp",
     budget=None,
     flops=40,
@@ -115,7 +111,5 @@ def gelu_backward(xp: Any, g: Array, a: Array, approximate: str) -> Array:
 
 
 @gelu_backward.budget("4 eps * |g| + 1 ULP")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     return [4 * eps * magnitude(inputs[0]) + ulp(expected[0], eps)]

@@ -21,12 +21,7 @@ def hardswish_of(xp: Any, w: Array) -> Array:
 
 
 @elementwise(
-    "hardswish",
-    "a",
-    "a * (min(max(a + 3, 0), 6) / 6).",
-    lead="minimum",
-    budget=ulps(4),
-    flops=5,
+    "a * (min(max(a + 3, 0), 6) / 6).", lead="minimum", budget=ulps(4), flops=5
 )
 def hardswish(xp: Any, a: Array) -> Array:
     return narrow(hardswish_of(xp, wide(xp, a)), a)
@@ -47,9 +42,9 @@ def hardswish_backward_formula(xp: Any, g: Array, a: Array) -> Array:
 
 
 hardswish_backward = elementwise(
-    "hardswish_backward",
-    "g a",
     "0 where a <= -3, g where a >= 3, else g * (a + 1.5) / 3.",
+    "g a",
+    name="hardswish_backward",
     lead="where",
     budget=ulps(4),
     flops=4,

@@ -25,9 +25,8 @@ def hardtanh_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "hardtanh",
-    "a ; low:float high:float",
     "min(max(a, low), high), low <= high; NaN stays.",
+    "a ; low:float high:float",
     lead="maximum",
     budget=EXACT,
     flops=2,
@@ -53,9 +52,9 @@ def hardtanh_backward_formula(
 
 
 hardtanh_backward = elementwise(
-    "hardtanh_backward",
-    "g y ; low:float high:float",
     "0 where y <= low or y >= high, else g (y = hardtanh(a)).",
+    "g y ; low:float high:float",
+    name="hardtanh_backward",
     lead="where",
     budget=EXACT,
     flops=2,

@@ -24,9 +24,8 @@ def leaky_relu_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "leaky_relu",
-    "a ; slope:float",
     "a where a > 0, else slope * a.",
+    "a ; slope:float",
     lead="where",
     flops=2,
     samples=leaky_relu_samples,
@@ -50,9 +49,8 @@ def leaky_relu_backward_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "leaky_relu_backward",
-    "g a ; slope:float",
     "g where a > 0, else slope * g.",
+    "g a ; slope:float",
     lead="where",
     flops=2,
     samples=leaky_relu_backward_samples,

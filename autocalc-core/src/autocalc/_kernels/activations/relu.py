@@ -14,9 +14,7 @@ from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Sample
 
 
-@elementwise(
-    "relu", "a", "max(a, 0); NaN stays.", lead="maximum", dtypes=NUMBERS, budget=EXACT
-)
+@elementwise("max(a, 0); NaN stays.", lead="maximum", dtypes=NUMBERS, budget=EXACT)
 def relu(xp: Any, a: Array) -> Array:
     return xp.maximum(a, xp.zeros((), a.dtype))
 
@@ -30,9 +28,9 @@ def relu_backward_formula(xp: Any, g: Array, y: Array) -> Array:
 
 
 relu_backward = elementwise(
-    "relu_backward",
-    "g y",
     "0 where y <= 0, else g (y = relu(a)).",
+    "g y",
+    name="relu_backward",
     lead="where",
     budget=EXACT,
     samples=relu_backward_samples,

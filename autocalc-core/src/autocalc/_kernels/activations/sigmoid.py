@@ -14,7 +14,7 @@ from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Sample
 
 
-@elementwise("sigmoid", "a", "1 / (1 + exp(-a))", lead="exp", budget=ulps(2), flops=15)
+@elementwise("1 / (1 + exp(-a))", lead="exp", budget=ulps(2), flops=15)
 def sigmoid(xp: Any, a: Array) -> Array:
     # In float64 alone the formula is off by 2.44 ULP where the budget is 2.
     return narrow(sigmoid_of(xp, widest(xp, a)), a)
@@ -25,8 +25,6 @@ def sigmoid_backward_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "sigmoid_backward",
-    "g y",
     "g * y * (1 - y) (y = sigmoid(a)).",
     lead="mul",
     budget=ulps(4),
@@ -43,8 +41,6 @@ def tanh_backward_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "tanh_backward",
-    "g y",
     "g * (1 - y) * (1 + y) (y = tanh(a)).",
     lead="mul",
     budget=ulps(4),

@@ -3,13 +3,12 @@
 
 Their backward kernels take the forward's input `a`.  Each sigmoid here is taken from
 ``decay = exp(-|a|)``, which cannot overflow and keeps the relative precision of both
-tails: sigmoid(a) is 1 / (1 + decay) for a >= 0 and decay / (1 + decay) for a < 0, and
+tails. sigmoid(a) is 1 / (1 + decay) for a >= 0 and decay / (1 + decay) for a < 0;
 sigmoid(-a) is the other one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,28 +19,24 @@ from autocalc._kernels.activations._formulas import (
     sigmoid,
     smallest,
 )
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
 from autocalc._kernels.spec import Array, Attributes
 
 
-@elementwise("silu", "a", "a * sigmoid(a)", lead="exp", budget=None, flops=16)
+@elementwise("a * sigmoid(a)", lead="exp", budget=None, flops=16)
 def silu(xp: Any, a: Array) -> Array:
     w = wide(xp, a)
     return narrow(w * sigmoid_of(xp, w), a)
 
 
 @silu.budget("4 ULP + |a| times the smallest subnormal (sigmoid(a) may be one)")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     return [4 * ulp(expected[0], eps) + smallest(eps) * magnitude(inputs[0])]
 
 
 @elementwise(
-    "silu_backward",
-    "g a",
     "g * sigmoid(a) * (1 + a * sigmoid(-a)).",
     lead="exp",
     budget=None,
@@ -57,9 +52,7 @@ def silu_backward(xp: Any, g: Array, a: Array) -> Array:
 @silu_backward.budget(
     "4 eps * |g| * sigmoid(a) * (1 + |a| * sigmoid(-a)), down to subnormals"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, a = map(magnitude, inputs)
     raw = np.asarray(inputs[1], np.float64)
     slope = 1 + a * sigmoid(-raw)

@@ -3,19 +3,19 @@
 
 Their backward kernels take the forward's input `a`.  Each sigmoid here is taken from
 ``decay = exp(-|a|)``, which cannot overflow and keeps the relative precision of both
-tails: sigmoid(a) is 1 / (1 + decay) for a >= 0 and decay / (1 + decay) for a < 0, and
+tails. sigmoid(a) is 1 / (1 + decay) for a >= 0 and decay / (1 + decay) for a < 0;
 sigmoid(-a) is the other one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from autocalc._kernels.activations._formulas import backward, sigmoid, smallest
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import floats, mebi
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
@@ -35,9 +35,8 @@ def softplus_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "softplus",
-    "a ; beta:float threshold:float",
     "log(1 + exp(beta * a)) / beta; a itself where beta * a > threshold.",
+    "a ; beta:float threshold:float",
     lead="exp",
     budget=None,
     flops=25,
@@ -53,9 +52,7 @@ def softplus(xp: Any, a: Array, beta: float, threshold: float) -> Array:
 
 
 @softplus.budget("4 ULP + eps * |a| * sigmoid(beta * a)")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     (a,), (beta, _) = inputs, attributes
     rounded = eps * magnitude(a) * sigmoid(beta * np.asarray(a, np.float64))
     return [4 * ulp(expected[0], eps) + rounded]
@@ -69,9 +66,8 @@ def softplus_backward_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "softplus_backward",
-    "g a ; beta:float threshold:float",
     "g * sigmoid(beta * a); g itself where beta * a > threshold.",
+    "g a ; beta:float threshold:float",
     lead="exp",
     budget=None,
     flops=16,
@@ -89,9 +85,7 @@ def softplus_backward(
 @softplus_backward.budget(
     "4 ULP + eps * |g * beta * a| * sigmoid'(beta * a), down to subnormals"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     (g, a), (beta, _) = inputs, attributes
     z = beta * np.asarray(a, np.float64)
     slope = sigmoid(z) * sigmoid(-z)

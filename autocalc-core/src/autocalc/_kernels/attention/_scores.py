@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.budgets import Inputs, log2
+from autocalc._kernels.budgets import Inputs, Limits, Tolerance, log2
 from autocalc._kernels.precision import wide
-from autocalc._kernels.random._streams import dropout_mask, keep_scale
+from autocalc._kernels.random._streams import keep_scale
+from autocalc._kernels.random.random_bits import dropout_mask
 from autocalc._kernels.rules import BOOL, expect_ndim, expect_shape, one_of
 from autocalc._kernels.samples import Make, int64
 from autocalc._kernels.spec import Array, Attributes, Meta
@@ -23,99 +24,62 @@ def shift(causal: str, queries: int, keys: int) -> int:
     return keys - queries if causal == "lower_right" else 0
 
 
-def queries_in(k: Any, a: Array, groups: int) -> Array:
-    batch, queries, heads, features = k.shape(a)
-    times = heads // max(groups, 1)
-    shape = (batch, groups, times, queries, features)
-    return k.reshape(k.permute(a, (0, 2, 1, 3)), shape)
+def by_groups(a: Array, groups: int) -> Array:
+    """Return ``[B, S, H, D]`` as ``[B, G, R, S, D]``: R heads for each of G groups."""
+    batch, places, heads, features = a.shape
+    shape = (batch, groups, heads // max(groups, 1), places, features)
+    return a.transpose((0, 2, 1, 3)).reshape(shape)
 
 
-def keys_in(k: Any, a: Array) -> Array:
-    batch, keys, groups, features = k.shape(a)
-    return k.reshape(k.permute(a, (0, 2, 1, 3)), (batch, groups, 1, keys, features))
+def by_places(a: Array) -> Array:
+    """Return ``[B, G, R, S, D]`` as ``[B, S, H, D]``."""
+    batch, groups, times, places, features = a.shape
+    heads = a.reshape(batch, groups * times, places, features)
+    return heads.transpose((0, 2, 1, 3))
 
 
-def turned(k: Any, a: Array) -> Array:
-    return k.permute(a, (0, 1, 2, 4, 3))
+def turned(a: Array) -> Array:
+    return a.transpose((0, 1, 2, 4, 3))
 
 
-def scaled_product(k: Any, a: Array, b: Array, alpha: float = 1.0) -> Array:
-    return k.gemm(a, b, None, alpha, 1.0, "none")[0]
-
-
-def scores_in(
-    k: Any, q5: Array, k5: Array, mask: Array | None, scale: float, causal: str
+def scores(
+    xp: Any, q5: Array, k5: Array, mask: Array | None, scale: float, causal: str
 ) -> Array:
     """Return the scores ``[B, H, S, T]``, -inf where nothing may be attended to."""
-    s = scaled_product(k, q5, turned(k, k5), scale)
-    batch, groups, times, queries, keys = k.shape(s)
-    s = k.reshape(s, (batch, groups * times, queries, keys))
-    never = k.constant(-float("inf"), s)
+    s = xp.matmul(scale * q5, turned(k5))
+    batch, groups, times, queries, keys = s.shape
+    s = s.reshape(batch, groups * times, queries, keys)
     if mask is not None:
-        plain = k.dtype(mask) != BOOL
-        s = k.add(s, mask) if plain else k.where(mask, s, never)
+        s = xp.where(mask, s, -xp.inf) if mask.dtype == BOOL else s + wide(xp, mask)
     if causal != "none":
-        rows = k.reshape(k.arange(queries, s), (queries, 1))
-        last = k.add(rows, k.constant(shift(causal, queries, keys), rows))
-        seen = k.compare(k.arange(keys, s), last, "le")
-        s = k.where(seen, s, never)
+        last = xp.arange(queries).reshape(queries, 1) + shift(causal, queries, keys)
+        s = xp.where(xp.arange(keys) <= last, s, -xp.inf)
     return s
-
-
-def finite_in(k: Any, top: Array) -> Array:
-    never = k.compare(top, k.constant(-float("inf"), top), "eq")
-    return k.where(never, k.constant(0, top), top)
-
-
-def exponentials_in(k: Any, s: Array) -> tuple[Array, Array, Array]:
-    """Return exponentials above each row's largest score, that, and their sums."""
-    top = finite_in(k, k.max(s, (3,), True))
-    e = k.exp(k.add(s, k.neg(top)))
-    return e, top, k.sum(e, (3,), True)
-
-
-def normalised_in(k: Any, e: Array, total: Array) -> Array:
-    empty = k.compare(total, k.constant(0, total), "eq")
-    return k.div(e, k.where(empty, k.constant(1, total), total))
 
 
 #: The largest logarithm of a sum with digits enough: weights are off by as many eps.
 LARGE = 32.0
 
 
-def weights_in(k: Any, s: Array, lse: Array | None) -> Array:
-    """Return exp(s - lse), where `lse` is small; else softmax of the scores.
-
-    0 in a row in which nothing is attended to.
-    """
-    e, top, total = exponentials_in(k, s)
-    weights = normalised_in(k, e, total)
-    if lse is None:
-        return weights
-    row = (*k.shape(lse), 1)
-    sums = k.reshape(lse, row)
-    limit = k.constant(LARGE, sums)
-    small = k.compare(k.maximum(sums, k.neg(sums)), limit, "le")
-    shift = k.where(small, sums, top)
-    return k.where(small, k.exp(k.add(s, k.neg(shift))), weights)
-
-
 def exponentials(xp: Any, s: Array) -> tuple[Array, Array, Array]:
-    """Return what `exponentials_in` does, of arrays."""
+    """Return exponentials above each row's largest score, that, and their sums."""
     top = xp.max(s, axis=-1, keepdims=True, initial=-xp.inf)
-    top = xp.where(top == -xp.inf, 0, top)
+    top = xp.where(top == -xp.inf, 0.0, top)
     e = xp.exp(s - top)
     return e, top, xp.sum(e, axis=-1, keepdims=True)
 
 
 def weights_of(xp: Any, s: Array, lse: Array | None) -> Array:
-    """Return what `weights_in` does, of arrays."""
+    """Return exp(s - lse), where `lse` is small; else softmax of the scores.
+
+    0 in a row in which nothing is attended to.
+    """
     e, top, total = exponentials(xp, s)
-    weights = e / xp.where(total == 0, 1, total)
+    weights = e / xp.where(total == 0, 1.0, total)
     if lse is None:
         return weights
-    sums = wide(xp, lse)[..., None]
-    small = xp.abs(sums) <= LARGE
+    sums = wide(xp, lse).reshape(*lse.shape, 1)
+    small = xp.absolute(sums) <= LARGE
     return xp.where(small, xp.exp(s - xp.where(small, sums, top)), weights)
 
 
@@ -144,19 +108,6 @@ def heads_of(xp: Any, q: Array, k: Array, v: Array) -> Heads:
     return Heads(*(xp.swapaxes(a, 1, 2) for a in (wide(xp, q), k, v)))
 
 
-def scores(
-    xp: Any, heads: Heads, mask: Array | None, scale: float, causal: str
-) -> Array:
-    s = scale * xp.matmul(heads.q, xp.swapaxes(heads.k, -1, -2))
-    if mask is not None:
-        s = xp.where(mask, s, -xp.inf) if mask.dtype == BOOL else s + wide(xp, mask)
-    if causal != "none":
-        queries, keys = s.shape[-2:]
-        last = xp.arange(queries)[:, None] + shift(causal, queries, keys)
-        s = xp.where(xp.arange(keys) <= last, s, -xp.inf)
-    return s
-
-
 def terms(
     q: Any,
     k: Any,
@@ -170,7 +121,8 @@ def terms(
     mask, seed, offset = more
     scale, causal, p = attributes
     heads = heads_of(numpy_xp, q, k, v)
-    s = scores(numpy_xp, heads, mask, scale, causal)
+    q5, k5 = by_groups(q, k.shape[2]), by_groups(k, k.shape[2])
+    s = scores(numpy_xp, q5, k5, mask, scale, causal)
     sizes = Heads(*(np.abs(a) for a in heads))
     size = abs(scale) * np.matmul(sizes.q, np.swapaxes(sizes.k, -1, -2))
     if mask is not None and mask.dtype != bool:
@@ -254,11 +206,10 @@ def check(
     expect_shape(name, "k", k, (batch, keys, groups, features))
     expect_shape(name, "v", v, (batch, keys, groups, v.shape[3]))
     if heads != groups and (groups == 0 or heads % groups):
-        message = (
+        raise ShapeError(
             f"{name}: {heads} heads of queries, {groups} of keys and values; each of "
             f"these must serve as many of those."
         )
-        raise ShapeError(message)
     if mask is not None:
         one_of(name, "mask", mask, (BOOL, q.dtype))
         scores = (batch, heads, queries, keys)
@@ -266,11 +217,28 @@ def check(
             m in (1, n) for m, n in zip(mask.shape, scores, strict=True)
         )
         if not fits:
-            message = (
+            raise ShapeError(
                 f"{name}: `mask` has shape {mask.shape}; each of its four dimensions "
                 f"must be 1 or that of the scores, {scores}."
             )
-            raise ShapeError(message)
     if p and seed is None:
-        message = f"{name}: dropout of {p} needs `seed` and `offset`."
-        raise ShapeError(message)
+        raise ShapeError(f"{name}: dropout of {p} needs `seed` and `offset`.")
+
+
+def in_bfloat16(budget: Any) -> Tolerance:
+    """Return the budget of a kernel that rounds what its second products multiply.
+
+    Weights, and the gradients of scores, become bfloat16: each is off by 2**-8 of
+    itself, and is 0 below 2**-126.
+    """
+
+    def tolerance(
+        inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+    ) -> Limits:
+        limits = budget(inputs, attributes, expected, eps, rounded=2.0**-8)
+        arrays = [np.abs(np.asarray(x, np.float64)) for x in inputs if x is not None]
+        sizes = sum(float(a.sum(where=np.isfinite(a))) for a in arrays)
+        small = 2.0**-125 * (sizes + 6 * sum(a.size for a in arrays))
+        return [limit if limit is None else limit + small for limit in limits]
+
+    return tolerance

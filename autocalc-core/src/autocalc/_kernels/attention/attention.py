@@ -17,34 +17,29 @@ A row in which nothing may be attended to has the result 0 and the gradient 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from autocalc._kernels.attention._scores import (
+    by_groups,
+    by_places,
     calls,
     check,
     exponentials,
-    exponentials_in,
-    heads_of,
-    keys_in,
-    normalised_in,
-    queries_in,
-    scaled_product,
+    in_bfloat16,
     scores,
-    scores_in,
     terms,
 )
-from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.budgets import Inputs, Limits, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.declare import composite
-from autocalc._kernels.precision import narrow
-from autocalc._kernels.random._streams import dropout_mask, keep_scale
-from autocalc._kernels.random.dropout import dropout_in_primitives
+from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.random.dropout import dropout
 from autocalc._kernels.rules import float_dtype
 from autocalc._kernels.samples import Make
-from autocalc._kernels.spec import Array, Attributes, Meta, Sample, Work
+from autocalc._kernels.spec import Array, Attributes, Budget, Meta, Sample, Work
 from autocalc._kernels.work import nbytes
 
 attention = composite(
@@ -77,7 +72,7 @@ def _attention_rule(
     return out, Meta((batch, heads, queries), dtype)
 
 
-@attention.reference
+@attention.formula(lead="gemm")
 def attention_reference(
     xp: Any,
     q: Array,
@@ -91,79 +86,32 @@ def attention_reference(
     p: float,
     *,
     want: int = -1,
-) -> tuple[Array, Array]:
-    heads = heads_of(xp, q, k, v)
-    s = scores(xp, heads, mask, scale, causal)
-    e, top, total = exponentials(xp, s)
-    weights = e / xp.where(total == 0, 1, total)
-    if p:
-        keep = dropout_mask(xp, seed, offset, s.shape, p)
-        weights = xp.where(keep, weights * keep_scale(p), 0)
-    out = xp.swapaxes(xp.matmul(weights, heads.v), 1, 2)
-    lse = (top + xp.log(total))[..., 0]
-    return narrow(out, q), narrow(lse, q)
-
-
-def _of_nothing(k: Any, v: Array, s: Array, want: int) -> tuple[Array, Array | None]:
-    """Return the results where there are no queries, or no keys: zeros, and -inf.
-
-    The scores are the weights, having no elements either, and keep the history.
-    """
-    batch, heads, queries, _ = k.shape(s)
-    out = _mixed(k, s, v)
-    if not want & 0b10:
-        return out, None
-    return out, k.full((batch, heads, queries), -float("inf"), k.dtype(v))
-
-
-def _mixed(k: Any, weights: Array, v: Array) -> Array:
-    """Return the weights ``[B, H, S, T]`` times the values, as ``[B, S, H, E]``."""
-    batch, heads, queries, keys = k.shape(weights)
-    groups, features = k.shape(v)[2:]
-    grouped = (batch, groups, heads // max(groups, 1), queries, keys)
-    out = scaled_product(k, k.reshape(weights, grouped), keys_in(k, v))
-    out = k.reshape(out, (batch, heads, queries, features))
-    return k.contiguous(k.permute(out, (0, 2, 1, 3)))
-
-
-@attention.decomposition(lead="gemm")
-def _(
-    k: Any,
-    q: Array,
-    keys: Array,
-    v: Array,
-    mask: Array | None,
-    seed: Array | None,
-    offset: Array | None,
-    scale: float,
-    causal: str,
-    p: float,
-    *,
-    want: int = -1,
 ) -> tuple[Array, Array | None]:
-    batch, queries, heads, _ = k.shape(q)
-    groups = k.shape(keys)[2]
-    s = scores_in(k, queries_in(k, q, groups), keys_in(k, keys), mask, scale, causal)
-    if 0 in k.shape(s):
-        return _of_nothing(k, v, s, want)
-    e, top, total = exponentials_in(k, s)
-    weights = normalised_in(k, e, total)
+    groups = k.shape[2]
+    q5, k5, v5 = (by_groups(wide(xp, a), groups) for a in (q, k, v))
+    s = scores(xp, q5, k5, mask, scale, causal)
+    e, top, total = exponentials(xp, s)
+    weights = e / xp.where(total == 0, 1.0, total)
     if p:
-        weights, _ = dropout_in_primitives(k, weights, seed, offset, p)
-    out = _mixed(k, weights, v)
+        weights, _ = dropout(xp, weights, seed, offset, p)
+    out = by_places(xp.matmul(weights.reshape(*q5.shape[:4], k.shape[1]), v5))
     lse = None
     if want & 0b10:
-        lse = k.reshape(k.add(top, k.log(total)), (batch, heads, queries))
-    return out, lse
+        lse = narrow((top + xp.log(total)).reshape(s.shape[:3]), q)
+    return narrow(out, q), lse
 
 
 @attention.budget("the weights' errors times |v|; (T + 2) eps of what is summed")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def attention_budget(
+    inputs: Inputs,
+    attributes: Attributes,
+    expected: Inputs,
+    eps: float,
+    rounded: float = 0.0,
+) -> Limits:
     q, k, v, *more = inputs
     t = terms(q, k, v, more, attributes, eps)
-    off = t.off + (t.v.shape[-2] + 2) * eps * t.weights
+    off = t.off + ((t.v.shape[-2] + 2) * eps + rounded) * t.weights
     out = np.swapaxes(np.matmul(off, t.v), 1, 2)
     lse = expected[1]
     if lse is not None:
@@ -176,6 +124,15 @@ def _(
         size = np.where(np.isfinite(lse), np.abs(lse), 0)
         lse = worst + 4 * eps * size + ulp(lse, eps)
     return [out + ulp(expected[0], eps), lse]
+
+
+attention.exception(
+    "bfloat16",
+    Budget(
+        "the same, 2**-8 of each weight times |v|, and 2**-125 of all that is summed",
+        in_bfloat16(attention_budget.tolerance),
+    ),
+)
 
 
 @attention.samples

@@ -18,39 +18,33 @@ A row in which nothing may be attended to has the result 0 and the gradient 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.attention._scores import (
+    by_groups,
+    by_places,
     calls,
     check,
-    heads_of,
-    keys_in,
-    queries_in,
-    scaled_product,
+    in_bfloat16,
     scores,
-    scores_in,
     terms,
     turned,
-    weights_in,
     weights_of,
 )
 from autocalc._kernels.attention.attention import attention_reference
-from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.budgets import Inputs, Limits, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow, wide
-from autocalc._kernels.random._streams import dropout_mask, keep_scale
-from autocalc._kernels.random.dropout import (
-    dropout_backward_in_primitives,
-    dropout_in_primitives,
-)
+from autocalc._kernels.random._streams import keep_scale
+from autocalc._kernels.random.dropout import dropout, dropout_backward
 from autocalc._kernels.rules import expect_shape, float_dtype
 from autocalc._kernels.samples import Make
-from autocalc._kernels.spec import Array, Attributes, Meta, Sample, Work
+from autocalc._kernels.spec import Array, Attributes, Budget, Meta, Sample, Work
 from autocalc._kernels.work import nbytes
 
 attention_backward = composite(
@@ -91,15 +85,12 @@ def _(
     return Meta(q.shape, dtype), Meta(k.shape, dtype), Meta(v.shape, dtype)
 
 
-def served(xp: Any, d: Array, like: Array) -> Array:
-    """Sum ``[B, H, T, D]`` over the heads that each head of `like` serves."""
-    batch, keys, groups, features = like.shape
-    times = d.shape[1] // max(groups, 1)
-    parts = d.reshape(batch, groups, times, keys, features)
-    return narrow(xp.swapaxes(xp.sum(parts, axis=2), 1, 2), like)
+def served(xp: Any, d: Array) -> Array:
+    """Sum ``[B, G, R, T, D]`` over R; the result is ``[B, T, G, D]``."""
+    return xp.sum(d, axis=2).transpose((0, 2, 1, 3))
 
 
-@attention_backward.reference
+@attention_backward.formula(lead="gemm")
 def _(
     xp: Any,
     g: Array,
@@ -116,88 +107,43 @@ def _(
     p: float,
     *,
     want: int = -1,
-) -> tuple[Array, Array, Array]:
-    heads = heads_of(xp, q, k, v)
-    s = scores(xp, heads, mask, scale, causal)
-    weights = weights_of(xp, s, lse)
-    g_, out_ = (xp.swapaxes(wide(xp, a), 1, 2) for a in (g, out))
-    dweights = xp.matmul(g_, xp.swapaxes(heads.v, -1, -2))
-    dropped = weights
-    if p:
-        keep = dropout_mask(xp, seed, offset, s.shape, p)
-        dropped = xp.where(keep, weights * keep_scale(p), 0)
-        dweights = xp.where(keep, dweights * keep_scale(p), 0)
-    ds = weights * (dweights - xp.sum(g_ * out_, axis=-1, keepdims=True))
-    dq = scale * xp.swapaxes(xp.matmul(ds, heads.k), 1, 2)
-    dk = scale * xp.matmul(xp.swapaxes(ds, -1, -2), heads.q)
-    dv = xp.matmul(xp.swapaxes(dropped, -1, -2), g_)
-    return narrow(dq, q), served(xp, dk, k), served(xp, dv, v)
-
-
-def _served_in(k: Any, d: Array) -> Array:
-    """Sum ``[B, G, R, T, D]`` over R; the result is ``[B, T, G, D]``."""
-    return k.contiguous(k.permute(k.sum(d, (2,), False), (0, 2, 1, 3)))
-
-
-@attention_backward.decomposition(lead="gemm")
-def _(
-    k: Any,
-    g: Array,
-    q: Array,
-    keys: Array,
-    v: Array,
-    out: Array,
-    lse: Array | None,
-    mask: Array | None,
-    seed: Array | None,
-    offset: Array | None,
-    scale: float,
-    causal: str,
-    p: float,
-    *,
-    want: int = -1,
 ) -> tuple[Array | None, Array | None, Array | None]:
-    batch, queries, heads, _ = k.shape(q)
-    groups = k.shape(keys)[2]
-    q5, k5, v5 = queries_in(k, q, groups), keys_in(k, keys), keys_in(k, v)
-    s = scores_in(k, q5, k5, mask, scale, causal)
-    if 0 in k.shape(s):
-        return tuple(  # type: ignore[return-value]  # three, as the loop has
-            k.zeros(k.shape(a), k.dtype(a)) if want >> i & 1 else None
-            for i, a in enumerate((q, keys, v))
-        )
-    weights = weights_in(k, s, lse)
-    g5 = queries_in(k, g, groups)
+    groups = k.shape[2]
+    q5, k5, v5, g5 = (by_groups(wide(xp, a), groups) for a in (q, k, v, g))
+    s = scores(xp, q5, k5, mask, scale, causal)
+    dropped = weights = weights_of(xp, s, lse)
+    shape5 = (*q5.shape[:4], k.shape[1])
     dq = dk = dv = None
-    shape5 = (batch, groups, heads // groups, queries, k.shape(keys)[1])
-    dropped, keep = weights, None
     if p:
-        dropped, keep = dropout_in_primitives(k, weights, seed, offset, p)
+        dropped, keep = dropout(xp, weights, seed, offset, p)
     if want & 0b100:
-        dv = _served_in(k, scaled_product(k, turned(k, k.reshape(dropped, shape5)), g5))
+        dv = served(xp, xp.matmul(turned(dropped.reshape(shape5)), g5))
     if want & 0b011:
-        dweights = k.reshape(scaled_product(k, g5, turned(k, v5)), k.shape(s))
-        if keep is not None:
-            dweights = dropout_backward_in_primitives(k, dweights, keep, p)
-        delta = k.permute(k.sum(k.mul(g, out), (3,), True), (0, 2, 1, 3))
-        ds = k.mul(weights, k.add(dweights, k.neg(delta)))
-        ds = k.reshape(ds, shape5)
+        dweights = xp.matmul(g5, turned(v5)).reshape(s.shape)
+        if p:
+            dweights = dropout_backward(xp, dweights, keep, p)
+        along = xp.sum(wide(xp, g) * wide(xp, out), axis=3, keepdims=True)
+        ds = weights * (dweights - along.transpose((0, 2, 1, 3)))
+        ds = ds.reshape(shape5)
         if want & 0b001:
-            dq5 = k.reshape(
-                scaled_product(k, ds, k5, scale), (batch, heads, queries, -1)
-            )
-            dq = k.contiguous(k.permute(dq5, (0, 2, 1, 3)))
+            dq = by_places(scale * xp.matmul(ds, k5))
         if want & 0b010:
-            dk = _served_in(k, scaled_product(k, turned(k, ds), q5, scale))
+            dk = served(xp, xp.matmul(turned(ds), scale * q5))
+    each = zip((dq, dk, dv), (q, k, v), strict=True)
+    dq, dk, dv = (None if d is None else narrow(d, like) for d, like in each)
     return dq, dk, dv
 
 
 @attention_backward.budget(
     "the errors of weights and products, carried through the formulas"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def backward_budget(
+    inputs: Inputs,
+    attributes: Attributes,
+    expected: Inputs,
+    eps: float,
+    rounded: float = 0.0,
+) -> Limits:
     g, q, k, v, out, lse, *more = inputs
     scale, causal, p = attributes
     whole = terms(q, k, v, (more[0], None, None), (scale, causal, 0.0), eps, lse)
@@ -209,20 +155,30 @@ def _(
     delta = np.sum(g_ * out_, axis=-1, keepdims=True)
     ds = whole.weights * (dweights + delta)
     ds_off = whole.off * (dweights + delta) + (features + 6) * eps * ds
-    dq = whole.scale * np.matmul(ds_off + (keys + 2) * eps * ds, whole.k)
-    turned = np.swapaxes(ds_off + (queries + 2) * eps * ds, -1, -2)
+    along_keys, along_queries = ((n + 2) * eps + rounded for n in (keys, queries))
+    dq = whole.scale * np.matmul(ds_off + along_keys * ds, whole.k)
+    turned = np.swapaxes(ds_off + along_queries * ds, -1, -2)
     dk = whole.scale * np.matmul(turned, whole.q)
-    off = dropped.off + (queries + 2) * eps * dropped.weights
+    off = dropped.off + along_queries * dropped.weights
     dv = np.matmul(np.swapaxes(off, -1, -2), g_)
-    limits = (
-        np.swapaxes(dq, 1, 2),
-        served(numpy_xp, dk, np.asarray(k, np.float64)),
-        served(numpy_xp, dv, np.asarray(v, np.float64)),
-    )
+    groups = k.shape[2]
+    grouped = (dk.shape[0], groups, dk.shape[1] // max(groups, 1), keys)
+    of_groups = (d.reshape(*grouped, d.shape[3]) for d in (dk, dv))
+    limits = (np.swapaxes(dq, 1, 2), *(served(numpy_xp, d) for d in of_groups))
     return [
         None if e is None else limit + ulp(e, eps)
         for limit, e in zip(limits, expected, strict=True)
     ]
+
+
+attention_backward.exception(
+    "bfloat16",
+    Budget(
+        "the same, 2**-8 of weights and of the gradients of scores, and 2**-125 of all "
+        "that is summed",
+        in_bfloat16(backward_budget.tolerance),
+    ),
+)
 
 
 @attention_backward.samples

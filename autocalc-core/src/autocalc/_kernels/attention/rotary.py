@@ -8,12 +8,12 @@ rotation is the one by the negative angle: the kernel is its own backward kernel
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow, wide
@@ -39,46 +39,28 @@ def _(x: Meta, cos: Meta, sin: Meta, inverse: bool) -> Meta:
     expect_ndim("rotary", "x", x, 4)
     places, features = x.shape[1], x.shape[3]
     if features % 2:
-        message = (
+        raise ShapeError(
             f"rotary: `x` has shape {x.shape}; its {features} features are turned in "
             f"pairs, so their number must be even."
         )
-        raise ShapeError(message)
     for word, meta in (("cos", cos), ("sin", sin)):
         expect_shape("rotary", word, meta, (places, features // 2))
     return Meta(x.shape, dtype)
 
 
-@rotary.reference
+@rotary.formula(lead="mul")
 def _(xp: Any, x: Array, cos: Array, sin: Array, inverse: bool) -> Array:
     half = x.shape[3] // 2
     left, right = wide(xp, x[..., :half]), wide(xp, x[..., half:])
-    c, s = (wide(xp, a)[:, None, :] for a in (cos, sin))
+    line = (x.shape[1], 1, half)
+    c, s = (wide(xp, a).reshape(line) for a in (cos, sin))
     s = -s if inverse else s
     turned = (left * c - right * s, right * c + left * s)
     return narrow(xp.concatenate(turned, axis=-1), x)
 
 
-@rotary.decomposition(lead="mul")
-def _(k: Any, x: Array, cos: Array, sin: Array, inverse: bool) -> Array:
-    batch, places, heads, features = k.shape(x)
-    half = features // 2
-    halves = k.reshape(x, (batch, places, heads, 2, half))
-    left = k.slice(halves, (..., slice(0, 1), slice(None)))
-    right = k.slice(halves, (..., slice(1, 2), slice(None)))
-    is_left = k.reshape(k.arange(2, x), (2, 1))
-    is_left = k.compare(is_left, k.constant(0, is_left), "eq")
-    c, s = (k.reshape(a, (places, 1, 1, half)) for a in (cos, sin))
-    plus, minus = (k.neg(s), s) if inverse else (s, k.neg(s))
-    partner = k.where(is_left, right, left)
-    turned = k.mul(partner, k.where(is_left, minus, plus))
-    return k.reshape(k.add(k.mul(halves, c), turned), (batch, places, heads, features))
-
-
 @rotary.budget("2 eps of the two products' sizes")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     x, cos, sin = map(magnitude, inputs)
     half = x.shape[3] // 2
     left, right, c, s = x[..., :half], x[..., half:], cos[:, None], sin[:, None]

@@ -36,11 +36,10 @@ def check_conv_transpose(
 def check_input(where: str, x: Shape, name: str) -> None:
     """Raise unless `x` has channels and at least one dimension after them."""
     if len(x) < 3:
-        message = (
+        raise ShapeError(
             f"{where}: `{name}` has shape {x}; it must be (N, C, ...) with one "
             f"dimension or more after C."
         )
-        raise ShapeError(message)
 
 
 def check_groups(where: str, groups: Any, channels: int) -> None:
@@ -49,37 +48,33 @@ def check_groups(where: str, groups: Any, channels: int) -> None:
         message = f"{where}: `groups` is {groups!r}; it must be an integer, 1 or more."
         raise ArgumentError(message)
     if channels % groups:
-        message = (
+        raise ShapeError(
             f"{where}: {channels} channels of `weight` do not fall into groups="
             f"{groups}; it must divide them."
         )
-        raise ShapeError(message)
 
 
 def _check_weight(where: str, x: Shape, weight: Shape, name: str) -> None:
     check_input(where, x, name)
     if len(weight) != len(x):
-        message = (
+        raise ShapeError(
             f"{where}: `weight` has shape {weight}; it must have {len(x)} dimensions."
         )
-        raise ShapeError(message)
 
 
 def _check_channels(
     where: str, x: Shape, weight: Shape, groups: int, channels: int, name: str
 ) -> None:
     if x[1] != channels:
-        message = (
+        raise ShapeError(
             f"{where}: `{name}` has {x[1]} channels, `weight` {weight} with "
             f"groups={groups} takes {channels}."
         )
-        raise ShapeError(message)
 
 
 def _check_bias(where: str, bias: Shape | None, channels: int) -> None:
     if bias is not None and bias != (channels,):
-        message = (
+        raise ShapeError(
             f"{where}: `bias` has shape {bias}; it must be ({channels},), a number for "
             f"each channel of the output."
         )
-        raise ShapeError(message)

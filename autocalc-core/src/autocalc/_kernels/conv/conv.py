@@ -15,11 +15,11 @@ convolution arithmetic for deep learning, 2016).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.conv._checks import check_conv
 from autocalc._kernels.conv._depth import (
@@ -129,7 +129,7 @@ def _(
 @conv.budget("(n + 2) * eps * (the sum of the n terms' sizes)")
 def conv_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     x, weight, bias = inputs
     sizes = conv_reference(numpy_xp, magnitude(x), magnitude(weight), None, *attributes)
     off = (math.prod(weight.shape[1:]) + 2) * eps * sizes
@@ -167,9 +167,7 @@ def _() -> Iterator[Case]:
 
 
 @conv.exception("winograd", WINOGRAD)
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     x, weight, bias = inputs
     _, padding, _, groups = attributes
     off = winograd(magnitude(x), magnitude(weight), groups, padding, expected[0], eps)

@@ -10,11 +10,11 @@ Programs of `ac.compile` run it; eager code computes the parts one after another
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.conv._geometry import CALLS, GEOMETRY, LAYERS, work
 from autocalc._kernels.conv.conv import conv_budget, conv_reference, conv_rule
@@ -112,9 +112,7 @@ def _(
     "that of conv, and 2 eps * |other|, times the activation's steepest slope, and its "
     "own 4 ULP"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     x, weight, bias, other = inputs
     geometry, (f, alpha, _) = attributes[:4], attributes[4:]
     z = _sum(numpy_xp, x, weight, bias, other, geometry)

@@ -15,13 +15,13 @@ convolution arithmetic for deep learning, 2016).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.conv._checks import check_groups, check_input
 from autocalc._kernels.conv._depth import depth_and_flat, images_of, planes_of
@@ -160,9 +160,7 @@ def _(
 
 
 @conv_dweight.budget("(n + 2) * eps * (the sum of the n terms' sizes); dbias as sum")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, x = map(magnitude, inputs)
     dweight, dbias = conv_dweight_reference(numpy_xp, g, x, *attributes)
     terms = g.shape[0] * math.prod(g.shape[2:])
@@ -236,9 +234,7 @@ def _winograd_weights(
     "(n + 32) * eps * (the transforms of the sizes of x and g, over n tiles of 4 x 4 "
     "or 2 x 2 windows); dbias as sum",
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, x = map(magnitude, inputs)
     _, _, padding, _, groups = attributes
     off = _winograd_weights(x, g, groups, padding, eps)

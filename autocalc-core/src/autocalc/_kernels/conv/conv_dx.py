@@ -15,13 +15,13 @@ convolution arithmetic for deep learning, 2016).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.conv._checks import check_conv_transpose
 from autocalc._kernels.conv._depth import (
@@ -146,9 +146,7 @@ def _(
 
 
 @conv_dx.budget("(n + 2) * eps * (the sum of the n terms' sizes)")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, weight, bias = inputs
     sizes = conv_dx_reference(
         numpy_xp, magnitude(g), magnitude(weight), None, *attributes
@@ -191,9 +189,7 @@ def _() -> Iterator[Case]:
 
 
 @conv_dx.exception("winograd", WINOGRAD)
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, weight, bias = inputs
     groups = attributes[-1]
     outs, ins = weight.shape[:2]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.budgets import EXACT, Inputs, magnitude, ulp
+from autocalc._kernels.budgets import EXACT, Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.pooling._windows import expect_planes
@@ -122,11 +122,10 @@ def _(
     windows = Windows(kernel, stride, padding, dilation)
     windows.check(name, len(sizes))
     if x.shape[1] % windows.taps:
-        message = (
+        raise ShapeError(
             f"{name}: `x` has shape {x.shape}; its {x.shape[1]} rows must be channels "
             f"times {windows.taps}, the elements of a window of {kernel}."
         )
-        raise ShapeError(message)
     count = math.prod(windows.counts(name, sizes))
     expect_shape(name, "x", x, (*x.shape[:2], count))
     return Meta((x.shape[0], x.shape[1] // windows.taps, *sizes), dtype)
@@ -170,9 +169,7 @@ def _(
 
 
 @fold.budget("(n - 1) * eps * sum(|x|), n terms at one place")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> list[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     size = fold_reference(numpy_xp, magnitude(inputs[0]), *attributes)
     steps = math.prod(attributes[1]) - 1
     return [steps * eps * size + (ulp(expected[0], eps) if steps else 0)]

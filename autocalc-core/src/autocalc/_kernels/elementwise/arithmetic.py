@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import EXACT, Inputs, magnitude, ulp, ulps
+from autocalc._kernels.budgets import EXACT, Inputs, Limits, magnitude, ulp, ulps
 from autocalc._kernels.cases import (
     Case,
     floats,
@@ -29,8 +29,6 @@ from autocalc.errors import kernel_data_error
 
 
 @elementwise(
-    "add",
-    "a b",
     "a + b",
     dtypes=DTYPES,
     benchmarks=lambda: [
@@ -46,12 +44,7 @@ def add(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "sub",
-    "a b",
-    "a - b",
-    kind="composite",
-    dtypes=NUMBERS,
-    benchmarks=mebi(floats, positive),
+    "a - b", kind="composite", dtypes=NUMBERS, benchmarks=mebi(floats, positive)
 )
 def sub(xp: Any, a: Array, b: Array) -> Array:
     return xp.subtract(a, b)
@@ -62,27 +55,27 @@ def _(k: Any, a: Array, b: Array) -> Array:
     return k.add(a, k.neg(b))
 
 
-@elementwise("mul", "a b", "a * b", dtypes=DTYPES, benchmarks=mebi(floats, positive))
+@elementwise("a * b", dtypes=DTYPES, benchmarks=mebi(floats, positive))
 def mul(xp: Any, a: Array, b: Array) -> Array:
     return xp.multiply(a, b)
 
 
-@elementwise("div", "a b", "a / b", benchmarks=mebi(floats, positive))
+@elementwise("a / b", benchmarks=mebi(floats, positive))
 def div(xp: Any, a: Array, b: Array) -> Array:
     return xp.true_divide(a, b)
 
 
-@elementwise("reciprocal", "a", "1 / a", lead="div", benchmarks=mebi(positive))
+@elementwise("1 / a", lead="div", benchmarks=mebi(positive))
 def reciprocal(xp: Any, a: Array) -> Array:
     return 1 / a
 
 
-@elementwise("neg", "a", "-a", dtypes=NUMBERS, budget=EXACT)
+@elementwise("-a", dtypes=NUMBERS, budget=EXACT)
 def neg(xp: Any, a: Array) -> Array:
     return xp.negative(a)
 
 
-@elementwise("abs", "a", "|a|", kind="composite", dtypes=NUMBERS, budget=EXACT)
+@elementwise("|a|", kind="composite", dtypes=NUMBERS, budget=EXACT)
 def abs_(xp: Any, a: Array) -> Array:
     return xp.absolute(a)
 
@@ -95,8 +88,6 @@ def _(k: Any, a: Array) -> Array:
 
 
 @elementwise(
-    "weigh",
-    "a b",
     "a * b, and 0 where the weight a is 0, of infinite b as well (NaN where b is).",
     lead="mul",
     benchmarks=mebi(floats, positive),
@@ -137,8 +128,6 @@ def _pow_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "pow",
-    "a b",
     "a ** b; of integers, 1 / a ** -b rounded to zero if b < 0.",
     dtypes=NUMBERS,
     budget=ULP_4,
@@ -155,8 +144,6 @@ def pow_(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "sign",
-    "a",
     "1 where a is positive, -1 where it is negative, else 0 (NaN too).",
     kind="standalone",
     dtypes=NUMBERS,
@@ -182,8 +169,6 @@ def _check_divisor(xp: Any, name: str, b: Array) -> None:
 
 
 @elementwise(
-    "floor_divide",
-    "a b",
     "floor(a / b), of the exact quotient.",
     kind="standalone",
     dtypes=NUMBERS,
@@ -200,8 +185,6 @@ def floor_divide(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "remainder",
-    "a b",
     "a - b * floor(a / b): it has the sign of b.",
     kind="standalone",
     dtypes=NUMBERS,
@@ -217,8 +200,6 @@ def remainder(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "fmod",
-    "a b",
     "a - b * trunc(a / b): it has the sign of a.",
     kind="standalone",
     dtypes=NUMBERS,
@@ -247,9 +228,7 @@ def _(xp: Any, y: Array, alpha: Array, x: Array) -> Array:
 
 
 @axpy.budget("eps * (|y| + |alpha * x|)")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     y, alpha, x = map(magnitude, inputs)
     return [eps * (y + alpha * x) + ulp(expected[0], eps)]
 

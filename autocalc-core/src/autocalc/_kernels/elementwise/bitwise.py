@@ -20,8 +20,6 @@ INTS = tuple(dtype for dtype in NUMBERS if dtype not in FLOATS)
 
 
 @elementwise(
-    "bitwise_and",
-    "a b",
     "The bits that are set in both.",
     kind="standalone",
     dtypes=BITS,
@@ -33,8 +31,6 @@ def bitwise_and(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "bitwise_or",
-    "a b",
     "The bits that are set in either.",
     kind="standalone",
     dtypes=BITS,
@@ -46,8 +42,6 @@ def bitwise_or(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "bitwise_xor",
-    "a b",
     "The bits that are set in one of the two.",
     kind="standalone",
     dtypes=BITS,
@@ -59,8 +53,6 @@ def bitwise_xor(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "gcd",
-    "a b",
     "The greatest common divisor, not negative; of 0 and 0 it is 0.",
     kind="standalone",
     dtypes=INTS,
@@ -72,8 +64,6 @@ def gcd(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "lcm",
-    "a b",
     "The least common multiple, not negative unless it is too large; 0 where one is 0.",
     kind="standalone",
     dtypes=INTS,
@@ -87,8 +77,6 @@ def lcm(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "bitwise_not",
-    "a",
     "The other bits; of booleans, the other value.",
     kind="standalone",
     dtypes=BITS,
@@ -112,8 +100,6 @@ INTEGERS = tuple(dtype for dtype in NUMBERS if dtype not in FLOATS)
 
 
 @elementwise(
-    "bitwise_left_shift",
-    "a b",
     "a * 2 ** b, less the bits that leave at the top; b is below the width.",
     kind="standalone",
     samples=_shifted,
@@ -128,8 +114,6 @@ def bitwise_left_shift(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "bitwise_right_shift",
-    "a b",
     "floor(a / 2 ** b); b is below the width.",
     kind="standalone",
     samples=_shifted,

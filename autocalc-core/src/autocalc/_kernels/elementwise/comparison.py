@@ -49,9 +49,8 @@ _COMPARE = {
 
 
 @elementwise(
-    "compare",
-    "a b ; op:eq,ne,lt,le,gt,ge",
     "Whether a and b compare as `op` says.",
+    "a b ; op:eq,ne,lt,le,gt,ge",
     dtypes=DTYPES,
     budget=EXACT,
     rule=_compare_rule,
@@ -86,8 +85,6 @@ def where_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "where",
-    "condition a b",
     "a where the condition holds, else b.",
     dtypes=DTYPES,
     budget=EXACT,
@@ -100,8 +97,6 @@ def where(xp: Any, condition: Array, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "maximum",
-    "a b",
     "The larger of a and b; NaN if either is.",
     dtypes=DTYPES,
     budget=EXACT,
@@ -112,8 +107,6 @@ def maximum(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "minimum",
-    "a b",
     "The smaller of a and b; NaN if either is.",
     dtypes=DTYPES,
     budget=EXACT,
@@ -124,8 +117,6 @@ def minimum(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "fmax",
-    "a b",
     "The larger of a and b; of a number and NaN, the number.",
     kind="standalone",
     dtypes=DTYPES,
@@ -137,8 +128,6 @@ def fmax(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "fmin",
-    "a b",
     "The smaller of a and b; of a number and NaN, the number.",
     kind="standalone",
     dtypes=DTYPES,
@@ -164,9 +153,8 @@ def clamp_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "clamp",
-    "a low? high?",
     "min(max(a, low), high); NaN stays.",
+    "a low? high?",
     lead="minimum",
     dtypes=NUMBERS,
     budget=EXACT,
@@ -185,9 +173,8 @@ def clamp_backward_samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "clamp_backward",
-    "g a low? high?",
     "g where low <= a and max(a, low) <= high, else 0.",
+    "g a low? high?",
     lead="where",
     budget=EXACT,
     flops=3,

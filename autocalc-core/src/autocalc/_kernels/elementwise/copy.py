@@ -21,8 +21,6 @@ def _copy_rule(a: Meta) -> Meta:
 
 
 @elementwise(
-    "copy",
-    "a",
     "The same values; the output may have any strides and dtype.",
     dtypes=DTYPES,
     budget=EXACT,

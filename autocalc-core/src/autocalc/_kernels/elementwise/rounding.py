@@ -35,9 +35,8 @@ _ROUND = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "even": "rint"}
 
 
 @elementwise(
-    "round",
-    "a ; mode:floor,ceil,trunc,even",
     "An integer near a: below, above, towards zero, nearest (even of two).",
+    "a ; mode:floor,ceil,trunc,even",
     budget=EXACT,
     rule=_round_rule,
     samples=rounding,

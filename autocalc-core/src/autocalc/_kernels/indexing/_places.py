@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import magnitude
+from autocalc._kernels.indexing.ranges import index_error
 from autocalc._kernels.rules import (
     INT64,
     NUMBERS,
@@ -18,7 +19,6 @@ from autocalc._kernels.rules import (
     same_dtype,
 )
 from autocalc._kernels.spec import Array, Meta, Shape
-from autocalc.errors import kernel_data_error
 
 
 def added(where: tuple[Any, ...], base: Array, src: Array, eps: float) -> Array:
@@ -60,8 +60,10 @@ def replace(shape: Shape, axis: int, size: int) -> Shape:
     return (*shape[:axis], size, *shape[axis + 1 :])
 
 
-def checked(xp: Any, kernel: str, operand: str, index: Array, size: int) -> Array:
-    """Return `index` if all of it is in 0 to `size` - 1.
+def checked(
+    xp: Any, kernel: str, operand: str, index: Array, size: int, also: str = ""
+) -> Array:
+    """Return `index` if all of it is in 0 to `size` - 1; `also` is for the error.
 
     Raises
     ------
@@ -72,7 +74,7 @@ def checked(xp: Any, kernel: str, operand: str, index: Array, size: int) -> Arra
     if xp.any(wrong):
         position = int(xp.argmax(wrong))
         value = int(index.reshape(-1)[position])
-        raise kernel_data_error(kernel, operand, position, value)
+        raise index_error(kernel, operand, position, value, range(size), also)
     return index
 
 

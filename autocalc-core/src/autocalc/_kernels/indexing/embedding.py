@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import EXACT, Inputs
+from autocalc._kernels.budgets import EXACT, Inputs, Limits
 from autocalc._kernels.cases import Case, floats, indices, join
 from autocalc._kernels.declare import composite, primitive
 from autocalc._kernels.indexing._places import added, checked
@@ -82,13 +82,7 @@ def _(g: Meta, indices: Meta, padding_idx: int, *, shape: Shape, dtype: DType) -
 
 @embedding_backward.reference
 def _(
-    xp: Any,
-    g: Array,
-    indices: Array,
-    padding_idx: int,
-    *,
-    shape: Shape,
-    dtype: DType,
+    xp: Any, g: Array, indices: Array, padding_idx: int, *, shape: Shape, dtype: DType
 ) -> Array:
     checked(xp, "embedding_backward", "indices", indices, shape[0])
     kept = indices != padding_idx
@@ -97,13 +91,7 @@ def _(
 
 @embedding_backward.decomposition(lead="scatter_add")
 def _(
-    k: Any,
-    g: Array,
-    indices: Array,
-    padding_idx: int,
-    *,
-    shape: Shape,
-    dtype: DType,
+    k: Any, g: Array, indices: Array, padding_idx: int, *, shape: Shape, dtype: DType
 ) -> Array:
     n = math.prod(k.shape(indices))
     rows, index = k.reshape(g, (n, shape[1])), k.reshape(indices, (n, 1))
@@ -115,9 +103,7 @@ def _(
 
 
 @embedding_backward.budget("n * eps * sum(|g|), n terms at one place")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, indices = inputs
     return [added((indices,), np.zeros(expected[0].shape), g, eps)]
 

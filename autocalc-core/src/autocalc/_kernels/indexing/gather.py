@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import EXACT, Inputs
+from autocalc._kernels.budgets import EXACT, Inputs, Limits
 from autocalc._kernels.cases import Case, floats, indices, join
 from autocalc._kernels.declare import primitive
 from autocalc._kernels.indexing._places import (
@@ -21,10 +21,7 @@ from autocalc._kernels.indexing._places import (
     places_along,
     written_along_rule,
 )
-from autocalc._kernels.rules import (
-    DTYPES,
-    NUMBERS,
-)
+from autocalc._kernels.rules import DTYPES, NUMBERS
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
@@ -91,9 +88,7 @@ def _(xp: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
 
 
 @scatter_add.budget("n * eps * (|a| + sum(|src|)), n terms at one place")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     a, index, src = inputs
     where = list(np.indices(index.shape, sparse=True))
     where[attributes[0]] = index

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import EXACT, Inputs
+from autocalc._kernels.budgets import EXACT, Inputs, Limits
 from autocalc._kernels.cases import Case, floats, indices, join
 from autocalc._kernels.declare import composite, standalone
 from autocalc._kernels.indexing._places import ALONG, added, added_at, checked, replace
@@ -116,9 +116,7 @@ def _(k: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
 
 
 @index_add.budget("n * eps * (|a| + sum(|src|)), n terms at one place")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     a, index, src = inputs
     return [added((*[slice(None)] * attributes[0], index), a, src, eps)]
 

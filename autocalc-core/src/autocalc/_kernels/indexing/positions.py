@@ -11,10 +11,11 @@ import numpy as np
 from autocalc._kernels.budgets import EXACT
 from autocalc._kernels.cases import Case, alternating, indices, listed
 from autocalc._kernels.declare import standalone
+from autocalc._kernels.indexing.ranges import index_error
 from autocalc._kernels.rules import BOOL, INT64, expect_ndim, one_of, same_shape
 from autocalc._kernels.samples import LARGE, SHAPES, TAILS, Make
 from autocalc._kernels.spec import Array, DType, Meta, Sample, Shape
-from autocalc.errors import ArgumentError, ShapeError, kernel_data_error
+from autocalc.errors import ArgumentError, ShapeError
 
 positions = standalone(
     "positions",
@@ -27,11 +28,10 @@ positions = standalone(
 @positions.rule
 def _(index: Sequence[Meta], sizes: tuple[int, ...]) -> Meta:
     if not index or len(index) != len(sizes):
-        message = (
+        raise ArgumentError(
             f"positions: {len(index)} indices for the sizes {sizes}; there must be one "
             f"for each, and one at least."
         )
-        raise ArgumentError(message)
     for i, meta in enumerate(index):
         one_of("positions", f"index[{i}]", meta, (INT64,))
     named = {f"index[{i}]": meta for i, meta in enumerate(index)}
@@ -46,8 +46,8 @@ def _(xp: Any, index: Sequence[Array], sizes: tuple[int, ...]) -> Array:
         if xp.any(wrong):
             place = int(xp.argmax(wrong))
             value = int(one.reshape(-1)[place])
-            name = "positions"
-            raise kernel_data_error(name, f"index[{i}]", place, value)
+            possible = range(-size, size)
+            raise index_error("index", f"index[{i}]", place, value, possible)
         wrapped = one % max(size, 1)
         out = wrapped if out is None else out * size + wrapped
     return out
@@ -131,8 +131,7 @@ nonzero = standalone(
 def _(mask: Meta, size: int) -> tuple[Meta, Meta]:
     one_of("nonzero", "mask", mask, (BOOL,))
     if not mask.shape:
-        message = "nonzero: `mask` has shape (); it must have a dimension."
-        raise ShapeError(message)
+        raise ShapeError("nonzero: `mask` has shape (); it must have a dimension.")
     return Meta((size, len(mask.shape)), INT64), Meta((), INT64)
 
 

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import EXACT, Inputs, magnitude
+from autocalc._kernels.budgets import EXACT, Inputs, Limits, magnitude
 from autocalc._kernels.cases import Case, floats, indices, join
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.indexing._places import (
@@ -17,11 +16,7 @@ from autocalc._kernels.indexing._places import (
     written_along_rule,
 )
 from autocalc._kernels.indexing.gather import scatter_add_samples
-from autocalc._kernels.rules import (
-    DTYPES,
-    NUMBERS,
-    same_dtype,
-)
+from autocalc._kernels.rules import DTYPES, NUMBERS, same_dtype
 from autocalc._kernels.spec import Array, Attributes, Meta
 
 scatter = standalone(
@@ -83,9 +78,7 @@ def _(xp: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
 
 
 @scatter_mul.budget("n * eps * |out|, n factors at one place")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     a, index, _ = inputs
     where = list(np.indices(index.shape, sparse=True))
     where[attributes[0]] = index

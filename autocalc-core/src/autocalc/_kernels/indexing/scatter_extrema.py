@@ -14,9 +14,7 @@ from autocalc._kernels.indexing._places import (
     written_along_rule,
 )
 from autocalc._kernels.indexing.gather import scatter_add_samples
-from autocalc._kernels.rules import (
-    NUMBERS,
-)
+from autocalc._kernels.rules import NUMBERS
 from autocalc._kernels.spec import Array, Meta
 
 _CASE = Case(

@@ -28,8 +28,7 @@ searchsorted = standalone(
 def _(line: Meta, values: Meta, right: bool) -> Meta:
     same_dtype("searchsorted", line, values)
     if not line.shape:
-        message = "searchsorted: `line` has shape (); it must have a dimension."
-        raise ShapeError(message)
+        raise ShapeError("searchsorted: `line` has shape (); it must have a dimension.")
     if len(line.shape) > 1:
         shape = *line.shape[:-1], *values.shape[-1:]
         expect_shape("searchsorted", "values", values, shape)
@@ -78,6 +77,4 @@ def _sorted_beside(n: int, *shape: int) -> Operands:
     return make
 
 
-searchsorted.benchmarks(
-    Case("1 Mi in 1024", _sorted_beside(1024, 1 << 20), (False,)),
-)
+searchsorted.benchmarks(Case("1 Mi in 1024", _sorted_beside(1024, 1 << 20), (False,)))

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, budget, ulp
+from autocalc._kernels.budgets import Inputs, Limits, budget, ulp
 from autocalc._kernels.rules import float_dtype
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, DType, Meta, Shape, Work
@@ -33,11 +33,10 @@ def matrices(where: str, a: Meta) -> DType:
     """Return the dtype of `a`, which must be [..., m, n] of floats."""
     dtype = float_dtype(where, a)
     if len(a.shape) < 2:
-        message = (
-            f"{where}: `a` has shape {a.shape}; it must be matrices [..., rows, "
-            f"columns]. Reshape a vector to one row or column."
+        raise ShapeError(
+            f"{where}: `a` has shape {a.shape}; it must have at least 2 dimensions, "
+            f"[..., rows, columns]. Reshape a vector to one row or column."
         )
-        raise ShapeError(message)
     return dtype
 
 
@@ -45,11 +44,10 @@ def squares(where: str, a: Meta) -> DType:
     """Return the dtype of `a`, which must be [..., n, n] of floats."""
     dtype = matrices(where, a)
     if a.shape[-1] != a.shape[-2]:
-        message = (
-            f"{where}: `a` has shape {a.shape}; its matrices must be square, not "
-            f"{a.shape[-2]} by {a.shape[-1]}."
+        raise ShapeError(
+            f"{where}: `a` has shape {a.shape}; its dimensions must be batches of "
+            f"square matrices, not of matrices {a.shape[-2]} by {a.shape[-1]}."
         )
-        raise ShapeError(message)
     return dtype
 
 
@@ -84,8 +82,7 @@ def check_finite(xp: Any, where: str, a: Array, *, lower: bool = False) -> None:
 
 def _refuse(where: str, place: Sequence[int], matrix: Array, fault: str) -> NoReturn:
     which = f"matrix {tuple(place)} of `a`" if place else "`a`"
-    message = f"{where}: {which}, of shape {matrix.shape}, {fault}."
-    raise LinAlgError(message)
+    raise LinAlgError(f"{where}: {which}, of shape {matrix.shape}, {fault}.")
 
 
 def guarded(
@@ -106,8 +103,7 @@ def guarded(
             fault = at_fault(a[place])
             if fault is not None:
                 _refuse(where, place, a[place], fault)
-        message = f"{where}: {error}"
-        raise LinAlgError(message) from None
+        raise LinAlgError(f"{where}: {error}") from None
 
 
 def singular(xp: Any) -> Callable[[Array], str | None]:
@@ -182,7 +178,7 @@ def values_and_vectors(place: int) -> Any:
     @budget("8 n eps max|value|, of vectors divided by the gap between values")
     def result(
         inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-    ) -> Sequence[Any]:
+    ) -> Limits:
         (a,) = inputs
         if not a.size:
             return [0.0] * len(expected)

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.budgets import Inputs, Limits, ulp
 from autocalc._kernels.cases import Case, definite
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
@@ -67,7 +67,7 @@ def _(xp: Any, a: Array) -> Array:
 @cholesky.budget("8 n eps cond(a) max|out|")
 def conditioned(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     (a,) = inputs
     if not a.size:
         return [0.0] * len(expected)

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import cos, pi, prod
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.budgets import Inputs, Limits, ulp
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
@@ -38,11 +38,10 @@ def _(a: Meta, d: Meta) -> Meta:
     squares("cofactor_derivative", a)
     dtype = same_dtype("cofactor_derivative", a, d)
     if d.shape[1:] != a.shape or not d.shape[0]:
-        message = (
+        raise ShapeError(
             f"cofactor_derivative: `a` has shape {a.shape} and `d` {d.shape}; it must "
             f"be one or more directions of the shape of `a`."
         )
-        raise ShapeError(message)
     return Meta(a.shape, dtype)
 
 
@@ -118,9 +117,7 @@ def _work(a: Meta, d: Meta) -> Work:
 
 
 @cofactor_derivative.budget("8 n^3 eps |a|^(n - 1 - m) |d_1| ... |d_m|")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     (a, d), (out,) = inputs, expected
     n, power = a.shape[-1], a.shape[-1] - 1 - len(d)
     if not a.size or power < 0:

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.budgets import Inputs, Limits, ulp
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
@@ -45,7 +45,7 @@ def _(xp: Any, a: Array) -> Array:
 @det.budget("8 n eps cond(a), of a determinant times itself")
 def _determinant(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     (a,) = inputs
     *sign, value = expected
     size = np.abs(np.asarray(value, np.float64)) if not sign else 1.0
@@ -119,9 +119,7 @@ def _(xp: Any, a: Array) -> Array:
 
 
 @cofactor.budget("8 n eps |a|^(n - 1), by the largest singular value")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     (a,), (out,) = inputs, expected
     if not a.size:
         return [0.0]

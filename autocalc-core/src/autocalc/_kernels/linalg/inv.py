@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.budgets import Inputs, Limits, ulp
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
@@ -49,7 +49,7 @@ def _(xp: Any, a: Array) -> Array:
 @inv.budget("8 n eps cond(a) max|out|")
 def inverse(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     (out,), a = expected, inputs[0]
     if not np.size(out):
         return [0.0]

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.budgets import Inputs, Limits, ulp
 from autocalc._kernels.cases import Case, Operands
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
@@ -44,11 +44,10 @@ def _(a: Meta, atol: Meta, rtol: Meta, hermitian: bool) -> Meta:
     same_dtype("pinv", a, atol, rtol)
     batch, (m, n) = a.shape[:-2], a.shape[-2:]
     if broadcast_shapes("pinv", batch, atol.shape, rtol.shape) != batch:
-        message = (
+        raise ShapeError(
             f"pinv: `atol` has shape {atol.shape} and `rtol` {rtol.shape}; they must "
             f"broadcast to {batch}, a number for each matrix."
         )
-        raise ShapeError(message)
     return Meta((*batch, n, m), dtype)
 
 
@@ -75,9 +74,7 @@ def _(xp: Any, a: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
 
 
 @pinv.budget("8 max(m, n) eps |a| |out|^2, by the largest singular values")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     a, (out,) = inputs[0], expected
     if not a.size:
         return [0.0]

@@ -37,11 +37,10 @@ def _(a: Meta, b: Meta) -> Meta:
     squares("solve", a)
     dtype = same_dtype("solve", a, b)
     if len(b.shape) < 2 or b.shape[-2] != a.shape[-1]:
-        message = (
+        raise ShapeError(
             f"solve: `a` has shape {a.shape} and `b` {b.shape}; `b` must be "
             f"[..., {a.shape[-1]}, columns]."
         )
-        raise ShapeError(message)
     batch = broadcast_shapes("solve", a.shape[:-2], b.shape[:-2])
     return Meta((*batch, *b.shape[-2:]), dtype)
 

@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, absent, floats, indices, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.indexing._places import checked
+from autocalc._kernels.indexing.ranges import or_skipped
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.reduction._axes import below_max
-from autocalc._kernels.reduction.softmax import (
-    log_softmax_reference,
-)
+from autocalc._kernels.reduction.softmax import log_softmax_reference
 from autocalc._kernels.rules import (
     INT64,
     expect_ndim,
@@ -76,7 +75,7 @@ def _(
     kept = target != ignore_index
     label = xp.where(kept, target, 0)
     if classes or xp.any(kept):
-        checked(xp, "cross_entropy", "target", label, classes)
+        checked(xp, "cross_entropy", "target", label, classes, or_skipped(ignore_index))
     is_label = xp.arange(classes) == label[:, None]
     w = xp.ones((classes,), x.dtype) if weight is None else wide(xp, weight)
     q = w * ((1 - label_smoothing) * is_label + label_smoothing / max(classes, 1))
@@ -149,9 +148,7 @@ def _(
 @cross_entropy.budget(
     "2 eps * sum(q * (log2(C) + 8 + max(x) - x)) by row; so the gradient"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     logits, target, weight = inputs
     reduction, ignore_index, smoothing = attributes
     rows, classes = logits.shape

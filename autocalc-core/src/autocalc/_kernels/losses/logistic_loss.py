@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from autocalc._kernels.activations._formulas import sigmoid, smallest
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import floats, mebi, uniform
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
@@ -32,8 +32,6 @@ def _samples(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "logistic_loss",
-    "a yes no",
     "yes * log(1 + exp(-a)) + no * log(1 + exp(a)); a share of 0 counts for nothing.",
     kind="composite",
     budget=None,
@@ -50,6 +48,7 @@ def logistic_loss(xp: Any, a: Array, yes: Array, no: Array) -> Array:
     return narrow(total, a)
 
 
+# Its own algorithm: a formula with |a| has no second derivative at 0.
 @logistic_loss.decomposition(lead="exp")
 def _(k: Any, a: Array, yes: Array, no: Array) -> Array:
     of_yes = k.weigh(yes, k.softplus(k.neg(a), 1.0, 1e30))
@@ -57,9 +56,7 @@ def _(k: Any, a: Array, yes: Array, no: Array) -> Array:
 
 
 @logistic_loss.budget("ULP + 8 eps (|yes| log(1 + exp(-a)) + |no| log(1 + exp(a)))")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     a, yes, no = (np.asarray(x, np.float64) for x in inputs)
     a = np.nan_to_num(a)
     sizes = magnitude(yes) * np.logaddexp(0, -a) + magnitude(no) * np.logaddexp(0, a)
@@ -68,8 +65,6 @@ def _(
 
 
 @elementwise(
-    "logistic_slope",
-    "a yes no",
     "no / (1 + exp(-a)) - yes / (1 + exp(a)): the derivative of logistic_loss by a.",
     kind="composite",
     budget=None,
@@ -83,6 +78,7 @@ def logistic_slope(xp: Any, a: Array, yes: Array, no: Array) -> Array:
     return narrow(of_no - wide(xp, yes) * sigmoid_of(xp, -w), a)
 
 
+# Its own algorithm, for the same reason.
 @logistic_slope.decomposition(lead="exp")
 def _(k: Any, a: Array, yes: Array, no: Array) -> Array:
     of_yes = k.mul(yes, k.sigmoid(k.neg(a)))
@@ -90,9 +86,7 @@ def _(k: Any, a: Array, yes: Array, no: Array) -> Array:
 
 
 @logistic_slope.budget("ULP + 8 eps (|yes| / (1 + exp(a)) + |no| / (1 + exp(-a)))")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     a, yes, no = (np.asarray(x, np.float64) for x in inputs)
     a = np.nan_to_num(a)
     sizes = magnitude(yes) * sigmoid(-a) + magnitude(no) * sigmoid(a)

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, indices, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.indexing._places import checked
+from autocalc._kernels.indexing.ranges import or_skipped
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.rules import (
     INT64,
@@ -63,7 +64,7 @@ def _(
     kept = target != ignore_index
     label = xp.where(kept, target, 0)
     if classes or xp.any(kept):
-        checked(xp, "nll_loss", "target", label, classes)
+        checked(xp, "nll_loss", "target", label, classes, or_skipped(ignore_index))
     loss = xp.zeros((rows,), x.dtype)
     if classes:
         loss = xp.where(kept, -xp.take_along_axis(x, label[:, None], 1)[:, 0], 0)
@@ -105,9 +106,7 @@ def _(
 
 
 @nll_loss.budget("(log2(N) + 2) eps * sum(|x|) of what is added, over their number")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     log_p, target = inputs
     reduction, ignore_index = attributes
     kept = target != ignore_index

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from autocalc._kernels.activations._formulas import gelu_formula, gelu_tanh_formula
-from autocalc._kernels.budgets import Inputs, Tolerance, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, Tolerance, magnitude, ulp
 from autocalc._kernels.spec import Array, Attributes
 
 
@@ -68,7 +68,7 @@ def lost_in_parts(a: Array, b: Array) -> Array:
     """
     a, b = np.asarray(a), np.asarray(b)
     rows = magnitude(a).sum(axis=-1, keepdims=True)
-    columns = magnitude(b).sum(axis=-2, keepdims=True)
+    columns = magnitude(b).sum(axis=-2, keepdims=a.ndim > 1)
     tiny = float(np.finfo(np.float32).tiny)
     return np.asarray(2 * tiny * (rows + columns + 6 * a.shape[-1]))
 
@@ -80,7 +80,7 @@ def split_product(a: Array, b: Array, eps: float) -> Array:
 def gemm_tolerance(of: Bound) -> Tolerance:
     def tolerance(
         inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-    ) -> Sequence[Any]:
+    ) -> Limits:
         a, b, bias = inputs
         product = abs(attributes[0]) * of(a, b, eps)
         return affine(product, bias, expected, attributes[2], eps)

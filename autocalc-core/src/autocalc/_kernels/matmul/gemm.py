@@ -51,17 +51,15 @@ def _gemm_rule(
 ) -> tuple[Meta, Meta]:
     dtype = float_dtype("gemm", a, b, bias)
     if len(a.shape) < 2 or len(b.shape) < 2:
-        message = (
+        raise ShapeError(
             f"gemm: shapes {a.shape} and {b.shape}: both operands need at least 2 "
             f"dimensions. Reshape a vector to a matrix of one row or column."
         )
-        raise ShapeError(message)
     if a.shape[-1] != b.shape[-2]:
-        message = (
+        raise ShapeError(
             f"gemm: shapes {a.shape} and {b.shape} do not match: a.shape[-1] is "
             f"{a.shape[-1]}, b.shape[-2] is {b.shape[-2]}. They must be equal."
         )
-        raise ShapeError(message)
     expect_shape("gemm", "bias", bias, b.shape[-1:])
     batch = broadcast_shapes("gemm", a.shape[:-2], b.shape[:-2])
     out = Meta((*batch, a.shape[-2], b.shape[-1]), dtype)
@@ -220,6 +218,7 @@ gemm_split = Budget(
 
 
 gemm.exception("split", gemm_split)
+gemm.exception("bfloat16", gemm_split)  # pairs of bfloat16, and what these flush to 0
 for _parts in FEWER_PARTS:
     gemm.exception(
         _parts,

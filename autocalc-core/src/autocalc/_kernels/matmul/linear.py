@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, Tolerance, log2, magnitude
+from autocalc._kernels.budgets import Inputs, Limits, Tolerance, log2, magnitude
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.matmul._bounds import (
@@ -42,6 +42,14 @@ linear = composite(
 )
 
 
+def _remedy(x: Meta, weight: Meta) -> str:
+    """Return what to do about an input that does not fit a layer."""
+    if len(x.shape) > 2 and math.prod(x.shape[1:]) == weight.shape[1]:
+        return "Flatten it first: x.flatten(1), or the layer nn.Flatten()."
+    size = x.shape[-1] if x.shape else 0
+    return f"Make a layer of {size} inputs, or give it what it was made for."
+
+
 @linear.rule
 def _linear_rule(
     x: Meta, weight: Meta, bias: Meta | None, activation: str
@@ -49,11 +57,11 @@ def _linear_rule(
     dtype = float_dtype("linear", x, weight, bias)
     expect_ndim("linear", "weight", weight, 2)
     if x.shape[-1:] != weight.shape[1:]:
-        message = (
+        raise ShapeError(
             f"linear: `x` has shape {x.shape} and `weight` {weight.shape}; the last "
-            f"dimension of `x` must be {weight.shape[1]} (`weight` is [out, in])."
+            f"dimension of `x` must be {weight.shape[1]} (`weight` is [out, in]). "
+            f"{_remedy(x, weight)}"
         )
-        raise ShapeError(message)
     expect_shape("linear", "bias", bias, weight.shape[:1])
     out = Meta((*x.shape[:-1], weight.shape[0]), dtype)
     return out, out
@@ -102,7 +110,7 @@ def _linear(of: Bound) -> Tolerance:
 
     def tolerance(
         inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-    ) -> Sequence[Any]:
+    ) -> Limits:
         x, weight, bias = inputs
         return gemm((x, weight.T, bias), (1.0, 1.0, *attributes), expected, eps)
 
@@ -148,12 +156,12 @@ linear.benchmarks(
 
 
 linear_split = Budget(
-    f"(K + 2) * eps * (|A| |B|){SPLIT}, through the activation",
-    _linear(split_product),
+    f"(K + 2) * eps * (|A| |B|){SPLIT}, through the activation", _linear(split_product)
 )
 
 
 linear.exception("split", linear_split)
+linear.exception("bfloat16", linear_split)
 for _parts in FEWER_PARTS:
     linear.exception(
         _parts,
@@ -180,8 +188,7 @@ def linear_backward_rule(
     name = "linear_backward"
     dtype = float_dtype(name, g, x, weight)
     if not g.shape:
-        message = f"{name}: `g` has no dimensions; it must be [..., out]."
-        raise ShapeError(message)
+        raise ShapeError(f"{name}: `g` has no dimensions; it must be [..., out].")
     out, dx, dweight = g.shape[-1], None, None
     if weight is not None:
         expect_ndim(name, "weight", weight, 2)
@@ -219,7 +226,7 @@ def linear_backward_formula(
 def _linear_backward(of: Bound) -> Tolerance:
     def tolerance(
         inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-    ) -> Sequence[Any]:
+    ) -> Limits:
         g, x, weight = inputs
         rows = g.reshape(int(np.prod(g.shape[:-1])), g.shape[-1])
         dx = None if weight is None else of(g, weight, eps)
@@ -277,7 +284,10 @@ linear_backward_split = Budget(
 )
 
 
-linear_backward_exceptions = {"split": linear_backward_split} | {
+linear_backward_exceptions = {
+    "split": linear_backward_split,
+    "bfloat16": linear_backward_split,
+} | {
     parts: Budget(
         f"{said_of_parts(parts)} for each product; dbias as sum",
         _linear_backward(product_of_parts(parts)),

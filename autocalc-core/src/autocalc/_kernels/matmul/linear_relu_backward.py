@@ -13,9 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from autocalc._kernels.activations.relu import (
-    relu_backward_formula,
-)
+from autocalc._kernels.activations.relu import relu_backward_formula
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.matmul.linear import (

@@ -78,12 +78,7 @@ def activated(xp: Any, z: Array, activation: str, alpha: float, beta: float) -> 
 
 
 def passed(
-    xp: Any,
-    g: Array,
-    known: Array | None,
-    activation: str,
-    alpha: float,
-    beta: float,
+    xp: Any, g: Array, known: Array | None, activation: str, alpha: float, beta: float
 ) -> Array:
     """Return the gradient of the activation.
 

@@ -76,8 +76,7 @@ def statistics(make: Make, x: Array) -> tuple[Array, Array]:
 def channels(where: str, x: Meta, **operands: Meta | None) -> Shape:
     """Return (C,), if x is (N, C, ...) and each operand has a number for a channel."""
     if len(x.shape) < 2:
-        message = f"{where}: `x` has shape {x.shape}; it must be (N, C, ...)."
-        raise ShapeError(message)
+        raise ShapeError(f"{where}: `x` has shape {x.shape}; it must be (N, C, ...).")
     for name, meta in operands.items():
         expect_shape(where, name, meta, x.shape[1:2])
     return x.shape[1:2]

@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.norm import _rows as rows
@@ -63,9 +63,7 @@ def _(
 @add_layer_norm.budget(
     "x: 1 ULP; the others: that of layer_norm, and what a last digit of x changes"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     a, b, weight, bias = rows.in_float64(inputs)
     x, (_, _, mean, rstd) = a + b, expected
     own = layer_norm_budget.tolerance((x, weight, bias), attributes, expected[1:], eps)
@@ -97,9 +95,6 @@ def _(make: Make) -> Iterator[Sample]:
 add_layer_norm.work(flops_per_element=9)
 add_layer_norm.benchmarks(
     Case(
-        "4096x768",
-        join(*[floats(4096, 768)] * 2, *[floats(768)] * 2),
-        (1e-5,),
-        0b1111,
+        "4096x768", join(*[floats(4096, 768)] * 2, *[floats(768)] * 2), (1e-5,), 0b1111
     )
 )

@@ -8,10 +8,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.norm import _rows as rows
@@ -55,9 +55,7 @@ def _(
 
 
 @add_rms_norm.budget("x: 1 ULP; the others: that of rms_norm and 2 eps of each")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     a, b, weight = rows.in_float64(inputs)
     x, others = a + b, expected[1:]
     own = rms_norm_budget.tolerance((x, weight), attributes, others, eps)
@@ -81,10 +79,5 @@ def _(make: Make) -> Iterator[Sample]:
 
 add_rms_norm.work(flops_per_element=5)
 add_rms_norm.benchmarks(
-    Case(
-        "4096x768",
-        join(*[floats(4096, 768)] * 2, floats(768)),
-        (1e-5,),
-        0b111,
-    )
+    Case("4096x768", join(*[floats(4096, 768)] * 2, floats(768)), (1e-5,), 0b111)
 )

@@ -14,12 +14,12 @@ rstd it comes back with an error that grows as eps / var.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join, positive
 from autocalc._kernels.declare import composite
 from autocalc._kernels.norm import _rows as rows
@@ -77,7 +77,7 @@ def _(
 )
 def batch_norm_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     x, weight, bias = inputs
     out, mean, var = (np.asarray(e, np.float64) for e in expected)
     *_, found = standardised(np, np.asarray(x, np.float64), attributes[0])
@@ -178,7 +178,7 @@ def batch_norm_backward_formula(
 )
 def batch_norm_backward_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     g, x, mean, var, weight = inputs
     mean, var = (np.asarray(a, np.float64)[:, None] for a in (mean, var))
     rstd = 1 / np.sqrt(var + attributes[0])

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, magnitude
+from autocalc._kernels.budgets import Inputs, Limits, magnitude
 from autocalc._kernels.cases import Case, absent, floats, join, positive
 from autocalc._kernels.declare import composite
 from autocalc._kernels.norm._activated import (
@@ -95,9 +95,7 @@ def _(
     "that of batch_norm, and 2 eps * |other|, times the activation's steepest slope, "
     "and its own 4 ULP; mean and var as there"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     x, weight, bias, other = inputs
     eps_, activation, alpha, _ = attributes
     z, *_ = normalised(np, np.asarray(x, np.float64), weight, bias, eps_)
@@ -251,9 +249,7 @@ def before_budget(z: Array, parts: Sequence[Any], eps: float) -> Array:
     "that of batch_norm_backward from the activation's gradient, which is off where "
     "the activation's slope is of rounded numbers"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, x, out, other, mean, var, weight, bias = inputs
     eps_, activation, alpha, beta = attributes[:4]
     parts = (x, other, mean, var, weight, bias)

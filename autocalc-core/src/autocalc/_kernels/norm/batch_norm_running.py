@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.budgets import Inputs, Limits, ulp
 from autocalc._kernels.cases import Case, absent, floats, join, positive
 from autocalc._kernels.declare import composite
 from autocalc._kernels.norm._activated import (
@@ -19,10 +19,7 @@ from autocalc._kernels.norm._activated import (
     steps_of,
 )
 from autocalc._kernels.norm._channels import EPS, batches, channels, statistics
-from autocalc._kernels.norm.batch_norm_activation import (
-    before,
-    before_budget,
-)
+from autocalc._kernels.norm.batch_norm_activation import before, before_budget
 from autocalc._kernels.precision import narrow
 from autocalc._kernels.rules import expect_shape, float_dtype
 from autocalc._kernels.samples import Make
@@ -77,9 +74,7 @@ def _(
     "6 eps * |x - mean| * |weight| * rstd, 2 eps of each other part of the sum, times "
     "the activation's steepest slope, and its own 4 ULP"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     x, mean, var, weight, bias, other = inputs
     eps_, activation, alpha, _ = attributes
     parts = (x, other, mean, var, weight, bias, eps_)

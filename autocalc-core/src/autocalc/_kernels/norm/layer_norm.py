@@ -6,12 +6,12 @@ J. L. Ba, J. R. Kiros, G. E. Hinton: Layer normalization, 2016.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join, positive
 from autocalc._kernels.declare import composite
 from autocalc._kernels.norm import _rows as rows
@@ -71,7 +71,7 @@ def layer_norm_formula(
 )
 def layer_norm_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     x, weight, bias = inputs
     out, mean, rstd = expected
     steps = eps * (log2(x.shape[-1]) + 6)
@@ -169,9 +169,7 @@ def _(
 @layer_norm_backward.budget(
     "eps * (log2(n) + 6) * the sum of the terms' sizes, in each output"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, x, mean, rstd, weight = rows.in_float64(inputs)
     scale = rstd[..., None]
     h = (x - mean[..., None]) * scale

@@ -10,12 +10,12 @@ only move the row's scale::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join, positive
 from autocalc._kernels.declare import composite, primitive
 from autocalc._kernels.norm import _rows as rows
@@ -57,7 +57,7 @@ def rms_norm_reference(
 @rms_norm.budget("eps * (log2(n) + 6) * |out|")
 def rms_norm_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     steps = log2(inputs[0].shape[-1]) + 6
     return [
         None if e is None else eps * (steps * magnitude(e)) + ulp(e, eps)
@@ -141,9 +141,7 @@ def _(
 @rms_norm_backward.budget(
     "eps * (log2(n) + 6) * the sum of the terms' sizes, in each output"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, x, rstd, weight = rows.in_float64(inputs)
     h = x * rstd
     gw = g if weight is None else g * weight

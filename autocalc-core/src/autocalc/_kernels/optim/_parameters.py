@@ -78,11 +78,10 @@ def check_group(
     """Raise unless all lists have the parameters' length, shapes and dtype."""
     for word, metas in others.items():
         if len(metas) != len(params):
-            message = (
+            raise ShapeError(
                 f"{name}: `{word}` has {len(metas)} arrays for {len(params)} "
                 f"parameters. Give one for each."
             )
-            raise ShapeError(message)
         for i, (meta, param) in enumerate(zip(metas, params, strict=True)):
             expect_shape(name, f"{word}[{i}]", meta, param.shape)
         float_dtype(name, lr, *params, *metas)

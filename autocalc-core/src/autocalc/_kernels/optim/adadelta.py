@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, magnitude
+from autocalc._kernels.budgets import Inputs, Limits, magnitude
 from autocalc._kernels.cases import Case, parameters, parameters_label, step_scalars
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import (
@@ -77,9 +77,7 @@ def _(
 @adadelta.budget(
     "eps * (|p| + 8 * lr * |change|); v and u 4 eps and what change is off by"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     params, square_avg, acc_delta, grads, lr = inputs
     rho, epsilon, decay, _ = attributes
     result: tuple[list[Any], ...] = ([], [], [])

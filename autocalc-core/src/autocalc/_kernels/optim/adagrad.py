@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, magnitude
+from autocalc._kernels.budgets import Inputs, Limits, magnitude
 from autocalc._kernels.cases import Case, parameters, parameters_label, step_scalars
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import (
@@ -40,12 +40,7 @@ adagrad = composite(
 
 @adagrad.rule
 def _(
-    params: Metas,
-    total: Metas,
-    grads: Metas,
-    lr: Meta,
-    step: Meta,
-    *attributes: Any,
+    params: Metas, total: Metas, grads: Metas, lr: Meta, step: Meta, *attributes: Any
 ) -> tuple[Metas, Metas]:
     check_group("adagrad", params, lr, step, grads=grads, total=total)
     return params, total
@@ -79,9 +74,7 @@ def _(
 @adagrad.budget(
     "eps * (|p| + 8 * rate * (|g| + weight_decay * |p|) / (sqrt(s) + e)); s 4 eps"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     params, total, grads, lr, step = inputs
     lr_decay, epsilon, decay, _ = attributes
     rate = float(lr) / (1 + (int(step) - 1) * lr_decay)

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, magnitude
+from autocalc._kernels.budgets import Inputs, Limits, magnitude
 from autocalc._kernels.cases import Case, parameters, parameters_label, step_scalars
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import (
@@ -84,7 +84,7 @@ def _(
 @adamw.budget("eps * (2 |p| + 16 * step size * (|m| + |g|) / denominator); m, v 4 eps")
 def adamw_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     params, exp_avg, _, grads, lr, step = inputs
     beta1, beta2, epsilon, decay = attributes[:4]
     step_size = float(lr) / (1 - beta1 ** int(step))

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from autocalc._kernels.budgets import Inputs
+from autocalc._kernels.budgets import Inputs, Limits
 from autocalc._kernels.cases import Case, parameters, parameters_label, step_scalars
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import (
@@ -89,9 +89,7 @@ def _(
 
 
 @amsgrad.budget("as adamw, with the largest v; v and its largest 4 eps")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     params, exp_avg, exp_avg_sq, _, *rest = inputs
     new_p, new_m, new_v, most = expected
     by_most = adamw_budget.tolerance(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import ROUNDING, Inputs, log2, magnitude, ulp
+from autocalc._kernels.budgets import ROUNDING, Inputs, Limits, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, join, number, parameters, parameters_label
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import parameter_group
@@ -34,11 +34,10 @@ Metas = tuple[Meta, ...]
 @grad_norm.rule
 def _(grads: Metas) -> Meta:
     if not grads:
-        message = (
+        raise ShapeError(
             "grad_norm: `grads` is an empty list, which does not say the result's "
             "dtype. Give at least one array."
         )
-        raise ShapeError(message)
     return Meta((), float_dtype("grad_norm", *grads))
 
 
@@ -65,9 +64,7 @@ def _(k: Any, grads: Arrays) -> Array:
 
 
 @grad_norm.budget("1 ULP ((log2(n) + 2) / 2 * eps * norm in float64)")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     (grads,) = inputs
     n = sum(int(np.size(g)) for g in grads)
     own = ulp(expected[0], eps)
@@ -121,9 +118,7 @@ def _(xp: Any, arrays: Arrays, factor: Array) -> list[Array]:
 
 
 @scale.budget("correctly rounded")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     return [[ROUNDING * ulp(a, eps) for a in expected[0]]]
 
 

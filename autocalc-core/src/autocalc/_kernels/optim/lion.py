@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, magnitude
+from autocalc._kernels.budgets import Inputs, Limits, magnitude
 from autocalc._kernels.cases import Case, parameters, parameters_label, step_scalars
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import (
@@ -67,9 +67,7 @@ def _(
 
 
 @lion.budget("2 eps * (|p| + lr), 2 lr more where the sign is one of rounding; m 2 eps")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     params, exp_avg, grads, lr = inputs
     beta1, _, _, maximize = attributes
     rate = magnitude(lr)

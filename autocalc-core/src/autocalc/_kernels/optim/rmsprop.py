@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import (
     Case,
     join,
@@ -46,11 +46,10 @@ rmsprop = composite(
 
 def _expect_empty(word: str, metas: Metas, option: str, value: float) -> None:
     if metas and not value:
-        message = (
+        raise ShapeError(
             f"rmsprop: `{word}` has {len(metas)} arrays and `{option}` is {value}, "
             f"which needs none. Give an empty list."
         )
-        raise ShapeError(message)
 
 
 @rmsprop.rule
@@ -122,9 +121,7 @@ def _(
 @rmsprop.budget(
     "8 eps * (|p| / 8 + lr * (|change| + momentum * |b|)); centered, of v + m**2"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     params, square_avg, buffers, grad_avg, grads, lr = inputs
     alpha, epsilon, decay, momentum, centered = attributes[:5]
     result: tuple[list[Any], ...] = ([], [], [], [])

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from autocalc._kernels.budgets import Inputs, magnitude
+from autocalc._kernels.budgets import Inputs, Limits, magnitude
 from autocalc._kernels.cases import Case, parameters, parameters_label, step_scalars
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import (
@@ -44,11 +44,10 @@ def _(
     *attributes: Any,
 ) -> tuple[Metas, Metas]:
     if buffers and not momentum:
-        message = (
+        raise ShapeError(
             f"sgd: `buffers` has {len(buffers)} arrays and `momentum` is 0, which "
             f"needs none. Give an empty list."
         )
-        raise ShapeError(message)
     lists = {"grads": grads, "buffers": buffers} if momentum else {"grads": grads}
     check_group("sgd", params, lr, step, **lists)
     return params, buffers
@@ -88,9 +87,7 @@ def _(
 
 
 @sgd.budget("4 eps * (|p| + lr * (|g| + weight_decay * |p| + momentum * |b|))")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     params, buffers, grads, lr, _ = inputs
     momentum, _, decay = attributes[:3]
     new_params, new_buffers = [], []

@@ -100,22 +100,20 @@ def adaptive_label(shape: Shape, sizes: Ints) -> str:
 def expect_planes(where: str, name: str, meta: Meta, dims: int) -> None:
     """Raise unless an operand is (N, C, ...) with `dims` dimensions after C."""
     if dims < 1 or len(meta.shape) != dims + 2:
-        message = (
+        raise ShapeError(
             f"{where}: `{name}` has shape {meta.shape}; it must be (N, C, ...) with "
             f"{max(dims, 1)} dimensions after C."
         )
-        raise ShapeError(message)
 
 
 def rule(where: str, name: str, x: Meta, sizes: Ints, given: Shape) -> Meta:
     dtype = float_dtype(where, x)
     expect_planes(where, name, x, len(sizes))
     if min(sizes) < 1 or min(given) < 1:
-        message = (
+        raise ShapeError(
             f"{where}: planes of {given} to {sizes}; neither may be empty: a mean or "
             f"a maximum of nothing is undefined."
         )
-        raise ShapeError(message)
     return Meta((*x.shape[:2], *sizes), dtype)
 
 
@@ -123,11 +121,10 @@ def checked_windows(where: str, windows: Windows) -> Windows:
     windows.check(where, len(windows.kernel))
     halves = tuple(span // 2 for span in windows.spans)
     if any(p > half for p, half in zip(windows.padding, halves, strict=True)):
-        message = (
+        raise ShapeError(
             f"{where}: `padding` is {windows.padding}; it can be at most {halves}, "
             f"half a window of {windows.spans}."
         )
-        raise ShapeError(message)
     return windows
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.pooling._windows import ADAPTIVE, adaptive_label, rule, spans
@@ -41,7 +41,7 @@ def _part(a: Array, axis: int, one: slice) -> Array:
     return a[index]
 
 
-@adaptive_avg_pool.reference
+@adaptive_avg_pool.formula(lead="sum")
 def adaptive_avg_pool_reference(xp: Any, x: Array, sizes: Ints) -> Array:
     out = wide(xp, x)
     for axis, size in enumerate(sizes, 2):
@@ -54,21 +54,6 @@ def adaptive_avg_pool_reference(xp: Any, x: Array, sizes: Ints) -> Array:
     return narrow(out, x)
 
 
-@adaptive_avg_pool.decomposition(lead="sum")
-def _(k: Any, x: Array, sizes: Ints) -> Array:
-    for axis, size in enumerate(sizes, 2):
-        lead = (slice(None),) * axis
-        parts = [
-            k.div(
-                k.sum(k.slice(x, (*lead, one)), (axis,), True),
-                k.constant(one.stop - one.start, x),
-            )
-            for one in spans(k.shape(x)[axis], size)
-        ]
-        x = k.cat(parts, axis)
-    return x
-
-
 def _steps(given: Sequence[int], sizes: Sequence[int]) -> int:
     boxes = zip(given, sizes, strict=True)
     return math.prod(min(-(-n // s) + 1, n) for n, s in boxes) + 4
@@ -77,9 +62,7 @@ def _steps(given: Sequence[int], sizes: Sequence[int]) -> int:
 @adaptive_avg_pool.budget(
     "(n + 4) * eps * mean(|x|) over the n elements of a box at most"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     x, sizes = magnitude(inputs[0]), attributes[0]
     size = adaptive_avg_pool_reference(numpy_xp, x, sizes)
     return [eps * _steps(x.shape[2:], sizes) * size + ulp(expected[0], eps)]
@@ -148,9 +131,7 @@ def _(k: Any, g: Array, sizes: Ints) -> Array:
 @adaptive_avg_pool_backward.budget(
     "(n + 4) * eps * (the sum of the terms' sizes), n elements in a box at most"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, sizes = magnitude(inputs[0]), attributes[0]
     size = adaptive_avg_pool_backward_reference(numpy_xp, g, sizes)
     return [eps * _steps(sizes, g.shape[2:]) * size + ulp(expected[0], eps)]

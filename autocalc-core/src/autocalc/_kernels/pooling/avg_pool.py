@@ -8,13 +8,13 @@ end; elements outside count only where `count_include_pad` says that padding doe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.pooling._windows import (
@@ -180,9 +180,7 @@ def _of_planes_then_depth(
 
 
 @avg_pool.budget("(n + 2) * eps * mean(|x|) over the n elements of a window")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     size = avg_pool_reference(numpy_xp, magnitude(inputs[0]), *attributes)
     steps = math.prod(attributes[0]) + 2
     return [eps * steps * np.abs(size) + ulp(expected[0], eps)]
@@ -287,9 +285,7 @@ def _(
 @avg_pool_backward.budget(
     "(n + 2) * eps * (the sum of the terms' sizes), n elements in a window"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     size = avg_pool_backward_reference(numpy_xp, magnitude(inputs[0]), *attributes)
     steps = math.prod(attributes[1]) + 2
     return [eps * steps * np.abs(size) + ulp(expected[0], eps)]

@@ -8,13 +8,13 @@ end; an element outside is never the largest.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.budgets import EXACT, Inputs, magnitude
+from autocalc._kernels.budgets import EXACT, Inputs, Limits, magnitude
 from autocalc._kernels.cases import Case, floats, indices, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.indexing._places import checked
@@ -201,9 +201,7 @@ def _(k: Any, g: Array, indices: Array, sizes: Ints) -> Array:
 
 
 @max_pool_backward.budget("n * eps * sum(|g|), n terms at one place")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, indices = inputs
     (sizes,) = attributes
     total = max_pool_backward_reference(numpy_xp, magnitude(g), indices, sizes)

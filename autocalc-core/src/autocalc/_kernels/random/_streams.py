@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import Any
 
 from autocalc._kernels.rules import INT32, INT64, expect_shape, one_of
 from autocalc._kernels.samples import LARGE, SHAPES, TAILS, int64
-from autocalc._kernels.spec import Array, DType, Meta, Sample, Shape
+from autocalc._kernels.spec import Array, DType, Meta, Sample
 
 #: Seeds and offsets: within a block, across blocks, beyond 32 bits.
 STREAMS = (
@@ -58,43 +56,6 @@ def integers(bits: int) -> DType:
     return INT32 if bits <= 31 else INT64
 
 
-def random_bits_reference(
-    xp: Any, seed: Array, offset: Array, bits: int, *, shape: Shape, dtype: DType
-) -> Array:
-    n, start = math.prod(shape), int(offset)
-    if bits <= 32:
-        words = xp.random_words(int(seed), start, n) >> xp.uint64(32 - bits)
-    else:
-        pairs = xp.random_words(int(seed), start, 2 * n).reshape(n, 2)
-        words = pairs[:, 0] << xp.uint64(32) | pairs[:, 1]
-        words = words >> xp.uint64(64 - bits)
-    return words.astype(dtype).reshape(shape)
-
-
-def unit(xp: Any, seed: Array, offset: Array, shape: Shape, dtype: DType) -> Array:
-    """Return uniform numbers in [0, 1), multiples of 2**-24 or 2**-53, in float64."""
-    bits = BITS[min(dtype.itemsize, 8)]
-    words = random_bits_reference(xp, seed, offset, bits, shape=shape, dtype=INT64)
-    return words.astype(dtype if dtype.itemsize > 8 else xp.float64) * 2.0**-bits
-
-
-def dropout_mask(xp: Any, seed: Array, offset: Array, shape: Shape, p: float) -> Array:
-    """Return which elements are kept."""
-    bits = random_bits_reference(
-        xp, seed, offset, DROPOUT_BITS, shape=shape, dtype=INT64
-    )
-    return bits >= p * 2.0**DROPOUT_BITS
-
-
 def keep_scale(p: float) -> float:
     """Return the factor of kept elements; nothing is kept for p = 1."""
     return 1 / (1 - p) if p < 1 else 0.0
-
-
-def unit_in_primitives(
-    k: Any, seed: Array, offset: Array, shape: Shape, dtype: DType
-) -> Array:
-    bits = BITS[dtype.itemsize]
-    words = k.random_bits(seed, offset, bits, shape=shape, dtype=integers(bits))
-    words = k.cast(words, dtype)
-    return k.mul(words, k.constant(2.0**-bits, words))

@@ -7,22 +7,16 @@ enough; where an element needs more, they are adjacent.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.budgets import Inputs, Limits, ulp
 from autocalc._kernels.cases import Case, bools, counter, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow, wide
-from autocalc._kernels.random._streams import (
-    DROPOUT_BITS,
-    dropout_mask,
-    keep_scale,
-    seeded,
-    streams,
-)
-from autocalc._kernels.rules import BOOL, INT32, float_dtype, one_of, same_shape
+from autocalc._kernels.random._streams import keep_scale, seeded, streams
+from autocalc._kernels.random.random_bits import dropout_mask
+from autocalc._kernels.rules import BOOL, float_dtype, one_of, same_shape
 from autocalc._kernels.samples import LARGE, SHAPES, TAILS, Make, int64
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
@@ -40,26 +34,16 @@ def _(a: Meta, seed: Meta, offset: Meta, p: float) -> tuple[Meta, Meta]:
     return Meta(a.shape, float_dtype("dropout", a)), Meta(a.shape, BOOL)
 
 
-@dropout.reference
+@dropout.formula(lead="random_bits")
 def _(xp: Any, a: Array, seed: Array, offset: Array, p: float) -> tuple[Array, Array]:
     mask = dropout_mask(xp, seed, offset, a.shape, p)
-    return dropout_backward_reference(xp, a, mask, p), mask
-
-
-@dropout.decomposition(lead="random_bits")
-def dropout_in_primitives(
-    k: Any, a: Array, seed: Array, offset: Array, p: float
-) -> tuple[Array, Array]:
-    bits = k.random_bits(seed, offset, DROPOUT_BITS, shape=k.shape(a), dtype=INT32)
-    threshold = k.constant(math.ceil(p * 2.0**DROPOUT_BITS), bits)
-    mask = k.compare(bits, threshold, "ge")
-    return dropout_backward_in_primitives(k, a, mask, p), mask
+    return dropout_backward_formula(xp, a, mask, p), mask
 
 
 @dropout.budget("2 ULP; the mask exact")
 def dropout_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     return [2 * ulp(expected[0], eps), 0.0]
 
 
@@ -94,15 +78,9 @@ def _(g: Meta, mask: Meta, p: float) -> Meta:
     return Meta(shape, float_dtype("dropout_backward", g))
 
 
-@dropout_backward.reference
-def dropout_backward_reference(xp: Any, g: Array, mask: Array, p: float) -> Array:
-    return narrow(xp.where(mask, wide(xp, g) * keep_scale(p), 0), g)
-
-
-@dropout_backward.decomposition(lead="where")
-def dropout_backward_in_primitives(k: Any, g: Array, mask: Array, p: float) -> Array:
-    scaled = k.mul(g, k.constant(keep_scale(p), g))
-    return k.where(mask, scaled, k.constant(0, g))
+@dropout_backward.formula(lead="where")
+def dropout_backward_formula(xp: Any, g: Array, mask: Array, p: float) -> Array:
+    return narrow(xp.where(mask, wide(xp, g) * keep_scale(p), 0.0), g)
 
 
 dropout_backward.budget(dropout_budget)

@@ -8,19 +8,14 @@ enough; where an element needs more, they are adjacent.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.budgets import Inputs, Limits, ulp
 from autocalc._kernels.cases import Case, counter
 from autocalc._kernels.declare import composite
-from autocalc._kernels.random._streams import (
-    BITS,
-    distribution,
-    seeded,
-    unit,
-    unit_in_primitives,
-)
+from autocalc._kernels.random._streams import BITS, distribution, seeded
+from autocalc._kernels.random.random_bits import unit
 from autocalc._kernels.rules import float_dtype
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, DType, Meta, Sample, Shape
@@ -43,7 +38,7 @@ def _(
     return Meta(shape, float_dtype("normal", Meta(shape, dtype)))
 
 
-@normal.reference
+@normal.formula(lead="random_bits")
 def _(
     xp: Any,
     seed: Array,
@@ -61,32 +56,8 @@ def _(
     return drawn.reshape(shape)
 
 
-@normal.decomposition(lead="random_bits")
-def _(
-    k: Any,
-    seed: Array,
-    offset: Array,
-    mean: float,
-    std: float,
-    *,
-    shape: Shape,
-    dtype: DType,
-) -> Array:
-    u = unit_in_primitives(k, seed, offset, (*shape, 2), dtype)
-    u1, u2 = (k.slice(u, (..., i)) for i in range(2))
-    u1 = k.add(u1, k.constant(2.0 ** -BITS[dtype.itemsize], u))
-    square = k.mul(k.log(u1), k.constant(-2.0, u))
-    # log(1) * -2 is -0, whose power 0.5 is +0
-    radius = k.pow(square, k.constant(0.5, u))
-    wave = k.cos(k.mul(u2, k.constant(2 * math.pi, u)))
-    scaled = k.mul(k.mul(radius, wave), k.constant(std, u))
-    return k.add(scaled, k.constant(mean, u))
-
-
 @normal.budget("eps * (16 std + |mean|)")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     mean_, std = attributes
     return [eps * (16 * abs(std) + abs(mean_)) + ulp(expected[0], eps)]
 

@@ -7,20 +7,24 @@ enough; where an element needs more, they are adjacent.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from typing import Any
 
 from autocalc._kernels.budgets import EXACT
 from autocalc._kernels.cases import Case, counter
 from autocalc._kernels.declare import primitive
+from autocalc._kernels.precision import wide
 from autocalc._kernels.random._streams import (
+    BITS,
+    DROPOUT_BITS,
     integers,
-    random_bits_reference,
     seeded,
     streams,
 )
 from autocalc._kernels.rules import INT32, INT64
 from autocalc._kernels.samples import LARGE, SHAPES, TAILS, Make, int64
-from autocalc._kernels.spec import DType, Meta, Sample, Shape
+from autocalc._kernels.spec import Array, DType, Meta, Sample, Shape
 from autocalc.errors import ArgumentError, DTypeError
 
 random_bits = primitive(
@@ -36,16 +40,25 @@ random_bits = primitive(
 def _(seed: Meta, offset: Meta, bits: int, *, shape: Shape, dtype: DType) -> Meta:
     seeded("random_bits", seed, offset)
     if not 1 <= bits <= 62:
-        message = f"random_bits: `bits` is {bits}; it must be from 1 to 62."
-        raise ArgumentError(message)
+        raise ArgumentError(f"random_bits: `bits` is {bits}; it must be from 1 to 62.")
     needed = integers(bits)
     if dtype != needed:
-        message = f"random_bits: {bits} bits go into {needed}, not {dtype}."
-        raise DTypeError(message)
+        raise DTypeError(f"random_bits: {bits} bits go into {needed}, not {dtype}.")
     return Meta(shape, dtype)
 
 
-random_bits.reference(random_bits_reference)
+@random_bits.reference
+def _(
+    xp: Any, seed: Array, offset: Array, bits: int, *, shape: Shape, dtype: DType
+) -> Array:
+    n, start = math.prod(shape), int(offset)
+    if bits <= 32:
+        words = xp.random_words(int(seed), start, n) >> xp.uint64(32 - bits)
+    else:
+        pairs = xp.random_words(int(seed), start, 2 * n).reshape(n, 2)
+        words = pairs[:, 0] << xp.uint64(32) | pairs[:, 1]
+        words = words >> xp.uint64(64 - bits)
+    return words.astype(dtype).reshape(shape)
 
 
 random_bits.budget(EXACT)
@@ -62,6 +75,19 @@ def _(make: Make) -> Iterator[Sample]:
     for shape in SHAPES:
         yield Sample(f"{shape}", (int64(5), int64(2)), (counts[1],), shape=shape)
     yield Sample("large", (int64(5), int64(2)), (counts[1],), shape=(LARGE,))
+
+
+def unit(xp: Any, seed: Array, offset: Array, shape: Shape, dtype: DType) -> Array:
+    """Return uniform numbers in [0, 1), multiples of 2**-24 or 2**-53, widened."""
+    bits = BITS[min(dtype.itemsize, 8)]
+    words = random_bits(xp, seed, offset, bits, shape=shape, dtype=integers(bits))
+    return wide(xp, words.astype(dtype)) * 2.0**-bits  # which hold them exactly
+
+
+def dropout_mask(xp: Any, seed: Array, offset: Array, shape: Shape, p: float) -> Array:
+    """Return which elements are kept."""
+    bits = random_bits(xp, seed, offset, DROPOUT_BITS, shape=shape, dtype=INT32)
+    return bits >= math.ceil(p * 2.0**DROPOUT_BITS)
 
 
 random_bits.work(flops_per_element=10)

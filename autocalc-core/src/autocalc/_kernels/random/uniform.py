@@ -7,18 +7,14 @@ enough; where an element needs more, they are adjacent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from autocalc._kernels.budgets import Inputs
+from autocalc._kernels.budgets import Inputs, Limits
 from autocalc._kernels.cases import Case, counter
 from autocalc._kernels.declare import composite
-from autocalc._kernels.random._streams import (
-    distribution,
-    seeded,
-    unit,
-    unit_in_primitives,
-)
+from autocalc._kernels.random._streams import distribution, seeded
+from autocalc._kernels.random.random_bits import unit
 from autocalc._kernels.rules import float_dtype
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, DType, Meta, Sample, Shape
@@ -40,7 +36,7 @@ def _(
     return Meta(shape, float_dtype("uniform", Meta(shape, dtype)))
 
 
-@uniform.reference
+@uniform.formula(lead="random_bits")
 def _(
     xp: Any,
     seed: Array,
@@ -54,25 +50,8 @@ def _(
     return (low + (high - low) * unit(xp, seed, offset, shape, dtype)).astype(dtype)
 
 
-@uniform.decomposition(lead="random_bits")
-def _(
-    k: Any,
-    seed: Array,
-    offset: Array,
-    low: float,
-    high: float,
-    *,
-    shape: Shape,
-    dtype: DType,
-) -> Array:
-    u = unit_in_primitives(k, seed, offset, shape, dtype)
-    return k.add(k.mul(u, k.constant(high - low, u)), k.constant(low, u))
-
-
 @uniform.budget("eps * (|low| + |high|)")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     low, high = attributes
     return [eps * (abs(low) + abs(high))]
 

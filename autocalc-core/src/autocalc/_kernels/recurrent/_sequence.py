@@ -240,7 +240,7 @@ class Gates:
     Parameters
     ----------
     sigmoids
-        Which gates have a sigmoid; the others a tanh.
+        A flag for each gate: True for a sigmoid, False for a tanh.
     """
 
     def __init__(

@@ -9,12 +9,12 @@ The backward pass goes from the last step to the first with the gradient of h::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs
+from autocalc._kernels.budgets import Inputs, Limits
 from autocalc._kernels.cases import Case, floats, join, uniform
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import wide
@@ -117,9 +117,7 @@ def _(
 
 
 @gru_backward.budget(TEXT)
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, x, w_ih, w_hh, out, acts, h0 = numbers(inputs)
     (reverse,) = attributes
     dh, off = np.zeros_like(h0), np.zeros_like(h0)

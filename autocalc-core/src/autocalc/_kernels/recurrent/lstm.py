@@ -11,13 +11,13 @@ and others (2000).  At each step, with h and c those of the step before::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.budgets import Inputs
+from autocalc._kernels.budgets import Inputs, Limits
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import wide
@@ -114,9 +114,7 @@ def lstm_reference(
 
 
 @lstm.budget("K eps of the products' terms in each step, carried through the next ones")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     x, w_ih, w_hh, b_ih, b_hh, h0, c0 = numbers(inputs)
     weights, (reverse,) = (x, w_ih, w_hh, b_ih, b_hh), attributes
     out, _, acts, cells = lstm_reference(numpy_xp, *weights, h0, c0, reverse)

@@ -11,12 +11,12 @@ The backward pass goes from the last step to the first with the gradients of h a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, Tolerance
+from autocalc._kernels.budgets import Inputs, Limits, Tolerance
 from autocalc._kernels.cases import Case, absent, floats, join, uniform
 from autocalc._kernels.declare import composite
 from autocalc._kernels.matmul._bounds import (
@@ -165,7 +165,7 @@ _TOP = 10
 def _lstm_backward(lost: Lost) -> Tolerance:
     def tolerance(
         inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-    ) -> Sequence[Any]:
+    ) -> Limits:
         g, gc, x, w_ih, w_hh, out, acts, cells, h0, c0 = numbers(inputs)
         (reverse,) = attributes
         dh, off_h, off_c = (np.zeros_like(h0) for _ in range(3))

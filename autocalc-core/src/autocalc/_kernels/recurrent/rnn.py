@@ -10,12 +10,12 @@ Backward, from the last step to the first: d = dh * slope, dh = d w_hh.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.budgets import Inputs, Limits, ulp
 from autocalc._kernels.cases import Case, floats, join, uniform
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow, wide
@@ -94,9 +94,7 @@ def rnn_reference(
 
 
 @rnn.budget("K eps of the products' terms in each step, carried through the next ones")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     *weights, h0 = numbers(inputs)
     activation, reverse = attributes
     out = expected[0]
@@ -201,9 +199,7 @@ def _(
 
 
 @rnn_backward.budget(TEXT)
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, x, w_ih, w_hh, out, h0 = numbers(inputs)
     activation, reverse = attributes
     dh, off = np.zeros_like(h0), np.zeros_like(h0)

@@ -29,11 +29,10 @@ argtopk = standalone(
 def _(a: Meta, axis: int, k: int, descending: bool) -> Meta:
     check_axis("argtopk", axis, a)
     if not 0 <= k <= a.shape[axis]:
-        message = (
+        raise ArgumentError(
             f"argtopk: `k` is {k}; along dimension {axis} `a` of shape {a.shape} has "
             f"{a.shape[axis]} elements."
         )
-        raise ArgumentError(message)
     return Meta(replace(a.shape, axis, k), INT64)
 
 

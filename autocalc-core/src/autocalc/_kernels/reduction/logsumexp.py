@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from autocalc._kernels.budgets import Inputs, log2, magnitude
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow, wide
@@ -36,9 +35,7 @@ def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
 
 
 @logsumexp.budget("eps * (2 |out| + |max(a)| + log2(n) + 4)")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     axes, keepdim = attributes[:2]
     largest = magnitude(inputs[0]).max(axis=axes, keepdims=keepdim, initial=0)
     steps = log2(count(inputs[0], axes)) + 4

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow, wide
@@ -41,7 +41,7 @@ def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
 @mean.budget("log2(n) * eps * mean(|a|)")
 def mean_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     n = max(count(inputs[0], attributes[0]), 1)
     (tolerance,) = sum_budget.tolerance(inputs, attributes, expected, eps)
     return [tolerance / n + ulp(expected[0], eps)]
@@ -111,9 +111,7 @@ def off_moments(
 
 
 @var.budget("2 (log2(n) + 4) * eps * (var + the square of what the mean loses)")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     out, center = expected
     mean = out if center is None else center
     steps, ratio, lost = off_moments(inputs, attributes, mean, eps)

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow
@@ -34,9 +34,7 @@ def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
 
 
 @norm.budget("(log2(n) / 2 + 2) * eps * norm")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     steps = log2(count(inputs[0], attributes[0])) / 2 + 2
     return [steps * eps * magnitude(expected[0]) + ulp(expected[0], eps)]
 

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, positive
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.reduction._axes import result, summed
@@ -42,9 +42,7 @@ def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
 
 
 @prod.budget("min(n, 4096) * eps * |out|, n factors")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     shape, axes = np.shape(inputs[0]), attributes[0]
     axes = axes if isinstance(axes, tuple) else (axes,)
     n = int(np.prod([shape[axis] for axis in axes]))

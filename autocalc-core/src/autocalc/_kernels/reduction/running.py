@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import EXACT, Inputs, log2, magnitude, ulp
+from autocalc._kernels.budgets import EXACT, Inputs, Limits, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.precision import narrow, wide
@@ -81,9 +81,7 @@ def _(xp: Any, a: Array, axis: int) -> Array:
 
 
 @logcumsumexp.budget("(log2(n) + 32) * eps * (max |out| so far + 2)")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     (axis,) = attributes
     largest = np.maximum.accumulate(magnitude(expected[0]), axis)
     steps = log2(inputs[0].shape[axis]) + 32

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, positive
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.reduction._axes import SHAPES, result, summed
@@ -48,9 +48,7 @@ def _(xp: Any, a: Array, axis: int, reverse: bool) -> Array:
 
 
 @cumsum.budget("(log2(n) + 16) * eps * sum(|a|) of the terms so far")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     (a,), (axis, reverse) = inputs, attributes
     total = magnitude(a)
     total = np.flip(total, axis) if reverse else total
@@ -90,9 +88,7 @@ def _(xp: Any, a: Array, axis: int) -> Array:
 @cumprod.budget(
     "min(n, 4096) * eps * |out|; what products below the normal numbers lose"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     (a,), (axis,) = inputs, attributes
     numbers = np.finfo(np.float32 if eps > 1e-10 else np.float64)
     factors = np.moveaxis(magnitude(a), axis, 0)

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite, primitive
 from autocalc._kernels.precision import narrow, wide
@@ -43,9 +43,7 @@ def _(xp: Any, a: Array, axis: int) -> Array:
 
 
 @softmax.budget("eps * out * (log2(n) + 6 + max(a) - a)")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     a, out = inputs[0], expected[0]
     steps = log2(a.shape[attributes[0]]) + 6 + below_max(a, attributes[0])
     return [eps * (magnitude(out) * steps) + ulp(out, eps)]
@@ -100,9 +98,7 @@ def log_softmax_reference(xp: Any, a: Array, axis: int) -> Array:
 
 
 @log_softmax.budget("eps * (log2(n) + 4 + max(a) - a + |out|)")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     a, out = inputs[0], expected[0]
     steps = log2(a.shape[attributes[0]]) + 4 + below_max(a, attributes[0])
     return [eps * (steps + magnitude(out))]
@@ -141,9 +137,7 @@ def _(xp: Any, g: Array, y: Array, axis: int) -> Array:
 
 
 @softmax_backward.budget("2 eps * |y| * (|g| + (log2(n) + 2) * sum(|g * y|))")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, y = map(magnitude, inputs)
     (axis,) = attributes
     total = (log2(g.shape[axis]) + 2) * (g * y).sum(axis=axis, keepdims=True)
@@ -190,9 +184,7 @@ def _(xp: Any, g: Array, y: Array, axis: int) -> Array:
 
 
 @log_softmax_backward.budget("2 eps * (|g| + exp(y) * (log2(n) + 3 + |y|) * sum(|g|))")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, (axis,) = magnitude(inputs[0]), attributes
     y = np.minimum(inputs[1], 0.0)
     steps = log2(g.shape[axis]) + 3 + magnitude(y)

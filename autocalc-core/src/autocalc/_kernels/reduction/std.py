@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow
@@ -41,9 +40,7 @@ def _(
 
 
 @std.budget("(log2(n) + 4) * eps * std, and what `var` is off by where that is 0")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     out, center = expected
     mean = out if center is None else center
     steps, ratio, lost = off_moments(inputs, attributes, mean, eps)

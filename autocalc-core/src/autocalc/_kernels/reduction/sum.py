@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
+import numpy as np
+
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import primitive
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.reduction._axes import AXES, Axes, count
 from autocalc._kernels.reduction.extrema import nonempty_reduction_samples
 from autocalc._kernels.rules import DTYPES, FLOATS, INT64, check_axes, reduced_shape
-from autocalc._kernels.samples import Make
+from autocalc._kernels.samples import LARGE, Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 
 sum_ = primitive(
@@ -42,7 +44,7 @@ def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
 @sum_.budget("log2(n) * eps * sum(|a|)")
 def sum_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
+) -> Limits:
     axes, keepdim = attributes[:2]
     total = magnitude(inputs[0]).sum(axis=axes, keepdims=keepdim)
     return [eps * log2(count(inputs[0], axes)) * total + ulp(expected[0], eps)]
@@ -51,6 +53,10 @@ def sum_budget(
 @sum_.samples
 def reduction_samples(make: Make) -> Iterator[Sample]:
     yield from nonempty_reduction_samples(make)
+    if make.is_float:  # whose rounding errors all have one sign, one after another
+        for shape, axis in (((LARGE,), 0), ((20_003, 7), 0)):
+            alike = np.full(shape, 0.1, make.dtype)
+            yield Sample(f"large, alike {shape}", (alike,), ((axis,), False))
     for shape, axes in (((0,), (0,)), ((0, 3), (0,)), ((3, 0), (1,)), ((0, 0), (0, 1))):
         for keepdim in (False, True):
             label = f"{shape} over {axes}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where a grid reads images, as sums of pixels: for references, in float64.
+"""Where a grid reads images, as sums of pixels: in float64 for references.
 
 A place p along an axis of n pixels is a pixel's number.  Of a grid's number c it is
 (c + 1) (n - 1) / 2 where corners are aligned, else ((c + 1) n - 1) / 2.
@@ -56,84 +56,99 @@ def scaled(c: Array, n: int, align_corners: bool) -> Array:
 
 
 def taps(
-    xp: Any, grid: Array, planes: Shape, mode: str, padding: str, align_corners: bool
+    xp: Any,
+    grid: Array,
+    planes: Shape,
+    mode: str,
+    padding: str,
+    align_corners: bool,
+    *,
+    slopes: bool = False,
 ) -> list[Tap]:
     """Return the pixels that each place of a grid is a sum of."""
     axes = [
         _lines(xp, wide(xp, c), n, mode, padding, align_corners)
         for c, n in zip(columns(grid), planes, strict=True)
     ]
-    return [_tap(xp, lines, planes) for lines in itertools.product(*axes)]
+    return [_tap(xp, lines, planes, slopes) for lines in itertools.product(*axes)]
 
 
-def _tap(xp: Any, lines: tuple[AxisTap, ...], planes: Shape) -> Tap:
+def _tap(xp: Any, lines: tuple[AxisTap, ...], planes: Shape, slopes: bool) -> Tap:
     index: Any = 0
     inside: Any = True
     for line, n in zip(lines, planes, strict=True):
         inside = inside & (line.pixel >= 0) & (line.pixel < n)
         index = index * n + xp.clip(line.pixel, 0, n - 1).astype(xp.int64)
     weights = [line.weight for line in lines]
-    slopes = [
+    parts = [
         line.slope * math.prod(weights[:d] + weights[d + 1 :])
-        for d, line in enumerate(lines)
+        for d, line in enumerate(lines if slopes else ())
     ]
-    return Tap(index, inside, math.prod(weights), slopes[::-1])
+    return Tap(index, inside, math.prod(weights), parts[::-1])
 
 
 def _lines(
     xp: Any, c: Array, n: int, mode: str, padding: str, align_corners: bool
 ) -> list[AxisTap]:
+    """Return what the places of a grid's numbers read along an axis of `n` pixels."""
     place, limit = scaled(c, n, align_corners), limit_of(n, padding)
-    place = xp.where(xp.isnan(place), -limit, place)
-    slope = xp.where(xp.absolute(place) < limit, (n - align_corners) / 2, 0.0)
-    place = xp.clip(place, -limit, limit)
+    slope = xp.full(place.shape, (n - align_corners) / 2, place.dtype)
+    place, slope = _within(xp, place, slope, -limit, limit)  # NaN to the first end
     if mode == "bicubic":
         low = xp.floor(place)
         weighed = _cubic(place - low)
         return [
-            AxisTap(
-                _brought_in(xp, low + i, n, padding, align_corners)[0], w, s * slope
-            )
+            AxisTap(_brought_in(xp, low + i, slope, n, padding, align_corners)[0],
+                 w, s * slope)
             for i, (w, s) in enumerate(weighed, -1)
-        ]
-    place, turn = _brought_in(xp, place, n, padding, align_corners)
+        ]  # fmt: skip
+    place, slope = _brought_in(xp, place, slope, n, padding, align_corners)
     if mode == "nearest":
-        return [
-            AxisTap(xp.round(place), xp.full(place.shape, 1.0, place.dtype), 0 * slope)
-        ]
-    low, slope = xp.floor(place), slope * turn
+        whole = xp.round(place)
+        return [AxisTap(whole, 0.0 * whole + 1, 0.0 * slope)]
+    low = xp.floor(place)
     return [
         AxisTap(low, 1 - (place - low), -slope),
         AxisTap(low + 1, place - low, slope),
     ]
 
 
-def _brought_in(
-    xp: Any, place: Array, n: int, padding: str, align_corners: bool
+def _within(
+    xp: Any, place: Array, slope: Array, low: float, high: float
 ) -> tuple[Array, Array]:
-    """Return places inside of the image, and the slopes by those that were given."""
-    turn = xp.full(place.shape, 1.0, place.dtype)
+    """Bring places between two ends; at these and beyond they have no slope."""
+    for end, is_first in ((low, True), (high, False)):
+        holds = place > end if is_first else place < end
+        place, slope = xp.where(holds, place, end), xp.where(holds, slope, 0.0)
+    return place, slope
+
+
+def _brought_in(
+    xp: Any, place: Array, slope: Array, n: int, padding: str, align_corners: bool
+) -> tuple[Array, Array]:
+    """Return places inside of the image, and their slopes."""
     if padding == "zeros":
-        return place, turn
+        return place, slope
     if padding == "reflection":
-        place, turn = _mirrored(xp, place, n, align_corners)
-    turn = turn * ((place > 0) & (place < n - 1))
-    return xp.clip(place, 0, n - 1), turn
+        place, slope = _mirrored(xp, place, slope, n, align_corners)
+    return _within(xp, place, slope, 0.0, n - 1.0)
 
 
 def _mirrored(
-    xp: Any, place: Array, n: int, align_corners: bool
+    xp: Any, place: Array, slope: Array, n: int, align_corners: bool
 ) -> tuple[Array, Array]:
     """Mirror places at the first and last pixels, or at their outer edges."""
     first, span = (0.0, n - 1) if align_corners else (-0.5, n)
     if not span:
-        return 0 * place, 0 * place
-    distance = xp.absolute(place - first)
+        return 0.0 * place, 0.0 * slope
+    distance = place - first
+    before = distance < 0
+    distance = xp.where(before, -distance, distance)
+    slope = xp.where(before, -slope, slope)
     turns = xp.floor(distance / span)
-    rest = distance - turns * span
-    back = turns % 2 == 1
-    sign = xp.where(back == (place < first), 1.0, -1.0)
-    return xp.where(back, span - rest, rest) + first, sign
+    rest, half = distance - turns * span, 0.5 * turns
+    back = half != xp.floor(half)
+    return xp.where(back, span - rest, rest) + first, xp.where(back, -slope, slope)
 
 
 def _cubic(t: Array) -> list[tuple[Array, Array]]:

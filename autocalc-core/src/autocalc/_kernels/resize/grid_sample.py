@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
+from autocalc._kernels.indexing.gather import scatter_add
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.resize._places import Tap, columns, limit_of, scaled, taps
-from autocalc._kernels.resize._places_in import taps_in
 from autocalc._kernels.rules import expect_shape, float_dtype
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample, Shape
@@ -35,49 +35,41 @@ def _sampled(where: str, x: Meta, grid: Meta, mode: str) -> tuple[Meta, Meta, Me
     dims = len(x.shape) - 2
     fits = dims in (2, 3) and len(grid.shape) == dims + 2
     if not fits or grid.shape[0] != x.shape[0] or grid.shape[-1] != dims:
-        message = (
+        raise ShapeError(
             f"{where}: `x` has shape {x.shape}, `grid` {grid.shape}; they must be [N, "
             f"C, H, W] and [N, H_out, W_out, 2], or [N, C, D, H, W] and [N, D_out, "
             f"H_out, W_out, 3]."
         )
-        raise ShapeError(message)
     if min(x.shape[2:]) < 1:
-        message = f"{where}: `x` has shape {x.shape}; its images are empty."
-        raise ShapeError(message)
+        raise ShapeError(f"{where}: `x` has shape {x.shape}; its images are empty.")
     if mode == "bicubic" and dims == 3:
-        message = f"{where}: mode 'bicubic' takes images, not volumes."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: mode 'bicubic' takes images, not volumes.")
     return Meta((*x.shape[:2], *grid.shape[1:-1]), dtype), x, grid
 
 
 def _pixels(xp: Any, x: Array, tap: Tap) -> Array:
     """Return the pixels [N, C, P] of flat images that a tap reads."""
-    index = xp.broadcast_to(tap.index[:, None], (*x.shape[:2], tap.index.shape[1]))
-    read = xp.take_along_axis(x, index, 2)
-    return xp.where(tap.inside[:, None], read, 0.0)
+    return _read(xp, x, _spread(xp, tap.index, x), tap)
 
 
-def _pixels_in(k: Any, x: Array, tap: Tap) -> Array:
-    read = k.gather(x, _spread(k, tap.index, x), 2)
-    zero = k.constant(0, read)
-    return k.where(_spread(k, tap.inside, x), read, zero)
+def _read(xp: Any, x: Array, index: Array, tap: Tap) -> Array:
+    """Return pixels of flat images by their index, 0 where the tap has none."""
+    return xp.where(_line(tap.inside), xp.take_along_axis(x, index, 2), 0.0)
 
 
-def _spread(k: Any, a: Array, x: Array) -> Array:
+def _spread(xp: Any, index: Array, x: Array) -> Array:
     """Return [N, P] repeated for the channels of `x`."""
-    batch, points = k.shape(a)
-    channels = k.shape(x)[1]
-    return k.expand(k.reshape(a, (batch, 1, points)), (batch, channels, points))
+    return xp.broadcast_to(_line(index), (*x.shape[:2], index.shape[1]))
+
+
+def _line(a: Array) -> Array:
+    """Return [N, P] as [N, 1, P]."""
+    return a.reshape(a.shape[0], 1, a.shape[1])
 
 
 def _flat(a: Array) -> Array:
     """Return images, or values at places, with one dimension for all places."""
     return a.reshape(*a.shape[:2], math.prod(a.shape[2:]))
-
-
-def _flat_in(k: Any, x: Array) -> Array:
-    batch, channels, *planes = k.shape(x)
-    return k.reshape(k.contiguous(x), (batch, channels, math.prod(planes)))
 
 
 grid_sample = composite(
@@ -94,29 +86,15 @@ def _(x: Meta, grid: Meta, mode: str, padding: str, align_corners: bool) -> Meta
     return _sampled("grid_sample", x, grid, mode)[0]
 
 
-@grid_sample.reference
+@grid_sample.formula(lead="gather")
 def _(
     xp: Any, x: Array, grid: Array, mode: str, padding: str, align_corners: bool
 ) -> Array:
     flat = _flat(wide(xp, x))
-    total: Any = 0.0
+    total: Any = 0
     for tap in taps(xp, grid, x.shape[2:], mode, padding, align_corners):
-        total = total + _pixels(xp, flat, tap) * tap.weight[:, None]
+        total = total + _pixels(xp, flat, tap) * _line(tap.weight)
     return narrow(total.reshape(*x.shape[:2], *grid.shape[1:-1]), x)
-
-
-@grid_sample.decomposition(lead="gather")
-def _(
-    k: Any, x: Array, grid: Array, mode: str, padding: str, align_corners: bool
-) -> Array:
-    batch, channels, *planes = k.shape(x)
-    flat, total = _flat_in(k, x), None
-    for tap in taps_in(k, grid, tuple(planes), mode, padding, align_corners):
-        points = k.shape(tap.index)[1]
-        weight = k.reshape(tap.weight, (batch, 1, points))
-        part = k.mul(_pixels_in(k, flat, tap), weight)
-        total = part if total is None else k.add(total, part)
-    return k.reshape(total, (batch, channels, *k.shape(grid)[1:-1]))
 
 
 class _Doubt(NamedTuple):
@@ -145,9 +123,7 @@ def _doubt(
     "16 eps * sum(|x w|), and the slope of the result times the places' rounding, "
     "8 eps (|place| + n); nearest: exact but where that changes the pixel"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> list[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     x, grid = magnitude(inputs[0]), np.asarray(inputs[1], np.float64)
     mode, padding, align = attributes
     planes = x.shape[2:]
@@ -239,7 +215,7 @@ def _(
     return both[0], both[1]
 
 
-@grid_sample_backward.reference
+@grid_sample_backward.formula(lead="scatter_add")
 def _(
     xp: Any,
     g: Array,
@@ -250,55 +226,24 @@ def _(
     align_corners: bool,
     *,
     want: int = -1,
-) -> tuple[Array, Array]:
-    batch, channels, *planes = x.shape
-    flat, rows = (_flat(wide(xp, a)) for a in (x, g))
-    dx = xp.zeros(flat.shape, flat.dtype)
-    n, c = (xp.arange(m) for m in (batch, channels))
-    lead = n[:, None, None], c[None, :, None]
-    found: list[Any] = [xp.zeros(rows.shape[::2], flat.dtype) for _ in planes]
-    for tap in taps(xp, grid, tuple(planes), mode, padding, align_corners):
-        share = xp.where(tap.inside, tap.weight, 0.0)[:, None]
-        dx = xp.index_add(dx, (*lead, tap.index[:, None]), rows * share)
-        along = xp.sum(rows * _pixels(xp, flat, tap), axis=1)
-        found = [a + along * s for a, s in zip(found, tap.slopes, strict=True)]
-    dgrid = xp.stack(found, -1).reshape(grid.shape)
-    return narrow(dx.reshape(x.shape), x), narrow(dgrid, x)
-
-
-@grid_sample_backward.decomposition(lead="scatter_add")
-def _(
-    k: Any,
-    g: Array,
-    x: Array,
-    grid: Array,
-    mode: str,
-    padding: str,
-    align_corners: bool,
-    *,
-    want: int = -1,
 ) -> tuple[Array | None, Array | None]:
-    planes = tuple(k.shape(x)[2:])
-    flat, rows = _flat_in(k, x), _flat_in(k, g)
-    dx = k.zeros(k.shape(flat), k.dtype(flat)) if want & 1 else None
-    found: list[Any] = [None] * len(planes)
-    for tap in taps_in(k, grid, planes, mode, padding, align_corners, slopes=True):
+    flat, rows = (_flat(wide(xp, a)) for a in (x, g))
+    dx = xp.zeros(flat.shape, flat.dtype) if want & 1 else None
+    found: list[Any] = [0] * (x.ndim - 2)
+    planes = x.shape[2:]
+    for tap in taps(xp, grid, planes, mode, padding, align_corners, slopes=True):
+        index = _spread(xp, tap.index, x)
         if want & 1:
-            share = k.where(tap.inside, tap.weight, k.constant(0, tap.weight))
-            part = k.mul(rows, _spread(k, share, x))
-            dx = k.scatter_add(dx, _spread(k, tap.index, x), part, 2)
+            share = xp.where(tap.inside, tap.weight, 0.0)
+            dx = scatter_add(xp, dx, index, rows * _line(share), 2)
         if want & 2:
-            along = k.sum(k.mul(rows, _pixels_in(k, flat, tap)), (1,), False)
-            parts = [k.mul(along, slope) for slope in tap.slopes]
-            found = [
-                part if total is None else k.add(total, part)
-                for total, part in zip(found, parts, strict=True)
-            ]
-    dgrid = None
-    if want & 2:
-        shape = (*k.shape(grid)[:-1], 1)
-        dgrid = k.cat([k.reshape(column, shape) for column in found], len(shape) - 1)
-    return None if dx is None else k.reshape(dx, k.shape(x)), dgrid
+            along = xp.sum(rows * _read(xp, flat, index, tap), axis=1)
+            found = [a + along * s for a, s in zip(found, tap.slopes, strict=True)]
+    dgrid = xp.stack(found, -1).reshape(grid.shape) if want & 2 else None
+    return (
+        None if dx is None else narrow(dx.reshape(x.shape), x),
+        None if dgrid is None else narrow(dgrid, x),
+    )
 
 
 @grid_sample_backward.budget(
@@ -306,9 +251,7 @@ def _(
     "rounding; dgrid: (c + 16) eps * sum(|g x slope|) over c channels, and where that "
     "rounding changes the pixels, these"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> list[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, x = (_flat(magnitude(a)) for a in inputs[:2])
     grid, planes = np.asarray(inputs[2], np.float64), inputs[1].shape[2:]
     mode, padding, align = attributes
@@ -319,7 +262,7 @@ def _(
     count = np.zeros(x.shape)
     lead = np.arange(len(x))[:, None, None], np.arange(x.shape[1])[None, :, None]
     slopes: list[Any] = [0.0] * len(planes)
-    for tap in taps(numpy_xp, grid, planes, mode, padding, align):
+    for tap in taps(numpy_xp, grid, planes, mode, padding, align, slopes=True):
         share = (tap.inside * np.abs(tap.weight))[:, None]
         where = (*lead, tap.index[:, None])
         dx = numpy_xp.index_add(dx, where, g * share)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow, wide
@@ -43,11 +43,10 @@ def _resized(where: str, a: Meta, axis: int, size: int, scale: float) -> Meta:
     dtype = float_dtype(where, a)
     check_axis(where, axis, a)
     if size < 1 or a.shape[axis] < 1:
-        message = (
+        raise ShapeError(
             f"{where}: axis {axis} of shape {a.shape} to the size {size}; both must "
             f"have one element or more."
         )
-        raise ShapeError(message)
     if not 0 <= scale < 2.0**31:
         message = f"{where}: `scale` is {scale}; it must be 0 or more, and finite."
         raise ArgumentError(message)
@@ -164,13 +163,7 @@ def _lines_in(
 
 @resample.decomposition(lead="gather")
 def _(
-    k: Any,
-    x: Array,
-    axis: int,
-    size: int,
-    scale: float,
-    mode: str,
-    align_corners: bool,
+    k: Any, x: Array, axis: int, size: int, scale: float, mode: str, align_corners: bool
 ) -> Array:
     shape = k.shape(x)
     low, high, first, second = _lines_in(
@@ -187,9 +180,7 @@ def _(
 @resample.budget(
     "nearest exact; linear 4 eps * (|x[low]| + |x[high]|), and n eps(f64) * max(|x|)"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> list[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     x, (axis, size, scale, mode, align_corners) = magnitude(inputs[0]), attributes
     if mode == "nearest":
         return [0.0]
@@ -281,13 +272,7 @@ def _(
 
 @resample_backward.decomposition(lead="scatter_add")
 def _(
-    k: Any,
-    g: Array,
-    axis: int,
-    size: int,
-    scale: float,
-    mode: str,
-    align_corners: bool,
+    k: Any, g: Array, axis: int, size: int, scale: float, mode: str, align_corners: bool
 ) -> Array:
     shape = k.shape(g)
     low, high, first, second = _lines_in(
@@ -304,9 +289,7 @@ def _(
 @resample_backward.budget(
     "(m + 4) * eps * sum(|g|) over the m outputs that take an element"
 )
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> list[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, (axis, size, scale, mode, align_corners) = magnitude(inputs[0]), attributes
     places = _places(numpy_xp, size, g.shape[axis], scale, mode, align_corners)
     count = np.bincount(places.low, minlength=size)

@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.spec import Array
-from autocalc._kernels.special._series import (
-    BERNOULLI,
-    fraction,
-    is_whole,
-    polynomial,
-)
+from autocalc._kernels.special._series import BERNOULLI, fraction, is_whole, polynomial
 from autocalc._kernels.special._zeta import hurwitz
 
 EULER = 0.57721566490153286

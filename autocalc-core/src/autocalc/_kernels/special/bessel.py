@@ -36,9 +36,8 @@ def _orders(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "bessel_i",
-    "a ; order:int scaled:bool",
     "The modified Bessel function I of an order >= 0; scaled: times exp(-|a|).",
+    "a ; order:int scaled:bool",
     kind="standalone",
     budget=ulps(16),
     flops=200,

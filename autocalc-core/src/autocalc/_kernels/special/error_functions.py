@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.budgets import Inputs, Limits, ulp
 from autocalc._kernels.cases import mebi, uniform
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.elementwise.arithmetic import ULP_4
@@ -20,21 +20,12 @@ from autocalc._kernels.special._error import erfcx_of, erfinv_of, ndtri_of
 from autocalc._kernels.special._series import double
 
 
-@elementwise(
-    "erfcx",
-    "a",
-    "exp(a**2) * erfc(a)",
-    kind="standalone",
-    budget=ULP_4,
-    flops=60,
-)
+@elementwise("exp(a**2) * erfc(a)", kind="standalone", budget=ULP_4, flops=60)
 def erfcx(xp: Any, a: Array) -> Array:
     return narrow(erfcx_of(xp, double(xp, a)), a)
 
 
 @elementwise(
-    "entr",
-    "a",
     "-a * log(a), which is 0 at 0 and minus infinity below.",
     kind="standalone",
     budget=ULP_4,
@@ -47,8 +38,6 @@ def entr(xp: Any, a: Array) -> Array:
 
 
 @elementwise(
-    "log_ndtr",
-    "a",
     "The logarithm of the standard normal distribution's probability below a.",
     kind="standalone",
     budget=None,
@@ -64,9 +53,7 @@ def log_ndtr(xp: Any, a: Array) -> Array:
 
 
 @log_ndtr.budget("4 ULP, and above 0 a**2 ULP: roundings of a, squared")
-def _(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> list[Any]:
+def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     above = np.clip(np.nan_to_num(np.asarray(inputs[0], np.float64)), 0, 40)
     return [(4 + above**2) * ulp(expected[0], eps)]
 
@@ -82,8 +69,6 @@ def _between_0_and_1(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "erfinv",
-    "a",
     "The number whose erf is a: infinite at -1 and 1, NaN beyond.",
     kind="standalone",
     budget=ULP_4,
@@ -96,8 +81,6 @@ def erfinv(xp: Any, a: Array) -> Array:
 
 
 @elementwise(
-    "ndtri",
-    "a",
     "The number below which the standard normal distribution has the probability a.",
     kind="standalone",
     budget=ULP_4,

@@ -20,8 +20,6 @@ from autocalc._kernels.special._zeta import hurwitz
 
 
 @elementwise(
-    "lgamma",
-    "a",
     "log(|Gamma(a)|), infinite at 0, -1, -2, ...",
     kind="standalone",
     budget=WITH_ROOTS,
@@ -33,8 +31,6 @@ def lgamma(xp: Any, a: Array) -> Array:
 
 
 @elementwise(
-    "digamma",
-    "a",
     "The derivative of log(Gamma(a)); NaN at -1, -2, ...",
     kind="standalone",
     budget=WITH_ROOTS,
@@ -57,9 +53,8 @@ def _orders(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "polygamma",
-    "a ; n:int",
     "Derivative n of digamma: (-1)**(n + 1) * n! * zeta(n + 1, a) if n > 0.",
+    "a ; n:int",
     kind="standalone",
     budget=WITH_ROOTS,
     flops=100,
@@ -89,8 +84,6 @@ def _exponents(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "zeta",
-    "a b",
     "The sum of (b + k)**-a over k = 0, 1, 2, ...",
     kind="standalone",
     budget=ulps(8),

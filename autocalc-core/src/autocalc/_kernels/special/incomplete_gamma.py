@@ -32,8 +32,6 @@ def _shapes_and_limits(make: Make) -> Iterator[Sample]:
 
 
 @elementwise(
-    "igamma",
-    "a b",
     "The integral of t**(a - 1) * exp(-t) over 0 ... b, divided by Gamma(a).",
     kind="standalone",
     budget=WITH_TAILS,
@@ -46,8 +44,6 @@ def igamma(xp: Any, a: Array, b: Array) -> Array:
 
 
 @elementwise(
-    "igammac",
-    "a b",
     "1 - igamma(a, b), precise in its tail.",
     kind="standalone",
     budget=WITH_TAILS,

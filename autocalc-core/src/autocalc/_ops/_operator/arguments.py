@@ -51,8 +51,7 @@ def axes_of(where: str, x: Tensor, dim: Dims) -> tuple[int, ...]:
     if x.ndim == 0:
         return ()
     if len(set(axes)) < len(axes):
-        message = f"{where}: `dim`={dim} names a dimension twice."
-        raise DimensionError(message)
+        raise DimensionError(f"{where}: `dim`={dim} names a dimension twice.")
     return tuple(axes)
 
 
@@ -64,11 +63,10 @@ def axis_of(where: str, dim: int, ndim: int) -> int:
         return dim
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
-        message = (
+        raise DimensionError(
             f"{where}: `dim`={dim} is out of range for {ndim} dimensions; it must be "
             f"in {-limit} to {limit - 1}."
         )
-        raise DimensionError(message)
     return dim % limit
 
 
@@ -83,11 +81,10 @@ def full_shape(where: str, x: Tensor, shape: Sequence[int]) -> tuple[int, ...]:
     holes = sizes.count(-1)
     fits = numel == known if holes == 0 else known > 0 and numel % known == 0
     if holes > 1 or min_of(sizes) < -1 or not fits:
-        message = (
+        raise ShapeError(
             f"{where}: a tensor of shape {x.shape} with {numel} elements cannot have "
             f"the shape {sizes}; the sizes must multiply to {numel}, one may be -1."
         )
-        raise ShapeError(message)
     return tuple(numel // known if n == -1 else n for n in sizes)
 
 
@@ -99,8 +96,7 @@ def min_of(sizes: Sequence[int]) -> int:
 def numbers_only(where: str, value: Any) -> Any:
     """Return `value` if it is a plain number."""
     if not isinstance(value, Number):
-        message = f"{where}: needs a number, not {type(value).__name__}."
-        raise DTypeError(message)
+        raise DTypeError(f"{where}: needs a number, not {type(value).__name__}.")
     return value
 
 
@@ -112,8 +108,7 @@ def sizes_given(where: str, sizes: tuple[Any, ...], named: Any = None) -> Any:
             raise ArgumentError(message)
         return named
     if not sizes:
-        message = f"{where}: there are no sizes; for none of them give ()."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: there are no sizes; for none of them give ().")
     alone = len(sizes) == 1 and isinstance(sizes[0], (tuple, list))
     return sizes[0] if alone else sizes
 
@@ -122,6 +117,18 @@ def sizes_of(where: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     """Return sizes given one by one or as one sequence; none is negative."""
     sizes = integers(where, "size", tuple(sizes_given(where, size)))
     if min_of(sizes) < 0:
-        message = f"{where}: {sizes} holds a negative number."
-        raise ShapeError(message)
+        raise ShapeError(f"{where}: {sizes} holds a negative number.")
     return sizes
+
+
+def check_older_order(where: str, name: str, factor: Any, tensor: Any) -> None:
+    """Raise unless a number and then a tensor are given, as in PyTorch's older order.
+
+    A factor after the tensors is given by its name alone.
+    """
+    if not isinstance(tensor, Tensor) or isinstance(factor, Tensor):
+        last = type(tensor).__name__
+        raise DTypeError(
+            f"{where}: the last argument is a {last}, after a {type(factor).__name__}; "
+            f"give `{name}` by name."
+        )

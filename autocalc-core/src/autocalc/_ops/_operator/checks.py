@@ -12,7 +12,7 @@ from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.coerce import dtype_of
 from autocalc._tensor import dtypes
-from autocalc._tensor.checks import one_of
+from autocalc._tensor.checks import one_of, plain
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 #: What becomes of the losses of single elements.
@@ -21,26 +21,31 @@ REDUCTIONS = ("mean", "sum", "none")
 
 def check_number(where: str, name: str, value: Any) -> None:
     """Raise unless `value` is a finite number of 0 or more."""
+    value = plain(value)
     if not isinstance(value, (int, float)) or not 0 <= value < math.inf:
         message = f"{where}: `{name}` is {value!r}; it must be a number, 0 or more."
         raise ArgumentError(message)
 
 
-def check_sizes(where: str, **sizes: Any) -> None:
-    """Raise unless all values are integers of 0 or more."""
-    for name, size in sizes.items():
+def check_sizes(where: str, **sizes: Any) -> list[int]:
+    """Return the values as integers; raise unless all are, and 0 or more."""
+    found = {name: plain(size) for name, size in sizes.items()}
+    for name, size in found.items():
         if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-            message = (
+            raise ArgumentError(
                 f"{where}: `{name}` is {size!r}; it must be an integer, 0 or more."
             )
-            raise ArgumentError(message)
+    return list(found.values())
 
 
-def check_probability(where: str, p: Any) -> None:
-    """Raise unless `p` is a number from 0 to 1."""
+def check_probability(where: str, p: Any) -> float:
+    """Return `p` as Python's number; raise unless it is one from 0 to 1."""
+    if p.__class__ is float and 0.0 <= p <= 1.0:
+        return p
+    p = plain(p)
     if not isinstance(p, (int, float)) or not 0.0 <= p <= 1.0:
-        message = f"{where}: `p` is {p!r}; a probability is from 0 to 1."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: `p` is {p!r}; a probability is from 0 to 1.")
+    return p
 
 
 def check_reduction(where: str, reduction: Any) -> None:
@@ -56,22 +61,20 @@ def check_approximate(where: str, approximate: Any) -> None:
 def refuse_booleans(where: str, *operands: Any) -> None:
     """Raise if an operand is boolean, a tensor or True or False itself."""
     if dtypes.bool_ in [dtype_of(where, one) for one in operands]:
-        message = (
+        raise DTypeError(
             f"{where}: takes numbers, not bool; convert a mask with .float() or "
             f".long()."
         )
-        raise DTypeError(message)
 
 
 def check_float(where: str, *tensors: Any) -> None:
     """Raise unless all are tensors of a floating-point dtype."""
     for x in tensors:
         if check_tensor(where, x)._array.dtype.kind not in FLOAT_KINDS:
-            message = (
-                f"{where}: takes float32 or float64, not {x.dtype.name}. Convert with "
-                f".float()."
+            raise DTypeError(
+                f"{where}: takes float32 or float64, not {x.dtype.name}: it is not "
+                f"implemented for that. Convert with .float()."
             )
-            raise DTypeError(message)
 
 
 def check_shape(where: str, name: str, x: Any, needed: str) -> None:
@@ -82,8 +85,7 @@ def check_shape(where: str, name: str, x: Any, needed: str) -> None:
     vector"`` and ``"a matrix"`` are forms, too.  Other words are only text.
     """
     if not _fits(check_tensor(where, x)._array.shape, needed):
-        message = f"{where}: `{name}` has shape {x.shape}; it must be {needed}."
-        raise ShapeError(message)
+        raise ShapeError(f"{where}: `{name}` has shape {x.shape}; it must be {needed}.")
 
 
 @lru_cache(1024)  # 0.1 us where the comparison takes 1 us

@@ -12,6 +12,7 @@ from autocalc._dispatch.device.device import DeviceDType, host_dtype, place_of
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS, HALVES
 from autocalc._ops._operator.cast import astype, move
+from autocalc._ops._operator.method import library
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import DTypeError, ShapeError
@@ -24,7 +25,16 @@ PLAIN = frozenset({int, float, bool})
 
 def rank(x: Any) -> int:
     """Return the weight of an operand in promotion: 2, 1, or 0 for a number."""
-    return 0 if not isinstance(x, Tensor) else 2 if x._array.ndim else 1
+    if isinstance(x, Tensor) or x.__class__ is np.ndarray:
+        return 2 if x.ndim else 1
+    return 0
+
+
+def of_numpy(x: Any) -> Any:
+    """Return an array of NumPy as a tensor with a copy of it; all else as it is."""
+    if x.__class__ is not np.ndarray:
+        return x
+    return make(arrays.filled(x, dtype_of("", x).numpy), None)
 
 
 def dtype_of(where: str, x: Any) -> DType:
@@ -33,30 +43,14 @@ def dtype_of(where: str, x: Any) -> DType:
         return dtypes.of(x._array.dtype)
     if isinstance(x, Number):
         return dtypes.of_scalar(x)
-    if _library(type(x)) == "torch":
+    if x.__class__ is np.ndarray:
+        return dtypes.of(x.dtype.newbyteorder("="))
+    if library(type(x)) == "torch":
         raise _of_pytorch(where, x)
-    message = (
+    raise DTypeError(
         f"{where}: an operand is a {type(x).__name__}; it must be a Tensor or a "
         f"number. Make a tensor with ac.tensor(...) or ac.from_numpy(...)."
     )
-    raise DTypeError(message)
-
-
-def is_foreign(other: Any, reflected: str) -> bool:
-    """Return whether Python should ask `other` for the operator `reflected`.
-
-    Those of Python itself, of NumPy and of PyTorch know no tensors; what they would
-    make of one, or say, is less than the error here.
-    """
-    kind = type(other)
-    own = getattr(kind, reflected, None)
-    if own is None or own is getattr(object, reflected, None):
-        return False
-    return _library(kind) not in {"builtins", "numpy", "torch", "autocalc"}
-
-
-def _library(kind: type) -> str:
-    return kind.__module__.partition(".")[0]
 
 
 def _of_pytorch(where: str, given: object) -> DTypeError:
@@ -69,12 +63,15 @@ def _of_pytorch(where: str, given: object) -> DTypeError:
 
 def not_a_tensor(where: str, given: object) -> TypeError:
     """Make the error for an operand that is no tensor."""
-    if _library(type(given)) == "torch":
+    if library(type(given)) == "torch":
         return _of_pytorch(where, given)
-    return DTypeError(
-        f"{where}: needs a Tensor, not {type(given).__name__}. Make one with "
-        f"ac.tensor(...) or ac.from_numpy(...)."
-    )
+    remedy = "Make one with ac.tensor(...) or ac.from_numpy(...)."
+    if isinstance(given, tuple) and any(isinstance(one, Tensor) for one in given):
+        remedy = (
+            "Take one of its elements: recurrent and attention layers return tuples, "
+            "`output, state = layer(x)`."
+        )
+    return DTypeError(f"{where}: needs a Tensor, not {type(given).__name__}. {remedy}")
 
 
 def check_tensor(where: str, x: Any) -> Tensor:
@@ -111,7 +108,7 @@ def fast_scalar(x: Any, y: Any) -> Tensor | None:
     None for any other pair.  It saves the search for a common dtype, two thirds of what
     ``x + 2.0`` takes.
     """
-    kind = y.__class__
+    kind = type(y)
     if kind is float or (kind is int and -_EXACT < y < _EXACT):
         array = getattr(x, "_array", None)
         if array is not None and array.dtype.kind in FLOAT_KINDS:
@@ -164,12 +161,19 @@ def same_dtype(where: str, x: Any, y: Any) -> tuple[Tensor, Tensor]:
     a, b = check_tensor(where, x), check_tensor(where, y)
     if a._array.dtype is not b._array.dtype:
         place_of(where, a._array, b._array)
-        message = (
+        raise DTypeError(
             f"{where}: the tensors are {a.dtype.name} and {b.dtype.name}; they must be "
-            f"of one dtype. Convert one of them with .to(...)."
+            f"of one dtype. {_conversion(a, b)}"
         )
-        raise DTypeError(message)
     return a, b
+
+
+def _conversion(a: Tensor, b: Tensor) -> str:
+    """Return what to do about two dtypes: integers become the floats of the other."""
+    if a.is_floating_point() == b.is_floating_point():
+        return "Convert one of them with .to(...)."
+    which, other = ("first", b) if b.is_floating_point() else ("second", a)
+    return f"Convert the {which} with .to(ac.{other.dtype.name})."
 
 
 def as_operand(x: Any, dtype: DType, place: DeviceDType | None = None) -> Tensor:
@@ -178,6 +182,7 @@ def as_operand(x: Any, dtype: DType, place: DeviceDType | None = None) -> Tensor
     With `place` on that device: a number, and a tensor without dimensions of the CPU.
     """
     kind: Any = dtype.numpy if place is None else place.of(dtype.numpy)
+    x = of_numpy(x)
     if not isinstance(x, Tensor):
         return make(constant(x, kind), None)
     found = cast(x, dtype)
@@ -268,18 +273,16 @@ def checked_number(where: str, x: Tensor, value: Any) -> Tensor:
         if array is not None:
             return make(array, None)
     if isinstance(value, Tensor) and value.ndim:
-        message = (
+        raise ShapeError(
             f"{where}: `value` is a tensor of shape {value.shape}; it must be a number "
             f"or a tensor without dimensions."
         )
-        raise ShapeError(message)
     kind = dtype_of(where, value)
     if kind.category > x.dtype.category and x.dtype is not dtypes.bool_:
-        message = (
+        raise DTypeError(
             f"{where}: `value` is {kind.name}, which a tensor of {x.dtype.name} cannot "
             f"hold; convert the tensor first."
         )
-        raise DTypeError(message)
     return as_operand(value, x.dtype, place_of(where, x._array))
 
 

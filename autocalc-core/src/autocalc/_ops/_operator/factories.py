@@ -13,7 +13,9 @@ tensors costs as much as its function calls, so there are few of them.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, Protocol, TypeAlias, cast
 
 from autocalc._dispatch.engine.eager import accelerated, elementwise
@@ -32,13 +34,12 @@ from autocalc._ops._operator.coerce import (
     coerce_pair,
     fast_scalar,
     is_beside_half,
-    is_foreign,
     not_a_tensor,
     promote_pair,
     to_float,
 )
-from autocalc._ops._operator.halves import in_float32
-from autocalc._ops._operator.method import method
+from autocalc._ops._operator.halves import check_alike, in_float32
+from autocalc._ops._operator.method import is_foreign, method
 from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.rules import Op, Rule, Saves
 from autocalc._ops._operator.view_tracker import view_of
@@ -73,6 +74,7 @@ class OfOne(Protocol):
 class Unary(OfOne, Protocol):
     """An elementwise operator of one tensor."""
 
+    __qualname__: str
     op: Op
     vjp: Callable[[Rule], Rule]
 
@@ -89,6 +91,7 @@ class OfTwo(Protocol):
 class Binary(OfTwo, Protocol):
     """An elementwise operator of two tensors, one of which may be a number."""
 
+    __qualname__: str
     op: Op
     vjp: Callable[[Rule], Rule]
 
@@ -115,10 +118,20 @@ def operator(
     function = cast("Any", call)
     function.op, function.vjp = op, vjp
     function.__name__ = function.__qualname__ = op.name
+    function.__module__ = _declaring_module()  # by which it is pickled
     function.__doc__ = doc or (op.spec.doc if op.spec else op.name)
     if main:
         OPERATORS[op.name] = function
     return cast("Operator", function)
+
+
+def _declaring_module() -> str:
+    """Return the module that calls a factory of operators."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_globals["__name__"].startswith(__package__):
+        frame = frame.f_back
+    assert frame is not None, "a factory is called by a module"
+    return str(frame.f_globals["__name__"])
 
 
 def unary(
@@ -202,7 +215,7 @@ _OPERANDS = {
     "input": "x, a tensor of any shape.",
     "other": "y, a tensor or a number.",
     "other tensor": "y, a tensor.",
-    "out": "A tensor that takes the result, converted to its dtype.",
+    "out": "A tensor for the result, which is converted to its dtype.",
 }
 
 
@@ -268,8 +281,8 @@ def binary(  # noqa: C901
     if number_last is None:
         number_last = usual
 
-    def form(reflected: str) -> Callable[..., Any]:  # noqa: C901
-        """Make the function, or Python's operator, whose other side is `reflected`."""
+    def form(as_operator: bool) -> Callable[..., Any]:  # noqa: C901
+        """Make the function, or Python's operator, which leaves foreign operands."""
 
         def call(  # noqa: C901
             input: Operand, other: Operand, *, out: Tensor | None = None
@@ -283,7 +296,7 @@ def binary(  # noqa: C901
             except AttributeError:
                 y = fast_scalar(x, other) if usual else None
                 if y is None:
-                    if reflected and is_foreign(other, reflected):
+                    if as_operator and is_foreign(other):
                         return NotImplemented  # type: ignore[no-any-return]
                     if mixed is not None and (result := mixed(x, other)) is not None:
                         return result
@@ -354,23 +367,15 @@ def binary(  # noqa: C901
     operands = "input", "other" if numbers else "other tensor"
     doc = documented(place + public, doc, operands, example)
     for one in operators:
-        method(one)(operator(form(reflected_name(one)), op, doc, main=False))
-    return cast("Binary", method(**names)(operator(form(""), op, doc, main=main)))
-
-
-_REFLECTED = {"__radd__", "__rmul__"}  # of operators whose sides may be exchanged
+        method(one)(operator(form(True), op, doc, main=False))
+    return cast("Binary", method(**names)(operator(form(False), op, doc, main=main)))
 
 
 def _apart(methods: str) -> tuple[str, list[str]]:
     """Return the names of methods, and those that are Python's operators."""
     words = methods.split()
-    operators = [w for w in words if w.startswith("__") and w not in _REFLECTED]
+    operators = [word for word in words if word.startswith("__")]
     return " ".join(word for word in words if word not in operators), operators
-
-
-def reflected_name(operator: str) -> str:
-    """Return ``__rmul__`` for ``__mul__``."""
-    return f"__r{operator[2:]}"
 
 
 # One frame, as in `binary`.
@@ -418,6 +423,7 @@ def nary(  # noqa: C901
         state = current()
         record = differentiable and leads_back is not None and state.grad
         if record and saves_rounded and half_of(*operands) is not None:
+            check_alike(name, args)
             return in_float32(call, args)
         want = saved_outputs if record else 0
         selection = state.selection
@@ -509,7 +515,6 @@ def view_operator(name: str) -> Callable[[Callable[..., Any]], Operator]:
         def call(x: Tensor, *attributes: Any) -> Tensor:
             return view_of(x, function(x._array, *attributes), op, attributes)
 
-        call = accelerated("view", call, "function", op, function)
         return operator(call, op, function.__doc__ or "")
 
     return decorate

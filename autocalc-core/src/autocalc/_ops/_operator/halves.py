@@ -25,6 +25,7 @@ from autocalc._dispatch.selection.upcast import FLOAT32, FLOAT_KINDS, HALVES
 from autocalc._ops._operator.cast import astype
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.dtypes import DType
+from autocalc.errors import DTypeError
 
 CallT = TypeVar("CallT", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -44,7 +45,7 @@ def rounded_once(function: Any = None, *, promotes: bool = False) -> Any:
     Parameters
     ----------
     function
-        What is decorated.
+        The function to decorate.
     promotes
         Whether it promotes its operands: of half precision with float32 they are
         converted, too.  Other functions refuse such a pair.
@@ -99,6 +100,17 @@ def in_float32(
     words = {name: _widened(x) for name, x in words.items()}
     rounded: T = _rounded(function(*args, **words), half)
     return rounded
+
+
+def check_alike(where: str, given: Iterable[Any]) -> None:
+    """Raise where tensors of half precision meet others, which kernels would take."""
+    kinds, _ = _float_kinds(given)
+    if len(kinds) > 1 and HALVES & kinds:
+        names = " and ".join(sorted(dtypes.of(kind).name for kind in kinds))
+        raise DTypeError(
+            f"{where}: the tensors are {names}; they must be of one dtype. Convert one "
+            f"of them with .to(...)."
+        )
 
 
 def _float_kinds(given: Iterable[Any]) -> tuple[set[Any], set[Any]]:

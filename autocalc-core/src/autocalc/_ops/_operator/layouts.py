@@ -4,30 +4,37 @@
 from __future__ import annotations
 
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._dispatch.selection.layout import empty_channels_last, is_channels_last
-from autocalc._tensor import Tensor, make
-from autocalc._tensor.memory_format import (
-    MemoryFormat,
-    asks_channels_last,
-    preserve_format,
+from autocalc._dispatch.selection.layout import (
+    PIXELS,
+    empty_in_order,
+    is_channels_last,
+    memory_order,
 )
-from autocalc.errors import ShapeError
+from autocalc._tensor import Tensor, make
+from autocalc._tensor.memory_format import MemoryFormat, order_asked, preserve_format
 
 
 def laid_out(
-    where: str, made: Tensor, memory_format: MemoryFormat | None, like: Tensor
+    where: str,
+    made: Tensor,
+    memory_format: MemoryFormat | None,
+    like: Tensor,
+    *,
+    is_empty: bool = False,
 ) -> Tensor:
-    """Return a new tensor in the layout asked for; by default that of `like`."""
+    """Return a new tensor in the layout asked for; by default that of `like`.
+
+    Values are copied, unless it `is_empty`.
+    """
     given = preserve_format if memory_format is None else memory_format
-    last = asks_channels_last(where, given)
-    if last and made.ndim != 4:
-        message = (
-            f"{where}: channels_last is a layout of (N, C, H, W); the shape is "
-            f"{made.shape}. Give four sizes, or another layout."
-        )
-        raise ShapeError(message)
-    if last or (given is preserve_format and is_channels_last(like._array)):
-        array = made._array
-        made = make(empty_channels_last(arrays.empty, array.shape, array.dtype), None)
-        arrays.copy(array, into=made._array)
-    return made
+    array, kept = made._array, given is preserve_format
+    order = order_asked(where, given, array.shape)
+    if kept and is_channels_last(like._array):
+        order = PIXELS
+    if order:
+        laid = empty_in_order(arrays.empty, array.shape, array.dtype, order)
+    elif kept and memory_order(like._array):
+        laid = arrays.empty_like(like._array, array.shape, array.dtype)
+    else:
+        return made
+    return make(laid if is_empty else arrays.copy(array, into=laid), None)

@@ -63,8 +63,42 @@ def _register(table: dict[str, Any], names: str, function: Callable[..., Any]) -
         table[name] = function
 
 
+def is_foreign(other: Any) -> bool:
+    """Return whether an operator leaves `other` to Python, which asks it for its own.
+
+    Classes of Python itself, of NumPy and of PyTorch know no tensors; what they would
+    make of one, or say, is less than the error here.
+    """
+    return library(type(other)) not in {"builtins", "numpy", "torch", "autocalc"}
+
+
+def python_operator(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function of two operands an operator that leaves foreign ones to Python.
+
+    Nothing is asked where the function succeeds.
+    """
+
+    def call(self: Any, other: Any) -> Tensor:
+        try:
+            result: Tensor = function(self, other)
+        except TypeError:
+            if is_foreign(other):
+                return NotImplemented  # type: ignore[no-any-return]
+            raise
+        return result
+
+    call.__name__ = call.__qualname__ = function.__name__
+    call.__doc__ = function.__doc__
+    return call
+
+
+def library(kind: type) -> str:
+    """Return the name of the package that a class is from."""
+    return kind.__module__.partition(".")[0]
+
+
 def _exchanged(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Any, other: Any) -> Tensor:
         return function(other, self)  # type: ignore[no-any-return]  # an operator
 
-    return call
+    return python_operator(call)

@@ -15,8 +15,7 @@ from autocalc.errors import ArgumentError, DTypeError
 def dim_or_axis(where: str, dim: Any, axis: Any, default: Any = None) -> Any:
     """Return `axis`; an error if both `dim` and `axis` are given, or none."""
     if axis is None:
-        message = f"{where}: `dim` is missing; it must be an integer."
-        raise DTypeError(message)
+        raise DTypeError(f"{where}: `dim` is missing; it must be an integer.")
     if dim is not default:
         message = f"{where}: `dim`={dim} and `axis`={axis} say the same; give one."
         raise ArgumentError(message)
@@ -26,9 +25,8 @@ def dim_or_axis(where: str, dim: Any, axis: Any, default: Any = None) -> Any:
 def keepdim_or_keepdims(where: str, keepdim: Any, keepdims: Any) -> Any:
     """Return `keepdims`; an error if `keepdim` is given, too."""
     if keepdim is not False:
-        message = (
+        raise ArgumentError(
             f"{where}: `keepdim`={keepdim} and `keepdims`={keepdims} say the same; "
             f"give one."
         )
-        raise ArgumentError(message)
     return check_flag(where, "keepdims", keepdims)

@@ -5,12 +5,19 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from autocalc._dispatch._callers import warn
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._ops._operator.coerce import as_operand, check_tensor
 from autocalc._ops._operator.view_tracker import base_of
-from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import (
+    ArgumentError,
+    AutocalcWarning,
+    DTypeError,
+    GradError,
+    ShapeError,
+)
 
 T = TypeVar("T")
 
@@ -32,27 +39,37 @@ def apply_out(where: str, result: T, out: Any) -> T:
         return same
     parts: Any = result
     if not isinstance(out, (tuple, list)) or len(out) != len(parts):
-        message = (
+        raise ArgumentError(
             f"{where}: `out` is {type(out).__name__}; it must be a tuple of "
             f"{len(parts)} tensors, as the result is."
         )
-        raise ArgumentError(message)
     tensors = [copy_to_out(where, one, to) for one, to in zip(parts, out, strict=True)]
     kind: Any = type(parts)
     whole: T = kind(*tensors) if hasattr(kind, "_fields") else kind(tensors)
     return whole
 
 
+_TRUTH = (dtypes.bool_, dtypes.uint8), " only supports bool tensor for result, got"
+_OF_INFINITY = (dtypes.bool_,), " does not support non-boolean outputs, such as"
+
+#: Operators whose `out` is of the result's dtype: which, and what is said of others.
+_OF_ONE_KIND: dict[str, tuple[tuple[dtypes.DType, ...], str]] = {
+    **dict.fromkeys(("all", "any"), _TRUTH),
+    **dict.fromkeys(("isneginf", "isposinf"), _OF_INFINITY),
+    "nonzero": ((dtypes.int64,), ": `out` is to have scalar type Long (int64), not"),
+}
+
+
 def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
     """Copy `result` into `out`, converted; return `out`.
 
-    An `out` without elements takes the shape of the result, so that
-    ``out=ac.empty(0)`` serves for any.
+    An `out` of another shape that is no view takes that of the result: without elements
+    silently, so that ``out=ac.empty(0)`` serves for any; else with a warning.
 
     Raises
     ------
     ShapeError
-        If the shapes differ.
+        If the shapes differ and `out` is a view.
     DTypeError
         If the result would lose its kind: a float in integers, a number in booleans.
     GradError
@@ -60,25 +77,38 @@ def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
     """
     check_tensor(where, out)
     if current().grad and (out._edge or result._edge):
-        message = (
-            f"{where}: `out` takes no part in a gradient, but an operand or `out` "
-            f"requires one. Use the value that is returned, or ac.no_grad()."
+        raise GradError(
+            f"{where}: functions with out=... arguments don't support automatic "
+            f"differentiation, but an operand or `out` requires a gradient. Use "
+            f"the value that is returned, or ac.no_grad()."
         )
-        raise GradError(message)
-    if out.numel() == 0 and base_of(out) is out and out._edge is None:
-        out._array = arrays.empty(result.shape, out._array.dtype)
-    if out.shape != result.shape:
-        message = (
+    fits = out._array.shape == result._array.shape
+    if not fits and base_of(out) is not out:
+        raise ShapeError(
             f"{where}: `out` has shape {out.shape}, the result {result.shape}; they "
-            f"must be equal."
+            f"must be equal, as `out` is a view, which takes no other shape."
         )
-        raise ShapeError(message)
+    if where in _OF_ONE_KIND and out.dtype not in _OF_ONE_KIND[where][0]:
+        raise DTypeError(f"{where}{_OF_ONE_KIND[where][1]} {out.dtype.name}.")
     if result.dtype.category > out.dtype.category:
-        message = (
-            f"{where}: the result has dtype {result.dtype.name}, which `out` of "
-            f"{out.dtype.name} cannot hold; give `out` that dtype."
+        raise DTypeError(
+            f"{where}: result type {result.dtype.name} can't be cast to the desired "
+            f"output type {out.dtype.name} of `out`; give `out` that dtype."
         )
-        raise DTypeError(message)
+    if not fits:
+        _resize(where, out, result._array.shape)
     arrays.copy(as_operand(result, out.dtype)._array, into=out._array)
     out._bump()
     return out
+
+
+def _resize(where: str, out: Tensor, shape: tuple[int, ...]) -> None:
+    """Give `out` other memory, of the result's shape."""
+    if out.numel():
+        message = (
+            f"{where}: `out` with one or more elements was resized, since it had shape "
+            f"{out.shape} and the result has {shape}. Give one without elements, or of "
+            f"that shape."
+        )
+        warn(message, AutocalcWarning)
+    out._array = arrays.empty(shape, out._array.dtype)

@@ -15,6 +15,7 @@ from autocalc._ops._operator import view_tracker
 from autocalc._ops._operator.factories import OPERATORS
 from autocalc._ops._operator.rules import Op
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.hooks import keep_retaining
 
 _overwrite = Op("overwrite")
 
@@ -66,16 +67,18 @@ def record_write(x: Tensor, edge: Any) -> None:
     """
     base, view_chain = view_tracker.base_of(x), view_tracker.view_chain_of(x)
     a = base._array
-    if edge is None and base._edge is None:
+    before = base._edge
+    if edge is None and before is None:
         return
     if view_chain is not None:
         strides = None if a.flags.c_contiguous else a.strides
-        edges, shapes = (base._edge, edge), (a.shape, x._array.shape)
+        edges, shapes = (before, edge), (a.shape, x._array.shape)
         base._edge = Node(_write, edges, (), (), shapes, a.dtype, (strides, view_chain))
     elif edge is None:
         base._edge = Node(_overwrite, (x._edge,), (), (), (a.shape,), a.dtype, ())
     else:
         base._edge = edge
+    keep_retaining(base, before)
     view_tracker.rebase_history(base)
 
 
@@ -92,7 +95,7 @@ def viewed(x: Tensor, view_chain: view_tracker.ViewChain) -> Tensor:
     return x
 
 
-def _like(a: Any, strides: Any) -> Any:
+def in_strides(a: Any, strides: Any) -> Any:
     """Return a copy of `a` with these strides, so that the same views of it exist."""
     if strides is None:
         return arrays.copy(a)
@@ -104,7 +107,7 @@ def _like(a: Any, strides: Any) -> Any:
 
 
 def _without(a: Any, strides: Any, view_chain: view_tracker.ViewChain) -> Any:
-    out = _like(a, strides) if a.size else arrays.copy(a)
+    out = in_strides(a, strides) if a.size else arrays.copy(a)
     arrays.copy(arrays.constant(0, out), into=_viewed(out, view_chain))
     return out
 

@@ -30,6 +30,7 @@ class Op:
         "kept",
         "n_outputs",
         "name",
+        "rounds_once",
         "rule",
         "saves",
         "spec",
@@ -40,6 +41,9 @@ class Op:
         self.spec = TABLE.get(name)
         self.saves = None if self.spec is None else Saves(saves, self.spec)
         self.rule: Rule = _no_rule
+        #: Of a node of halves: whether each gradient is the result of one kernel, which
+        #: rounds it once by itself.
+        self.rounds_once: Callable[[Any], bool] = _never
         self.is_view = False
         #: Of a view operator: array, attributes -> array.
         self.function: Callable[..., Any] | None = None
@@ -70,9 +74,12 @@ class Op:
         return f"<operator {self.name}>"
 
 
+def _never(n: Any) -> bool:
+    return False
+
+
 def _no_rule(k: Any, n: Any, g: Any) -> Any:
-    message = f"{getattr(n, 'node', n).op.name} has no backward rule"
-    raise NotImplementedError(message)
+    raise NotImplementedError(f"{getattr(n, 'node', n).op.name} has no backward rule")
 
 
 class Saves:

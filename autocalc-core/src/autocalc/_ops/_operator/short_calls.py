@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autocalc._dispatch.selection.state import current, enter, leave
-from autocalc._graph._node import Version
+from autocalc._graph._node import Node, Version
 from autocalc._kernels.adapter import restore, silence
 from autocalc._ops._operator.view_tracker import base_of, view_chain_of, view_of
 from autocalc._program._executor import execute
@@ -20,10 +20,7 @@ from autocalc._program._form import Source
 from autocalc._program._native_steps import native_steps
 from autocalc._program._opaque import OpaqueArray, noting_reads, opaque, plain
 from autocalc._program._short_executor import ShortExecutor
-from autocalc._program._short_recorder import (
-    RequirementError,
-    ShortRecorder,
-)
+from autocalc._program._short_recorder import RequirementError, ShortRecorder
 from autocalc._program._steps import Draw, NoProgramError, Step, Steps
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.generator import Generator, default_generator, drawing_from
@@ -55,9 +52,10 @@ class ShortCall(NamedTuple):
     Attributes
     ----------
     steps
-        What runs.
+        The steps that run, in order.
     results
-        What is returned; none of a function that writes its first argument.
+        The registers of the results; empty for a function that writes its first
+        argument.
     cls
         The class of several results; None for one.
     counted
@@ -144,9 +142,8 @@ def program_of(function: Any, *args: Any) -> Steps | None:
 def holds(truth: Any) -> bool:
     """Return whether an array of one truth value holds it.
 
-    A function that goes on where it does, and else raises or does something else, may
-    ask before it draws or writes: its program then asks again, and leaves what does not
-    hold to the function.
+    A function that continues only if it does may ask before it draws or writes. Its
+    program then asks again, and runs the function if the value does not hold.
     """
     found = bool(plain(truth).item())
     recorder = getattr(_running, "recorder", None)
@@ -275,7 +272,7 @@ class _Recording(NamedTuple):
         return x._array
 
     def _result(self, x: Any) -> Result:
-        if x.__class__ is not Tensor or x._edge is not None:
+        if x.__class__ is not Tensor:
             raise NoProgramError
         if not isinstance(x._array, np.ndarray):  # on a device
             raise NoProgramError
@@ -285,10 +282,10 @@ class _Recording(NamedTuple):
                 while chain is not None and chain is not end:
                     chain, *step = chain
                     steps.append(tuple(step))
-                if chain is end and (steps or x is given):
+                if chain is end and _follows(x, given, steps):
                     return Result(False, i, tuple(reversed(steps)))
         cell = x._version
-        if x._view is not None or (cell is not None and cell.count):
+        if x._view is not None or x._edge is not None or (cell and cell.count):
             raise NoProgramError
         return Result(cell is not None, -1, ())
 
@@ -303,6 +300,22 @@ class _Recording(NamedTuple):
 
         steps = steps._replace(steps=tuple(map(again, steps.steps)))
         return ShortExecutor(steps, current().selection.empty).run(inputs)
+
+
+def _follows(x: Any, given: Any, steps: Sequence[Any]) -> bool:
+    """Return whether a view was made, and recorded, by these steps, the last first."""
+    edge = x._edge
+    if not steps:
+        return x is given
+    if not current().grad or given._edge is None:
+        return edge is None
+    for op, attributes, shape in steps:
+        if not isinstance(edge, Node) or edge.op is not op:
+            return False
+        if (edge.attributes, edge.shapes) != (attributes, (shape,)):
+            return False
+        (edge,) = edge.edges
+    return edge is given._edge
 
 
 def _compare(a: Any, b: Any, *, undefined: bool = False) -> None:

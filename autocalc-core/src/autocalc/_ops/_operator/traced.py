@@ -35,6 +35,7 @@ from autocalc._ops._operator.declared import declared, unseen
 from autocalc._ops._operator.short_calls import ShortProgram, record, record_write
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.dtypes import DType
+from autocalc._tensor.size import Size
 
 #: A call that came so often is recorded, which takes as long as a hundred calls.
 OFTEN = 32
@@ -44,6 +45,7 @@ MAX_KEYS = 4096
 
 #: Arguments that are distinguished by their class and value.
 _VALUES = frozenset({bool, int, str, NoneType, EllipsisType, DType})
+_SEQUENCES = frozenset({list, tuple, Size})
 
 
 # One frame: a call of 16 elements takes as long as a few of them.
@@ -117,7 +119,7 @@ def _put(
         return True
     if cls is slice:
         x = (x.start, x.stop, x.step)
-    elif (cls is not list and cls is not tuple) or depth == 0:
+    elif cls not in _SEQUENCES or depth == 0:
         return False
     key += (cls, len(x))
     return all(_put(key, tensors, one, grad, depth - 1) for one in x)
@@ -153,12 +155,17 @@ def _learn(
 ) -> Any:
     """Run the definition, and keep under the key what runs instead; None is nothing."""
     inputs = tuple([x._array for x in tensors])
-    if not all(a.dtype in DTYPES and a.size and a.ndim <= MAX_DIMS for a in inputs):
+    if not all(map(_is_common, inputs)):
         table[key] = None
         return definition(*args, **keywords)
     result, call = record(definition, args, keywords, inputs)
     table[key] = None if call is None else ShortProgram(call, inputs).run
     return result
+
+
+def _is_common(a: Any) -> bool:
+    """Return whether programs take an array; a view of it may be written as it may."""
+    return a.dtype in DTYPES and a.size and a.ndim <= MAX_DIMS and a.flags.writeable
 
 
 #: The traced functions, by module and name.
@@ -171,6 +178,7 @@ def traced(
     *,
     writes: bool | None = None,
     light: bool = False,
+    views: bool = False,
     declares: bool = True,
 ) -> CallT: ...
 @overload
@@ -179,6 +187,7 @@ def traced(
     *,
     writes: bool | None = None,
     light: bool = False,
+    views: bool = False,
     declares: bool = True,
 ) -> Callable[[CallT], CallT]: ...
 def traced(
@@ -186,6 +195,7 @@ def traced(
     *,
     writes: bool | None = None,
     light: bool = False,
+    views: bool = False,
     declares: bool = True,
 ) -> CallT | Callable[[CallT], CallT]:
     """Mark a function whose kernel calls depend on dtypes and shapes, not on elements.
@@ -203,24 +213,31 @@ def traced(
     light
         Whether its own Python takes less time than a key of its arguments, 1.5 us: a
         view, or one kernel.  Without the native engine it is left as it is.
+    views
+        Whether it returns a view of its tensor in most calls, and is light.  The
+        native engine then makes its node, too, where the tensor leads to a gradient.
     declares
         Without it the function does all that `declared` would do for it.
     """
     if function is None:
-        return partial(traced, writes=writes, light=light, declares=declares)
+        return partial(
+            traced, writes=writes, light=light, views=views, declares=declares
+        )
     if writes is None:
         writes = function.__name__.endswith("_")
     body = _declared(function) if declares else function
-    call = traced_call(body, writes=writes, light=light)
+    call = traced_call(body, writes=writes, light=light, views=views)
     FUNCTIONS[f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}"] = call
     return call
 
 
-def traced_call(definition: CallT, *, writes: bool, light: bool) -> CallT:
+def traced_call(
+    definition: CallT, *, writes: bool, light: bool, views: bool = False
+) -> CallT:
     """Return a function that runs a definition, or a short program in its place."""
     recording = record_write if writes else record
-    call = accelerated("remembered", definition, _native(recording), writes)
-    if call is not definition or light:
+    call = accelerated("traced", definition, _native(recording), writes, views)
+    if call is not definition or light or views:
         return call
     made: CallT = _replaying(definition, recording, writes)
     return made
@@ -240,8 +257,10 @@ def _declared(function: CallT) -> CallT:
 def _native(record: Any) -> Any:
     """Return the function that records a call for the native engine."""
 
-    def recording(*given: Any) -> tuple[Any, Any]:
-        result, call = record(*given)
+    def recording(
+        definition: Any, args: Any, inputs: Any, /, **keywords: Any
+    ) -> tuple[Any, Any]:
+        result, call = record(definition, args, keywords, inputs)
         return result, None if call is None else call.native()
 
     return recording

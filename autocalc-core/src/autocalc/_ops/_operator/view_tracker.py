@@ -16,6 +16,7 @@ from autocalc._dispatch.engine.eager import accelerated, bind
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node, Version
 from autocalc._tensor import Tensor
+from autocalc._tensor.hooks import keep_retaining
 
 #: (chain before, operator, attributes, shape of its input); None is the base itself.
 ViewChain = Any
@@ -42,7 +43,7 @@ class ViewTracker:
         return views
 
 
-_new = Tensor.__new__
+_new = object.__new__
 
 
 # One frame, as every view passes here: those of a cell, a tensor, a tracker and its
@@ -138,8 +139,9 @@ def rebase_history(base: Any) -> None:
 
 def follow(view: Any) -> None:
     """Let a view lead to the edge that its base has now."""
-    base, view_chain = view._view
+    (base, view_chain), before = view._view, view._edge
     edge = base._edge
     for op, attributes, shape in steps(view_chain) if edge else ():
         edge = Node(op, (edge,), (), (), (shape,), base._array.dtype, attributes)
     view._edge = edge
+    keep_retaining(view, before)

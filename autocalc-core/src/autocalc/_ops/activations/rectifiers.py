@@ -6,13 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, refuse_booleans
 from autocalc._ops._operator.coerce import same_dtype
 from autocalc._ops._operator.factories import nary, unary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
+from autocalc._ops._operator.one_node import one_node
 from autocalc._ops._operator.traced import traced
-from autocalc._ops._recorded import composed, one_node
 from autocalc._ops.elementwise import arithmetic, clamping, comparison
 from autocalc._ops.views import _writing, view
 from autocalc._tensor import Tensor
@@ -28,6 +29,7 @@ relu_op = unary(
     inplace="relu_",
     example=("[-1.0, 2.0]", "[0., 2.]"),
 )
+relu_op.__qualname__ = "relu_op"  # its place, by which it is pickled
 
 
 @relu_op.vjp
@@ -41,9 +43,9 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     inplace
-        Write the result into the memory of `input`.
+        True to write the result into the memory of `input`.
 
     Examples
     --------
@@ -62,7 +64,7 @@ def relu_(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
 
     Examples
     --------
@@ -116,13 +118,13 @@ def hardtanh(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     min_val
         The lower limit.
     max_val
         The upper limit.
     inplace
-        Write the result into the memory of `input`.
+        True to write the result into the memory of `input`.
 
     Raises
     ------
@@ -141,10 +143,9 @@ def hardtanh(
     min_val = float(number("hardtanh", "min_val", min_val))
     max_val = float(number("hardtanh", "max_val", max_val))
     if min_val > max_val:
-        message = (
+        raise ArgumentError(
             f"hardtanh: `min_val`={min_val} is above `max_val`={max_val}; swap them."
         )
-        raise ArgumentError(message)
     return _limited("hardtanh", input, min_val, max_val, inplace)
 
 
@@ -164,11 +165,10 @@ def _check_integers(where: str, x: Tensor, low: float, high: float) -> None:
     refuse_booleans(where, x)
     wrong = not (low.is_integer() and high.is_integer())
     if wrong or (low < 0 and not x.dtype.is_signed):
-        message = (
+        raise DTypeError(
             f"{where}: {low} to {high} are no limits for a tensor of {x.dtype.name}; "
             f"convert it with .float()."
         )
-        raise DTypeError(message)
 
 
 @traced
@@ -178,9 +178,9 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     inplace
-        Write the result into the memory of `input`.
+        True to write the result into the memory of `input`.
 
     Examples
     --------
@@ -198,9 +198,9 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     inplace
-        Write the result into the memory of `input`.
+        True to write the result into the memory of `input`.
 
     Examples
     --------
@@ -212,21 +212,20 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     return _writing.maybe_into(input, _hardsigmoid, inplace, "hardsigmoid_")
 
 
-@rounded_once
-def _hardsigmoid(x: Tensor) -> Tensor:
-    return one_node(_slope_of_hardsigmoid, _hardsigmoids, (x,))
-
-
-@composed("hardsigmoid", "a", like="abs")
-def _slope_of_hardsigmoid(k: Any, n: Any, g: Any) -> Any:
-    share = k.mul(g, k.constant(1 / 6, g))
-    return k.hardtanh_backward(share, n.saved[0], -3.0, 3.0)
-
-
+@one_node("hardsigmoid", "a", like="abs")
 @traced
 def _hardsigmoids(x: Tensor) -> Tensor:
     # A factor for the divisor: 100,000 elements take 24 instead of 36 us, for 1 ULP.
     return arithmetic.mul(hardtanh_op(arithmetic.add_op(x, 3.0), 0.0, 6.0), 1 / 6)
+
+
+@_hardsigmoids.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    share = k.mul(g, k.constant(1 / 6, g))
+    return k.hardtanh_backward(share, n.saved[0], -3.0, 3.0)
+
+
+_hardsigmoid = rounded_once(_hardsigmoids)
 
 
 @traced
@@ -238,9 +237,9 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     inplace
-        Write the result into the memory of `input`.
+        True to write the result into the memory of `input`.
 
     Examples
     --------
@@ -263,11 +262,11 @@ def leaky_relu(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     negative_slope
-        The slope below 0.
+        The slope of negative elements.
     inplace
-        Write the result into the memory of `input`.
+        True to write the result into the memory of `input`.
 
     Examples
     --------
@@ -286,6 +285,7 @@ def _sloped(x: Tensor, slope: Tensor | float) -> Tensor:
 
 
 @method("prelu")
+@autocasts("lower")
 @traced
 @rounded_once
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
@@ -296,9 +296,9 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        (N, C, ...), or any shape if there is one slope.
+        A tensor of shape (N, C, ...), or any shape if there is one slope.
     weight
-        The slopes, (C,), (1,) or ().
+        The slopes, of shape (C,), (1,) or ().
 
     Raises
     ------
@@ -318,11 +318,10 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     a, slopes = input._array, weight._array
     channels = a.shape[1] if a.ndim > 1 else 1
     if slopes.ndim > 1 or slopes.size not in (1, channels):
-        message = (
+        raise ShapeError(
             f"prelu: `weight` has shape {weight.shape} for an input of shape "
             f"{input.shape}; give 1 slope, or {channels}, one for each channel."
         )
-        raise ShapeError(message)
     if slopes.ndim == 1 and a.ndim != 1:
         ones = (1,) * (a.ndim - 2)
         shape = (1, slopes.size, *ones) if a.ndim else ()
@@ -339,11 +338,11 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     alpha
-        The factor below 0.
+        The factor of the part below 0.
     inplace
-        Write the result into the memory of `input`.
+        True to write the result into the memory of `input`.
 
     Examples
     --------
@@ -365,11 +364,11 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     alpha
-        The scale below 0.
+        The scale of the part below 0.
     inplace
-        Write the result into the memory of `input`.
+        True to write the result into the memory of `input`.
 
     Raises
     ------
@@ -412,9 +411,9 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     inplace
-        Write the result into the memory of `input`.
+        True to write the result into the memory of `input`.
 
     Examples
     --------

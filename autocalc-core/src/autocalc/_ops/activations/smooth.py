@@ -52,9 +52,9 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     inplace
-        Write the result into the memory of `input`.
+        True to write the result into the memory of `input`.
 
     Examples
     --------
@@ -205,9 +205,9 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     input
         x, of any shape, float32 or float64.
     beta
-        The larger, the closer to max(x, 0).
+        The sharpness: the larger, the closer to max(x, 0).
     threshold
-        Where beta * x is above, x itself is returned.
+        If beta * x is larger, the result is x itself.
 
     Examples
     --------
@@ -229,9 +229,9 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     inplace
-        Write the result into the memory of `input`.
+        True to write the result into the memory of `input`.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def logsigmoid(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def softsign(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimension; a negative one counts from the end.
 
@@ -344,11 +344,10 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     axis = axis_of("glu", dim, len(shape))
     size = shape[axis] if shape else 1
     if size % 2:
-        message = (
+        raise ShapeError(
             f"glu: dimension {axis} of an input of shape {input.shape} has size "
             f"{size}; it must be even, to be halved."
         )
-        raise ShapeError(message)
     before = (slice(None),) * axis
     first = slicing.slice_op(input, (*before, slice(0, size // 2)))
     second = slicing.slice_op(input, (*before, slice(size // 2, size)))

@@ -24,13 +24,13 @@ def threshold(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     threshold
-        The limit.
+        The limit: elements up to it are replaced.
     value
         The result where `input` is at the limit or below.
     inplace
-        Write the result into the memory of `input`.
+        True to write the result into the memory of `input`.
 
     Examples
     --------
@@ -59,11 +59,11 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     threshold
-        The limit.
+        The limit: elements up to it are replaced.
     value
-        What is written where `input` is at the limit or below.
+        The number that replaces elements up to the limit.
 
     Examples
     --------
@@ -83,9 +83,9 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     lambd
-        The limit.
+        The limit: elements from -lambd to lambd become 0.
 
     Examples
     --------
@@ -107,9 +107,9 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     lambd
-        How far, 0 or more.
+        The limit, 0 or more.
 
     Raises
     ------

@@ -10,6 +10,7 @@ from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node
 from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_shape
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.factories import view_operator
@@ -22,7 +23,7 @@ from autocalc._ops.indexing import masking
 from autocalc._ops.reductions import logical, reduction
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, present
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
@@ -77,11 +78,10 @@ _embed.rule = _embed_rule
 def _two_axes(where: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
     axes = axis_of(where, dim1, ndim), axis_of(where, dim2, ndim)
     if axes[0] == axes[1] or ndim < 2:
-        message = (
+        raise DimensionError(
             f"{where}: dimensions {dim1} and {dim2} of {ndim}; a diagonal needs two "
             f"different ones."
         )
-        raise DimensionError(message)
     return axes
 
 
@@ -93,11 +93,12 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     Parameters
     ----------
     input
-        Of two dimensions or more.
+        The input tensor, with at least two dimensions.
     offset
-        How far above (or, negative, below) the main diagonal.
+        The number of the diagonal: 0 is the main one, positive ones are above it,
+        negative ones below.
     dim1, dim2
-        The rows and the columns.
+        The dimensions of the rows and of the columns.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def diag_embed(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     offset
         The diagonal: 0 is the main one, positive ones are above it.
     dim1
@@ -159,11 +160,11 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     diagonal
         The diagonal: 0 is the main one, positive ones are above it.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -187,6 +188,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
 
 @method("trace")
+@autocasts("float32")
 @traced
 def trace(input: Tensor) -> Tensor:
     """Return the sum of the diagonal of a matrix.
@@ -194,7 +196,7 @@ def trace(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
 
     Raises
     ------
@@ -236,11 +238,11 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     diagonal
         The diagonal: 0 is the main one, positive ones are above it.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -260,11 +262,11 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     diagonal
         The diagonal: 0 is the main one, positive ones are above it.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -306,9 +308,9 @@ def tril_indices(
     Parameters
     ----------
     row
-        Rows.
+        The number of rows.
     col
-        Columns.
+        The number of columns.
     offset
         The diagonal: 0 is the main one, positive ones are above it.
     dtype
@@ -324,7 +326,7 @@ def tril_indices(
             [0, 0, 1]])
     """
     if device != "cpu":
-        Device(device)
+        present(device)
     found = _triangle_indices("tril_indices", row, col, offset, dtype, lower=True)
     return found if device == "cpu" else make(placed(found._array, device), None)
 
@@ -342,9 +344,9 @@ def triu_indices(
     Parameters
     ----------
     row
-        Rows.
+        The number of rows.
     col
-        Columns.
+        The number of columns.
     offset
         The diagonal: 0 is the main one, positive ones are above it.
     dtype
@@ -360,7 +362,7 @@ def triu_indices(
             [0, 1, 1]])
     """
     if device != "cpu":
-        Device(device)
+        present(device)
     found = _triangle_indices("triu_indices", row, col, offset, dtype, lower=False)
     return found if device == "cpu" else make(placed(found._array, device), None)
 
@@ -410,7 +412,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     offset
         The diagonal: 0 is the main one, positive ones are above it.
 

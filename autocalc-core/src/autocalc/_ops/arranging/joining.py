@@ -11,10 +11,11 @@ from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Node
 from autocalc._ops._operator.arguments import axis_of, check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.coerce import cast, coerce, result_dtype
+from autocalc._ops._operator.one_node import one_node
 from autocalc._ops._operator.rules import Op
 from autocalc._ops._operator.traced import traced
-from autocalc._ops._recorded import composed, recorded
 from autocalc._ops.creation.constants import zeros
 from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor, make
@@ -100,14 +101,15 @@ _cat.rule, _stack.rule = _cat_rule, _stack_rule
 def listed(where: str, tensors: Any) -> Any:
     """Return the tensors of an argument that must be a list or tuple of them."""
     if not isinstance(tensors, (list, tuple)):
-        message = (
-            f"{where}: got a {type(tensors).__name__}; it must be a list or tuple of "
-            f"tensors."
+        raise DTypeError(
+            f"{where}: argument 'tensors' must be tuple of Tensors, not "
+            f"{type(tensors).__name__}; a list is one, too. Write {where}([a, b]), "
+            f"with brackets."
         )
-        raise DTypeError(message)
     return tensors
 
 
+@autocasts("widest")
 @traced(light=True)
 def cat(
     tensors: Sequence[Tensor],
@@ -127,7 +129,7 @@ def cat(
     dim
         The dimension along which they are joined.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -160,10 +162,10 @@ def cat(
 
 def _converted(where: str, tensors: Any) -> tuple[Tensor, ...]:
     """Return tensors in the dtype that they become together."""
-    parts = coerce(where, *listed(where, tensors)) if tensors else ()
+    given = listed(where, tensors)
+    parts = coerce(where, *given) if given else ()
     if not parts:
-        message = f"{where}: needs at least one tensor."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: needs at least one tensor.")
     return parts
 
 
@@ -174,13 +176,13 @@ def _check_sizes(shapes: list[tuple[int, ...]], axis: int) -> None:
     for i, shape in enumerate(shapes):
         same = len(shape) == ndim and shape[:axis] == before
         if not (same and shape[axis + 1 :] == after and ndim):
-            message = (
-                f"cat: `tensors[{i}]` has shape {shape}, `tensors[0]` {first}; all "
-                f"sizes but that of dimension {axis} must agree."
+            raise ShapeError(
+                f"cat: Sizes of tensors must match except in dimension {axis}: "
+                f"`tensors[{i}]` has shape {shape}, `tensors[0]` {first}."
             )
-            raise ShapeError(message)
 
 
+@autocasts("widest")
 @traced(light=True)
 def stack(
     tensors: Sequence[Tensor],
@@ -198,7 +200,7 @@ def stack(
     dim
         The place of the new dimension.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -225,11 +227,10 @@ def stack(
     first = shapes[0]
     if shapes.count(first) < len(shapes):
         i, shape = next((i, n) for i, n in enumerate(shapes) if n != first)
-        message = (
+        raise ShapeError(
             f"stack: `tensors[{i}]` has shape {shape}, `tensors[0]` {first}; all must "
             f"be equal."
         )
-        raise ShapeError(message)
     axis = dim
     if axis.__class__ is not int or not 0 <= axis <= len(first):
         axis = axis_of("stack", dim, len(first) + 1)
@@ -240,7 +241,7 @@ def _of_dims(
     where: str, tensors: Any, ndim: int, raised: Callable[[Tensor], Tensor]
 ) -> list[Tensor]:
     """Return tensors of `ndim` dimensions or more: those of fewer are `raised`."""
-    many = broadcasting.tensors_given(where, (tensors,))
+    many = broadcasting.tensors_given(where, (listed(where, tensors),))
     return [x if x._array.ndim >= ndim else raised(x) for x in many]
 
 
@@ -253,7 +254,7 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     tensors
         The tensors, a list or a tuple.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -274,7 +275,7 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     tensors
         The tensors, a list or a tuple.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -296,7 +297,7 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     tensors
         The tensors, a list or a tuple.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -318,7 +319,7 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
     tensors
         The tensors, a list or a tuple.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -327,7 +328,9 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
     tensor([[1, 3],
             [2, 4]])
     """
-    many = broadcasting.tensors_given("column_stack", (tensors,))
+    many = broadcasting.tensors_given(
+        "column_stack", (listed("column_stack", tensors),)
+    )
     return hstack(
         [view.reshape_op(x, (x.numel(), 1)) if x.ndim < 2 else x for x in many]
     )
@@ -365,20 +368,27 @@ def block_diag(*tensors: Tensor) -> Tensor:
     dtype = result_dtype("block_diag", *many)
     parts = [cast(x, dtype) for x in parts]
     top = left = 0
-    places = []
+    places: list[tuple[slice, slice]] = []
     for x in parts:
         rows, columns = x._array.shape
         bottom, right = top + rows, left + columns
         places.append((slice(top, bottom), slice(left, right)))
         top, left = bottom, right
-    whole = arrays.zeros((top, left), parts[0]._array.dtype)
+    return _blocks(*parts, (top, left), places)
+
+
+@one_node("block_diag")
+def _blocks(*given: Any) -> Tensor:
+    """Return zeros of a size with each of the parts at its place."""
+    *parts, size, places = given
+    whole = arrays.zeros(size, parts[0]._array.dtype)
     for x, place in zip(parts, places, strict=True):
         if x._array.size:  # no short program has an empty view
             arrays.copy(x._array, into=arrays.slice(whole, place))
-    return recorded(_blocks, tuple(parts), whole, tuple(places))
+    return make(whole, None)
 
 
-@composed("block_diag")
-def _blocks(k: Any, n: Any, g: Any) -> Any:
-    places = enumerate(n.attributes)
+@_blocks.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    places = enumerate(n.attributes[1])
     return tuple([k.slice(g, at) if n.needs(i) else None for i, at in places])

@@ -28,6 +28,7 @@ from autocalc._ops._operator.traced import traced
 from autocalc._ops.arranging import joining
 from autocalc._ops.indexing import indexing as indexing_ops
 from autocalc._ops.views import broadcasting, slicing, view
+from autocalc._ops.views.conversion import laid_as
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import require
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
@@ -43,11 +44,11 @@ def repeat(input: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     *sizes
-        How often each dimension is repeated, one by one or as one sequence.
+        The number of repetitions of each dimension, one by one or as one sequence.
     repeats
-        The same as a sequence by its name.
+        The same as a keyword: a sequence.
 
     Raises
     ------
@@ -65,11 +66,10 @@ def repeat(input: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
     x, times = check_tensor("repeat", input), sizes_of("repeat", (given,))
     shape = x._array.shape
     if len(times) < len(shape):
-        message = (
+        raise ShapeError(
             f"repeat: {len(times)} repeats {times} for a tensor of shape {x.shape}; "
             f"there must be one for each dimension at least."
         )
-        raise ShapeError(message)
     return _spread(x, *_repeated(shape, times))
 
 
@@ -102,9 +102,9 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dims
-        How often each dimension is repeated.
+        The number of repetitions of each dimension.
 
     Examples
     --------
@@ -134,14 +134,15 @@ def repeat_interleave(
     Parameters
     ----------
     input
-        Of any shape; without `dim` it is flattened.  Alone, it is `repeats`, and the
-        index of each repetition is returned.
+        The input tensor, of any shape; it is flattened if `dim` is None. If it is the
+        only argument, it is taken as `repeats`, and the result has the index of each
+        repetition.
     repeats
-        How often: a number, or one for each slice along `dim`.
+        The number of repetitions: one for all, or one for each slice along `dim`.
     dim
-        Whose slices to repeat.
+        The dimension whose slices are repeated.
     output_size
-        What `repeats` adds up to; checked.
+        The sum of `repeats`, if it is known; it is checked.
     axis
         `dim` by NumPy's name.
 
@@ -170,11 +171,10 @@ def repeat_interleave(
         repeats = counts.item() if counts.numel() == 1 else repeats
     if isinstance(repeats, Tensor):
         if counts.shape != (n,):
-            message = (
+            raise ShapeError(
                 f"repeat_interleave: `repeats` has shape {counts.shape} for dimension "
                 f"{axis} of size {n}; it must be ({n},)."
             )
-            raise ShapeError(message)
         return indexing_ops.index_select_op(x, _repetitions(counts, output_size), axis)
     times = as_int("repeat_interleave", "repeats", repeats)
     sizes_of("repeat_interleave", (times,))
@@ -196,11 +196,10 @@ def _repetitions(counts: Tensor, size: int | None) -> Tensor:
         message = f"repeat_interleave: `repeats` holds {int(arrays.min(a, (0,)))}."
         raise ArgumentError(message)
     if size is not None and size != length:
-        message = (
+        raise ArgumentError(
             f"repeat_interleave: `output_size`={size}, but `repeats` adds up to "
             f"{length}."
         )
-        raise ArgumentError(message)
     # A step up wherever the next one begins; some begin after the last.
     steps = arrays.zeros((length + 1,), a.dtype)
     if n > 1:
@@ -212,18 +211,18 @@ def _repetitions(counts: Tensor, size: int | None) -> Tensor:
 @method("roll")
 @traced(light=True)
 def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
-    """Return `input` shifted along dimensions; what leaves comes in at the other end.
+    """Return `input` rotated along dimensions.
 
     Without `dims`, as if it had one dimension.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     shifts
-        How far, one or several.
+        The number of places, one or several.
     dims
-        The dimensions; without them the tensor counts as one line.
+        The dimensions; without them the tensor counts as one vector.
 
     Raises
     ------
@@ -241,23 +240,20 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
     axes = () if dims is None else integers("roll", "dims", dims)
     if not axes:
         if len(by) != 1:
-            message = f"roll: `shifts`={by} without `dims`; give one number."
-            raise ArgumentError(message)
+            raise ArgumentError(f"roll: `shifts`={by} without `dims`; give one number.")
         if x._array.ndim == 1:
             return _rolled(x, by[0], 0)
         flat = _rolled(view.reshape_op(x, (-1,)), by[0], 0)
         return view.detach_from_base(view.reshape_op(flat, x._array.shape))
     if len(axes) != len(by):
-        message = f"roll: `shifts`={by} and `dims`={axes} must be as many."
-        raise ArgumentError(message)
+        raise ArgumentError(f"roll: `shifts`={by} and `dims`={axes} must be as many.")
     if x.ndim == 0:
-        message = (
+        raise DimensionError(
             f"roll: `dims`={axes} for a tensor without dimensions; leave them out."
         )
-        raise DimensionError(message)
     for shift, dim in zip(by, axes, strict=True):
         x = _rolled(x, shift, axis_of("roll", dim, x.ndim))
-    return x
+    return laid_as(input, x)
 
 
 def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
@@ -281,7 +277,7 @@ def flip(input: Tensor, dims: Dims) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dims
         The dimensions whose order is reversed.
 
@@ -304,7 +300,7 @@ def flip(input: Tensor, dims: Dims) -> Tensor:
         back = _kept_places(n) if n <= _KEPT else _places_back(n)
         places = make(arrays.near(x._array, back), None)
         x = indexing_ops.index_select_op(x, places, axis)
-    return x
+    return laid_as(input, x)
 
 
 #: Of so many elements the places from the last to the first are kept.
@@ -327,7 +323,7 @@ def fliplr(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
 
     Examples
     --------
@@ -346,7 +342,7 @@ def flipud(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
 
     Examples
     --------
@@ -365,9 +361,9 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     k
-        How many quarter turns.
+        The number of quarter turns.
     dims
         The plane, two dimensions.
 
@@ -393,11 +389,10 @@ def _reversed_for_turn(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
     ndim = x._array.ndim
     axes = [axis_of("rot90", d, ndim) for d in plane]
     if len(axes) != 2 or axes[0] == axes[1] or ndim < 2:
-        message = (
+        raise DimensionError(
             f"rot90: `dims`={plane} of shape {x.shape}; they must be two different "
             f"dimensions."
         )
-        raise DimensionError(message)
     turns = as_int("rot90", "k", k) % 4
     if turns == 2:
         return flip(x, axes)
@@ -476,8 +471,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     many = [check_tensor("cartesian_prod", x) for x in tensors]
     if not many or any(x.ndim != 1 for x in many):
         found = ", ".join(str(x._array.shape) for x in many) or "nothing"
-        message = f"cartesian_prod: got {found}; give vectors, one at least."
-        raise ShapeError(message)
+        raise ShapeError(f"cartesian_prod: got {found}; give vectors, one at least.")
     if len(many) == 1:
         return view.clone(many[0])
     grids = meshgrid(*many, indexing="ij")
@@ -493,9 +487,9 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     input
         A vector [n].
     r
-        How many elements each has.
+        The number of elements of each combination.
     with_replacement
-        Whether an element may come again.
+        True to allow an element more than once.
 
     Raises
     ------
@@ -510,11 +504,10 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     """
     x = check_tensor("combinations", input)
     if x.ndim != 1 or as_int("combinations", "r", r) < 0:
-        message = (
+        raise ShapeError(
             f"combinations: shape {x.shape} and `r`={r}; it takes a vector and a "
             f"number of 0 or more."
         )
-        raise ShapeError(message)
     if r == 0:
         return x.new_empty((0,))
     choose = (

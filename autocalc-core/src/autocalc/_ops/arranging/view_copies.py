@@ -64,7 +64,7 @@ def _described(name: str, text: str) -> str:
     """Return the docstring of a function for its copying form."""
     _, _, rest = text.partition("\n")
     rest = re.sub(rf"\bac\.{name}\(", f"ac.{name}_copy(", rest)
-    return f"Return what `{name}` returns, in memory of its own.\n{rest}"
+    return f"Return a copy of the result of `{name}`.\n{rest}"
 
 
 as_strided_copy = _copied(striding.as_strided)
@@ -90,7 +90,7 @@ def view_copy(input: Tensor, size: Sequence[int]) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     size
         The shape of the result; one size may be -1, and follows from the others.
 
@@ -111,14 +111,14 @@ def view_copy(input: Tensor, size: Sequence[int]) -> Tensor:
 
 @declared
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return `input` in memory of its own, as `clone` does.
+    """Return a copy of `input`; see `clone`.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------

@@ -29,11 +29,10 @@ __all__ = [
 def _written(where: str, whole: Tensor, seen: Tensor, src: Tensor) -> Tensor:
     """Return `whole`, a fresh copy, after `src` is written into its view `seen`."""
     if check_tensor(where, src).shape != seen.shape:
-        message = (
+        raise ShapeError(
             f"{where}: `src` has shape {src.shape}; it must have {seen.shape}, the "
             f"shape of what it replaces."
         )
-        raise ShapeError(message)
     copy_into(seen, src, where)
     return whole
 
@@ -47,11 +46,12 @@ def diagonal_scatter(
     Parameters
     ----------
     input
-        The tensor, of two dimensions or more.
+        The tensor, with at least two dimensions.
     src
-        What becomes ``input.diagonal(offset, dim1, dim2)``, of the same shape.
+        The tensor that replaces ``input.diagonal(offset, dim1, dim2)``, of the same
+        shape.
     offset
-        Which diagonal; above the main one if positive.
+        The number of the diagonal: 0 is the main one, positive numbers are above it.
     dim1, dim2
         The dimensions of the matrices.
 
@@ -87,13 +87,13 @@ def select_scatter(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     src
-        What becomes ``input.select(dim, index)``, of the same shape.
+        The tensor that replaces ``input.select(dim, index)``, of the same shape.
     dim
         The dimension; a negative one counts from the end.
     index
-        The index.
+        The index along `dim`; negative ones count from the end.
     axis
         `dim` by NumPy's name.
 
@@ -131,15 +131,15 @@ def slice_scatter(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     src
-        What becomes these slices, of their shape.
+        The tensor that replaces the slices, of their shape.
     dim
         The dimension; a negative one counts from the end.
     start, end
         The first slice and the one after the last, as in Python's slices.
     step
-        From one slice to the next, 1 or more.
+        The distance of two slices, 1 or more.
     axis
         `dim` by NumPy's name.
 
@@ -176,13 +176,13 @@ def slice_copy(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     start, end
         The first slice and the one after the last, as in Python's slices.
     step
-        From one slice to the next, 1 or more.
+        The distance of two slices, 1 or more.
     axis
         `dim` by NumPy's name.
 
@@ -207,8 +207,7 @@ def _sliced(
 ) -> Tensor:
     """Return the view that Python's slice makes along `dim`."""
     if x.ndim == 0:
-        message = f"{where}: a tensor without dimensions has no slices."
-        raise DimensionError(message)
+        raise DimensionError(f"{where}: a tensor without dimensions has no slices.")
     axis, every = axis_of(where, dim, x.ndim), as_int(where, "step", step)
     require(where, "step", step, every >= 1, "1 or more")
     first = None if start is None else as_int(where, "start", start)
@@ -232,7 +231,8 @@ def as_strided_scatter(
     input
         The tensor; elements are counted row by row.
     src
-        What becomes ``input.as_strided(size, stride, storage_offset)``.
+        The tensor that replaces ``input.as_strided(size, stride, storage_offset)``, of
+        the same shape.
     size
         The shape of `src`.
     stride

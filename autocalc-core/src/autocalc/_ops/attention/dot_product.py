@@ -15,6 +15,7 @@ from autocalc._kernels.rules import broadcast_shapes
 from autocalc._kernels.spec import Array
 from autocalc._kernels.table import TABLE
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.rules import Op
@@ -24,7 +25,7 @@ from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number
 from autocalc._tensor.generator import default_generator
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 # Inputs q, k, v, mask, seed, offset.  A mask of numbers has no gradient here.
 SAVES = "out:q,k,v lse:q,k,v q k v mask seed offset"
@@ -46,8 +47,7 @@ def _gradients(k: Any, n: Any, g: Any, saved: Any, into: Any) -> Any:
         inputs = (q, keys, v, *rest)
         return k.through_decomposition("attention", inputs, n.attributes, g)[:3]
     want = n.needs(0) | n.needs(1) << 1 | n.needs(2) << 2
-    # A half has too few digits for the logarithm of a sum.
-    operands = (g, q, keys, v, out, lse if q.dtype.itemsize > 2 else None, *rest)
+    operands = (g, q, keys, v, out, lse, *rest)
     return k.attention_backward(*operands, *n.attributes, want=want, into=into)
 
 
@@ -134,13 +134,15 @@ def _results(k: Any, n: Any, operands: Any, turned: Any) -> tuple[Any, Any]:
 
 
 _by_heads.rule = _by_heads_rule
+# One kernel, which rounds its gradients itself; a recorded pass has many.
+_by_heads.rounds_once = lambda n: not isinstance(n.saved[0], Tensor)
 
 
 _NAME = "scaled_dot_product_attention"
 
 
+@autocasts("lower")
 @traced
-@rounded_once
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
@@ -159,9 +161,11 @@ def scaled_dot_product_attention(
     Parameters
     ----------
     query
-        ``[..., H, S, D]``, float32 or float64; the heads H may be missing.
+        A tensor of shape ``[..., H, S, D]``, float32 or float64; the heads H may be
+        missing.
     key, value
-        ``[..., H, T, D]`` and ``[..., H, T, E]``; leading dimensions broadcast.
+        Tensors of shape ``[..., H, T, D]`` and ``[..., H, T, E]``; leading dimensions
+        broadcast.
     attn_mask
         Broadcast to ``[..., H, S, T]``: booleans, True where a query may attend to a
         key, or numbers that are added to the scores.  Where a query may attend to
@@ -170,16 +174,17 @@ def scaled_dot_product_attention(
         The probability with which a weight is set to 0; the rest are multiplied by
         ``1 / (1 - dropout_p)``.  It always applies: pass 0 in evaluation.
     is_causal
-        Query i attends to keys 0 to i, of those that `attn_mask` allows.
+        True to let query i attend to keys 0 to i, of those that `attn_mask` allows.
     scale
-        By default ``1 / sqrt(D)``.
+        The factor of the scores; by default ``1 / sqrt(D)``.
     enable_gqa
-        Let `key` and `value` have fewer heads, each for as many neighbours of `query`.
+        True to let `key` and `value` have fewer heads, each for several heads of
+        `query`.
 
     Returns
     -------
     Tensor
-        ``[..., H, S, E]``.
+        A tensor of shape ``[..., H, S, E]``.
 
     Raises
     ------
@@ -223,9 +228,7 @@ def scaled_dot_product_attention(
     operands: Any = (*heads, mask, seed, offset, factor, causal, float(dropout_p))
     if mask is not None and mask.requires_grad:
         turned: list[Any] = [view.permute_op(x, (0, 2, 1, 3)) for x in heads]
-        decomposition = TABLE["attention"].decomposition
-        assert decomposition is not None, "attention is a composite"
-        out: Any = decomposition(tensors, *turned, *operands[3:])[0]
+        out: Any = _decomposed(*turned, *operands[3:])
         out = view.permute_op(out, (0, 2, 1, 3))
     else:
         out = attention_by_heads(*operands)
@@ -233,6 +236,15 @@ def scaled_dot_product_attention(
         return out  # type: ignore[no-any-return]  # a tensor
     out = view.reshape_op(out, (*q.shape[:-1], v.shape[-1]))
     return view.detach_from_base(out)
+
+
+@rounded_once
+def _decomposed(*operands: Any) -> Tensor:
+    """Return attention by primitives, which give gradients to a mask of numbers."""
+    decomposition = TABLE["attention"].decomposition
+    assert decomposition is not None, "attention is a composite"
+    out: Tensor = decomposition(tensors, *operands)[0]
+    return out
 
 
 def _fit(query: Any, key: Any, value: Any) -> bool:
@@ -245,7 +257,11 @@ def _fit(query: Any, key: Any, value: Any) -> bool:
     except AttributeError:
         return False
     same = k == v and len(q) == len(k) and q[:-2] == k[:-2] and q[-1] == k[-1]
-    return same and 2 <= len(q) <= 4
+    return same and 2 <= len(q) <= 4 and _of_one_dtype(query, key, value)
+
+
+def _of_one_dtype(q: Tensor, k: Tensor, v: Tensor) -> bool:
+    return q._array.dtype == k._array.dtype == v._array.dtype  # type: ignore[no-any-return]  # of two dtypes
 
 
 def _broadcast(
@@ -265,26 +281,27 @@ def _broadcast(
 
 
 def _check(q: Tensor, k: Tensor, v: Tensor, p: float, grouped: bool) -> None:
+    if not _of_one_dtype(q, k, v):
+        raise DTypeError(
+            f"{_NAME}: `query` has dtype {q.dtype.name}, `key` {k.dtype.name} and "
+            f"`value` {v.dtype.name}; all three need the same. Convert with .to(dtype)."
+        )
     given = f"query {q.shape}, key {k.shape}, value {v.shape}"
     if not 0 <= number(_NAME, "dropout_p", p) <= 1:
-        message = f"{_NAME}: `dropout_p` is {p}; it must be from 0 to 1."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{_NAME}: `dropout_p` is {p}; it must be from 0 to 1.")
     if not 2 <= q.ndim == k.ndim == v.ndim:
-        message = f"{_NAME}: got {given}; all need [..., length, features]."
-        raise ShapeError(message)
+        raise ShapeError(f"{_NAME}: got {given}; all need [..., length, features].")
     if q.ndim > 2 and q.shape[-3] != k.shape[-3] and not grouped:
-        message = (
+        raise ShapeError(
             f"{_NAME}: got {given}: {q.shape[-3]} heads of queries, {k.shape[-3]} of "
             f"keys. Pass enable_gqa=True if one of keys serves several of queries."
         )
-        raise ShapeError(message)
     fits = q.shape[:-3] == k.shape[:-3] == v.shape[:-3] and k.shape[:-1] == v.shape[:-1]
     if not fits or q.shape[-1] != k.shape[-1]:
-        message = (
+        raise ShapeError(
             f"{_NAME}: got {given}; needed are [..., S, D], [..., T, D], [..., T, E] "
             f"of equal leading dimensions, or such that broadcast."
         )
-        raise ShapeError(message)
 
 
 def _of_one_batch(x: Tensor) -> Tensor:
@@ -301,11 +318,10 @@ def _as_scores(mask: Tensor, shape: tuple[int, ...], keys: int) -> Tensor:
     lead = len(scores) - mask.ndim
     full = (1,) * lead + mask.shape
     if lead < 0 or any(m not in (1, n) for m, n in zip(full, scores, strict=True)):
-        message = (
+        raise ShapeError(
             f"{_NAME}: `attn_mask` has shape {mask.shape}; it must broadcast to that "
             f"of the scores, {scores}."
         )
-        raise ShapeError(message)
     if len(scores) > 4:  # leading dimensions become one
         full = (*scores[:-3], *full[-3:])
         mask = broadcasting.expand_op(mask, full)

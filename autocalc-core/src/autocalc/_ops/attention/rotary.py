@@ -35,15 +35,16 @@ def rotary_embedding(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     Parameters
     ----------
     x
-        ``[B, S, H, D]``: batch, places, heads and an even number of features.
+        A tensor of shape ``[B, S, H, D]``: batch, places, heads and an even number of
+        features.
     cos, sin
-        ``[S, D/2]``, of x's dtype: of place p and pair i the functions of the angle
-        ``p * base**(-2 * i / D)``, usually with a base of 10,000.
+        Tensors of shape ``[S, D/2]``, of x's dtype: of place p and pair i the functions
+        of the angle ``p * base**(-2 * i / D)``, usually with a base of 10,000.
 
     Returns
     -------
     Tensor
-        ``[B, S, H, D]``.
+        A tensor of shape ``[B, S, H, D]``.
 
     Raises
     ------
@@ -63,9 +64,8 @@ def rotary_embedding(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     x, cos, sin = (check_tensor(_NAME, a) for a in (x, cos, sin))
     for word, table in (("cos", cos), ("sin", sin)):
         if table.requires_grad:
-            message = (
+            raise GradError(
                 f"{_NAME}: `{word}` requires a gradient, which it does not get. Pass "
                 f"{word}.detach(), or write the rotation out in products."
             )
-            raise GradError(message)
     return rotary_op(x, cos, sin, False)

@@ -43,11 +43,10 @@ def sizes_of(
         sizes = ()
     if len(sizes) != dims or min(sizes) < least or max(sizes) > LARGEST:
         count = "an integer" if dims == 1 else f"an integer or {dims} of them"
-        message = (
+        raise ArgumentError(
             f"{where}: `{name}` is {given!r}; it must be {count}, {least} or more"
             f"{' and below 2^31' if max(sizes, default=0) > LARGEST else ''}."
         )
-        raise ArgumentError(message)
     return sizes
 
 
@@ -66,11 +65,10 @@ def batched(where: str, input: Any, dims: int) -> tuple[Tensor, bool]:
     if ndim == dims + 1:
         return view.unsqueeze(x, 0), False
     behind = {1: "L", 2: "H, W", 3: "D, H, W"}[dims]
-    message = (
+    raise ShapeError(
         f"{where}: `input` has shape {x.shape}; it must be (N, C, {behind}) or (C, "
         f"{behind})."
     )
-    raise ShapeError(message)
 
 
 def unbatched(out: Tensor, had_batch: bool) -> Tensor:

@@ -7,9 +7,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from autocalc._kernels.conv._checks import check_conv
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.coerce import same_dtype
 from autocalc._ops._operator.factories import nary
+from autocalc._ops._operator.halves import check_alike
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.convolutions import _spatial
 from autocalc._ops.convolutions.integer_conv import integer_conv
@@ -72,6 +74,7 @@ def over_channels(k: Any, g: Any) -> Any:
 Sizes = int | tuple[int, ...]
 
 
+@autocasts("lower")
 @traced
 def conv1d(
     input: Tensor,
@@ -90,11 +93,11 @@ def conv1d(
     Parameters
     ----------
     input
-        (N, C, L) or (C, L).
+        A tensor of shape (N, C, L) or (C, L).
     weight
-        (O, C / groups, K).
+        A tensor of shape (O, C / groups, K).
     bias
-        (O,).
+        A vector of shape (O,), added to each output channel; None adds nothing.
     stride
         The step between windows.
     padding
@@ -102,7 +105,7 @@ def conv1d(
     dilation
         The step within a window.
     groups
-        Into how many groups channels fall.
+        The number of groups of channels.
 
     Examples
     --------
@@ -115,6 +118,7 @@ def conv1d(
     return _conv(where, 1, input, weight, bias, stride, padding, dilation, groups)
 
 
+@autocasts("lower")
 @traced
 def conv2d(
     input: Tensor,
@@ -137,11 +141,11 @@ def conv2d(
     Parameters
     ----------
     input
-        (N, C, H, W) or (C, H, W), float32 or float64.
+        A tensor of shape (N, C, H, W) or (C, H, W), float32 or float64.
     weight
-        (O, C / groups, kH, kW).
+        A tensor of shape (O, C / groups, kH, kW).
     bias
-        (O,).
+        A vector of shape (O,), added to each output channel; None adds nothing.
     stride, dilation
         Steps between windows, and between the elements that one window reads: one
         number or two.
@@ -149,13 +153,13 @@ def conv2d(
         Zeros around the input: one number or two; ``"valid"`` for none, ``"same"`` for
         as many as keep the size (with stride 1).
     groups
-        Into how many groups channels fall; an output reads those of its own group.
+        The number of groups of channels; an output reads the channels of its own group.
 
     Returns
     -------
     Tensor
-        (N, O, H', W') with H' = floor((H + 2 padding - dilation (kH - 1) - 1) / stride)
-        + 1.
+        A tensor of shape (N, O, H', W') with H' = floor((H + 2 padding - dilation (kH -
+        1) - 1) / stride) + 1.
 
     Raises
     ------
@@ -177,6 +181,7 @@ def conv2d(
     return _conv(where, 2, input, weight, bias, stride, padding, dilation, groups)
 
 
+@autocasts("lower")
 @traced
 def conv3d(
     input: Tensor,
@@ -195,23 +200,23 @@ def conv3d(
     Parameters
     ----------
     input
-        (N, C, D, H, W) or (C, D, H, W), float32 or float64.
+        A tensor of shape (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     weight
-        (O, C / groups, kD, kH, kW).
+        A tensor of shape (O, C / groups, kD, kH, kW).
     bias
-        (O,).
+        A vector of shape (O,), added to each output channel; None adds nothing.
     stride, dilation
         Steps between windows, and between the elements that one window reads: one
         number or three.
     padding
         Zeros around the input: one number or three; also "valid" or "same".
     groups
-        Into how many groups channels fall.
+        The number of groups of channels.
 
     Returns
     -------
     Tensor
-        (N, O, D', H', W'), the sizes as in `conv2d`.
+        A tensor of shape (N, O, D', H', W'), the sizes as in `conv2d`.
 
     Raises
     ------
@@ -245,6 +250,8 @@ def _conv(
     x, had_batch = _spatial.batched(where, input, dims)
     whole = of_integers(where, x, weight, bias)
     x_shape, w_shape = x._array.shape, weight._array.shape
+    if x._array.dtype is not weight._array.dtype:
+        check_alike(where, (x, weight, bias))
     check = _checked if groups.__class__ is int else check_conv
     check(where, x_shape, w_shape, shape_of(bias), groups, "input")
     steps = _spatial.sizes_of(where, "stride", stride, dims)
@@ -284,11 +291,10 @@ def _paddings(
         message = f"{where}: `padding`={padding!r}; use integers, 'valid' or 'same'."
         raise ArgumentError(message)
     if any(step != 1 for step in stride):
-        message = (
+        raise ArgumentError(
             f"{where}: padding='same' with `stride`={stride}; it needs stride 1. Give "
             f"the padding in numbers."
         )
-        raise ArgumentError(message)
     whole = [d * (n - 1) for n, d in zip(kernel, dilation, strict=True)]
     more = tuple(n % 2 for n in whole)
     return _Paddings(tuple(n // 2 for n in whole), more if any(more) else None)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._kernels.conv._checks import check_conv_transpose
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.convolutions import _spatial, conv
 from autocalc._ops.convolutions.integer_conv import integer_conv_transpose
@@ -15,6 +16,7 @@ from autocalc.errors import ArgumentError, ShapeError
 Sizes = int | tuple[int, ...]
 
 
+@autocasts("lower")
 @traced
 def conv_transpose1d(
     input: Tensor,
@@ -31,19 +33,19 @@ def conv_transpose1d(
     Parameters
     ----------
     input
-        (N, C, L) or (C, L).
+        A tensor of shape (N, C, L) or (C, L).
     weight
-        (C, O / groups, K).
+        A tensor of shape (C, O / groups, K).
     bias
-        (O,).
+        A vector of shape (O,), added to each output channel; None adds nothing.
     stride
         The step between windows.
     padding
-        What is cut off at both ends.
+        The number of elements that are cut off at both ends of the output.
     output_padding
-        What is added at the end.
+        The number of elements that are added at the end of the output.
     groups
-        Into how many groups channels fall.
+        The number of groups of channels.
     dilation
         The step within a window.
 
@@ -58,6 +60,7 @@ def conv_transpose1d(
     return _conv_transpose("conv_transpose1d", 1, input, weight, bias, geometry, groups)
 
 
+@autocasts("lower")
 @traced
 def conv_transpose2d(
     input: Tensor,
@@ -69,7 +72,7 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """Return the gradient of a convolution's input, as an operator of its own.
+    """Return the transposed convolution: the gradient of a convolution's input.
 
     Each element of `input` adds the filter, times its value, to the output: where
     `conv2d` with the same `weight`, `stride`, `padding` and `dilation` reads, this
@@ -78,22 +81,23 @@ def conv_transpose2d(
     Parameters
     ----------
     input
-        (N, C, H, W) or (C, H, W), float32 or float64.
+        A tensor of shape (N, C, H, W) or (C, H, W), float32 or float64.
     weight
-        (C, O / groups, kH, kW): channels in first.
+        A tensor of shape (C, O / groups, kH, kW): channels in first.
     bias
-        (O,).
+        A vector of shape (O,), added to each output channel; None adds nothing.
     stride, padding, dilation, groups
-        Those of the convolution whose gradient this is; larger strides give larger
-        outputs, padding smaller ones.
+        The parameters of the convolution whose gradient this is. Larger strides give
+        larger outputs; padding gives smaller ones.
     output_padding
-        What is added at the ends of the output; below `stride` or `dilation`.
+        The number of elements that are added at the end of each dimension of the
+        output; less than `stride` or `dilation`.
 
     Returns
     -------
     Tensor
-        (N, O, H', W') with H' = (H - 1) stride - 2 padding + dilation (kH - 1) +
-        output_padding + 1.
+        A tensor of shape (N, O, H', W') with H' = (H - 1) stride - 2 padding + dilation
+        (kH - 1) + output_padding + 1.
 
     Raises
     ------
@@ -115,6 +119,7 @@ def conv_transpose2d(
     return _conv_transpose("conv_transpose2d", 2, input, weight, bias, geometry, groups)
 
 
+@autocasts("lower")
 @traced
 def conv_transpose3d(
     input: Tensor,
@@ -131,20 +136,22 @@ def conv_transpose3d(
     Parameters
     ----------
     input
-        (N, C, D, H, W) or (C, D, H, W), float32 or float64.
+        A tensor of shape (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     weight
-        (C, O / groups, kD, kH, kW): channels in first.
+        A tensor of shape (C, O / groups, kD, kH, kW): channels in first.
     bias
-        (O,).
+        A vector of shape (O,), added to each output channel; None adds nothing.
     stride, padding, dilation, groups
-        Those of the convolution whose gradient this is: one number or three.
+        The parameters of the convolution whose gradient this is: each is one number or
+        three.
     output_padding
-        What is added at the ends of the output; below `stride` or `dilation`.
+        The number of elements that are added at the end of each dimension of the
+        output; less than `stride` or `dilation`.
 
     Returns
     -------
     Tensor
-        (N, O, D', H', W'), the sizes as in `conv_transpose2d`.
+        A tensor of shape (N, O, D', H', W'), the sizes as in `conv_transpose2d`.
 
     Raises
     ------
@@ -186,21 +193,19 @@ def _conv_transpose(
     extra = _spatial.sizes_of(where, "output_padding", output_padding, dims, 0)
     gaps = _spatial.sizes_of(where, "dilation", dilation, dims)
     if any(e >= max(s, d) for e, s, d in zip(extra, steps, gaps, strict=True)):
-        message = (
+        raise ArgumentError(
             f"{where}: `output_padding` is {extra}; it must be below `stride` {steps} "
             f"or `dilation` {gaps}."
         )
-        raise ArgumentError(message)
     each = zip(x.shape[2:], weight.shape[2:], steps, ends, extra, gaps, strict=True)
     sizes = tuple(
         (n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, e, d in each
     )
     if min(sizes) < 1:
-        message = (
+        raise ShapeError(
             f"{where}: the output would have the size {sizes}; give a larger input or "
             f"less padding."
         )
-        raise ShapeError(message)
     if whole:
         out = integer_conv_transpose(x, weight, bias, sizes, steps, ends, gaps, groups)
         return _spatial.unbatched(out, had_batch)

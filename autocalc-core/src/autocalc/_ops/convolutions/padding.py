@@ -9,19 +9,21 @@ from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops._operator.arguments import check_tensor, integers, min_of
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import refuse_booleans
 from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.one_node import one_node
 from autocalc._ops._operator.traced import traced
-from autocalc._ops._recorded import composed, recorded
 from autocalc._ops.creation.constants import full
 from autocalc._ops.creation.from_data import tensor
 from autocalc._ops.in_place._inplace_indices import setitem
 from autocalc._ops.indexing import indexing
 from autocalc._ops.views import view
+from autocalc._ops.views.conversion import laid_as
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.device import place_of_tensor
 from autocalc._tensor.dtypes import int64
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc.errors import NoFormulaError, ShapeError
 
 _MODES = ("constant", "reflect", "replicate", "circular")
 
@@ -38,16 +40,16 @@ def pad(
     Parameters
     ----------
     input
-        Of any shape.
+        The input tensor, of any shape.
     pad
-        How many elements (before, after) the last dimension, then before and after the
-        one in front of it, and so on; negative numbers take elements away.
+        The numbers of elements to add before and after the last dimension, then the
+        second to last, and so on; negative numbers remove elements.
     mode
         ``"constant"`` adds `value`; ``"reflect"`` the values on the other side of the
         border, without the border itself; ``"replicate"`` the border; ``"circular"``
         the values at the other end.
     value
-        Of ``"constant"``; 0 by default.
+        The number that fills the border in the mode ``"constant"``; None is 0.
 
     Raises
     ------
@@ -69,37 +71,36 @@ def pad(
     if mode == "constant":
         plan = _plan(shape, amounts)
         if plan is not None:
-            return _framed(x, *plan, value)
+            return laid_as(x, _framed(x, *plan, value))
     if len(amounts) % 2 or len(amounts) > 2 * len(shape):
-        message = (
+        raise ShapeError(
             f"pad: `pad` holds {len(amounts)} numbers for a tensor of shape {x.shape}; "
             f"it takes two for each dimension, from the last one on."
         )
-        raise ShapeError(message)
     if mode not in _MODES or (mode != "constant" and value is not None):
-        message = (
+        raise NoFormulaError(
             f"pad: `mode`={mode!r} with `value`={value}; a mode is one of "
             f"{', '.join(_MODES)}, and only the first takes a value."
         )
-        raise ArgumentError(message)
     both = tuple(zip(amounts[::2], amounts[1::2], strict=True))[::-1]
     sizes = list(shape)
     for d, (before, after) in enumerate(both, len(shape) - len(both)):
         sizes[d] += before + after
     if min(sizes, default=0) < 0:
-        message = (
+        raise ShapeError(
             f"pad: padding {amounts} of shape {x.shape} would give "
             f"{tuple(sizes)}; no size can be negative."
         )
-        raise ShapeError(message)
     if mode == "constant":
-        return _constant(x, both, sizes, 0 if value is None else value)
+        return laid_as(x, _constant(x, both, sizes, 0 if value is None else value))
     if mode != "circular" and x._array.dtype.kind == "b":
         refuse_booleans("pad", x)
     if mode == "circular" and min(amounts, default=0) < 0:  # what is left goes round
         x = indexing.getitem(x, (..., *_kept(x, both)))
         both = tuple((max(a, 0), max(b, 0)) for a, b in both)
-    return bordered("pad", x, both, mode)
+    circular = mode == "circular"
+    made = bordered("pad", x, both, mode) if circular else _mirrored(x, both, mode)
+    return view.clone(x) if made is x else laid_as(x, made)
 
 
 Shape = tuple[int, ...]
@@ -120,6 +121,7 @@ def _plan(shape: Shape, amounts: Shape) -> tuple[Shape, tuple[slice, ...]] | Non
     return sizes, tuple(slice(before, before + n) for n, (before, _) in starts)
 
 
+@one_node("pad")
 def _framed(
     x: Tensor, sizes: Shape, place: tuple[slice, ...], value: float | None
 ) -> Tensor:
@@ -130,12 +132,12 @@ def _framed(
     else:
         out = full(sizes, value, dtype=x.dtype, device=place_of_tensor(x))._array
     arrays.copy(a, into=out[place])
-    return recorded(_pad, (x,), out, (place,))
+    return make(out, None)
 
 
-@composed("pad")
-def _pad(k: Any, n: Any, g: Any) -> Any:
-    return (k.slice(g, n.attributes[0]),)
+@_framed.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return (k.slice(g, n.attributes[1]),)
 
 
 def _kept(x: Tensor, both: tuple[tuple[int, int], ...]) -> list[slice]:
@@ -198,15 +200,19 @@ def bordered(where: str, x: Tensor, both: tuple[tuple[int, int], ...], mode: str
         if not (before or after):
             continue
         if max(before, after) > limit(n):
-            message = (
+            raise ShapeError(
                 f"{where}: padding {max(before, after)} of a dimension of {n} in mode "
                 f"{mode!r}; it can be at most {limit(n)}."
             )
-            raise ShapeError(message)
         read = _kept_places if n + before + after <= _KEPT else _places_read
         places = make(read(n, before, after, mode), None)
         x = indexing.index_select_op(x, places, axis)
     return x
+
+
+@autocasts("float32")
+def _mirrored(x: Tensor, both: tuple[tuple[int, int], ...], mode: str) -> Tensor:
+    return bordered("pad", x, both, mode)
 
 
 def _places_read(n: int, before: int, after: int, mode: str) -> Any:

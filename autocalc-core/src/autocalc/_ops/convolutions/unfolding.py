@@ -47,16 +47,16 @@ def unfold(
     Parameters
     ----------
     input
-        (N, C, H, W) or (C, H, W), of floats or booleans.
+        A tensor of shape (N, C, H, W) or (C, H, W), of floats or booleans.
     kernel_size
-        Of a window: one number, or height and width.
+        The size of a window: one number, or (height, width).
     dilation, padding, stride
-        Those of `conv2d`.
+        The parameters of the windows: see `conv2d`.
 
     Returns
     -------
     Tensor
-        (N, C kH kW, windows).
+        A tensor of shape (N, C kH kW, windows).
 
     Raises
     ------
@@ -97,17 +97,17 @@ def fold(
     Parameters
     ----------
     input
-        (N, C kH kW, windows) or without N, of floats or booleans; sums of these are
-        True where one is.
+        A tensor of shape (N, C kH kW, windows) or without N, of floats or booleans;
+        sums of these are True where one is.
     output_size
         Height and width of the images, or one number for both.
     kernel_size, dilation, padding, stride
-        Those of `unfold`.
+        The parameters of the windows: see `unfold`.
 
     Returns
     -------
     Tensor
-        (N, C, H, W).
+        A tensor of shape (N, C, H, W).
 
     Raises
     ------
@@ -131,11 +131,10 @@ def fold(
     windows = _windows(where, kernel_size, stride, padding, dilation)
     taps = math.prod(windows[0])
     if x.shape[1] % taps:
-        message = (
+        raise ShapeError(
             f"{where}: `input` of shape {input.shape} has {x.shape[1]} rows; it must "
             f"be a multiple of {taps}, the elements of a window."
         )
-        raise ShapeError(message)
     found = fold_op(_floats(where, x), sizes, *windows)
     return _spatial.unbatched(cast(found, x.dtype), had_batch)
 

@@ -37,7 +37,7 @@ def asarray(
     device
         The device of the result; by default the CPU.
     copy
-        True copies always; False is an error where a copy is needed.
+        True always copies; False raises an error if a copy is needed.
     requires_grad
         Whether the result takes part in gradients.
 
@@ -62,11 +62,10 @@ def asarray(
     result = made.to(device=device, dtype=dtype)
     shares = shares and result is made
     if copy is False and not shares:
-        message = (
+        raise ArgumentError(
             f"asarray: a {type(obj).__name__} needs a copy here, which copy=False does "
             f"not allow; leave `copy` out, or give the dtype and device that it has."
         )
-        raise ArgumentError(message)
     if copy and shares:
         result = view.clone(result)
     if requires_grad and not (result.requires_grad and result.is_leaf):
@@ -95,12 +94,11 @@ def _of_buffer(obj: Any, dtype: DType | None) -> tuple[Tensor | None, bool]:
         return None, False
     kind = dtypes.get_default_dtype() if held is None else dtypes.of(held)
     if dtype is not None and held is not None and dtypes.as_dtype(dtype) is not kind:
-        message = (
+        raise DTypeError(
             f"asarray: the {type(obj).__name__} has elements of {kind.name}, and "
             f"`dtype` is {dtypes.as_dtype(dtype).name}; use ac.tensor to convert them, "
             f"or ac.frombuffer to read their bytes as others."
         )
-        raise DTypeError(message)
     shares = memory.c_contiguous and not memory.readonly
     source = memory if shares else bytearray(memory.tobytes())
     return frombuffer(source, dtype=kind if dtype is None else dtype), shares

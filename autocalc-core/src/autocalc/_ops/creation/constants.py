@@ -20,6 +20,8 @@ from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device, dtype_at
 from autocalc._tensor.dtypes import DType
+from autocalc._tensor.layouts import check_layout
+from autocalc._tensor.layouts import layout as Layout
 from autocalc._tensor.memory_format import MemoryFormat
 from autocalc._tensor.size import Size as Sizes
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -55,10 +57,9 @@ def _checked_shape(where: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, 
             raise ArgumentError(message)
         sizes = (size,)
     elif not sizes:
-        message = (
+        raise ArgumentError(
             f"{where}: there are no sizes; for a tensor without dimensions give ()."
         )
-        raise ArgumentError(message)
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = tuple(sizes[0])
     try:
@@ -67,19 +68,16 @@ def _checked_shape(where: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, 
         message = f"{where}: the sizes {sizes!r} are not all integers."
         raise DTypeError(message) from None
     if any(n < 0 for n in shape):
-        message = f"{where}: the shape {shape} has a negative size."
-        raise ShapeError(message)
+        raise ShapeError(f"{where}: the shape {shape} has a negative size.")
     if math.prod(shape) >= _TOO_LARGE or max(shape, default=0) >= _TOO_LARGE:
-        message = f"{where}: the shape {shape} is larger than any memory."
-        raise ShapeError(message)
+        raise ShapeError(f"{where}: the shape {shape} is larger than any memory.")
     return shape
 
 
 def count_of(where: str, n: Any) -> int:
     """Return one number of things, which is not negative."""
     if isinstance(n, (tuple, list)):
-        message = f"{where}: needs one number, not {n!r}."
-        raise DTypeError(message)
+        raise DTypeError(f"{where}: needs one number, not {n!r}.")
     return shape_of(where, (n,))[0]
 
 
@@ -105,7 +103,11 @@ def finished(where: str, array: Any, out: Tensor | None, requires_grad: Any) -> 
 
 def undefined(shape: Any, dtype: Any) -> Any:
     """Return a new array that its caller fills, or writes parts of."""
-    array = arrays.empty(shape, dtype)
+    return noted_undefined(arrays.empty(shape, dtype))
+
+
+def noted_undefined(array: Any) -> Any:
+    """Return a new array; recorders learn that nobody has filled it."""
     leave_undefined(array)
     recording = recorder()
     if recording is not None:
@@ -126,11 +128,10 @@ def number(where: str, name: str, value: Any) -> Any:
         return value
     value = value.item() if isinstance(value, Tensor) else value
     if not isinstance(value, (int, float, np.number, np.bool_)):
-        message = (
+        raise DTypeError(
             f"{where}: `{name}` is {value!r}, a {type(value).__name__}; it must be a "
             f"number."
         )
-        raise DTypeError(message)
     return value
 
 
@@ -146,6 +147,8 @@ def zeros(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool | None = False,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return a tensor of zeros.
 
@@ -156,13 +159,17 @@ def zeros(
     size
         The sizes by name, instead of one by one.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     dtype
         The dtype of the result.
     device
         The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Examples
     --------
@@ -170,6 +177,8 @@ def zeros(
     >>> ac.zeros(2, 3).shape
     autocalc.Size([2, 3])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("zeros", layout, pin_memory)
     return filled("zeros", 0, sizes, size, dtype, out, device, requires_grad)
 
 
@@ -191,7 +200,7 @@ def filled(
 
 
 def dtype_of(dtype: Any, out: Tensor | None) -> DType:
-    """Return the dtype asked for, or that of `out`, or the default."""
+    """Return the requested dtype, or that of `out`, or the default."""
     if out is None and (dtype is None or dtype.__class__ is DType):
         return dtype or dtypes.get_default_dtype()
     return float_or(dtype, None if out is None else like("out", out).dtype)
@@ -205,6 +214,8 @@ def ones(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool | None = False,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return a tensor of ones.
 
@@ -215,13 +226,17 @@ def ones(
     size
         The sizes by name, instead of one by one.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     dtype
         The dtype of the result.
     device
         The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Examples
     --------
@@ -230,6 +245,8 @@ def ones(
     tensor([[1., 1.],
             [1., 1.]])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("ones", layout, pin_memory)
     return filled("ones", 1, sizes, size, dtype, out, device, requires_grad)
 
 
@@ -242,23 +259,29 @@ def full(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool | None = False,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return a tensor filled with one number; its dtype is the number's by default.
 
     Parameters
     ----------
     size
-        The sizes.
+        The sizes of the result, one for each dimension.
     fill_value
-        The number everywhere.
+        The value of all elements.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     dtype
         The dtype of the result.
     device
         The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Examples
     --------
@@ -266,6 +289,8 @@ def full(
     >>> ac.full((2,), 7.0)
     tensor([7., 7.])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("full", layout, pin_memory)
     value = number("full", "fill_value", fill_value)
     if dtype is None and out is None:
         kind = dtypes.of_scalar(value)
@@ -285,6 +310,8 @@ def empty(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return a tensor whose values are undefined.
 
@@ -295,7 +322,7 @@ def empty(
     size
         The sizes by name, instead of one by one.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     dtype
         The dtype of the result.
     device
@@ -304,11 +331,15 @@ def empty(
         Whether the result takes part in gradients.
     memory_format
         The layout of the elements in memory; by default row by row.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is asked for another number of dimensions than four.
+        If `channels_last` is requested for a tensor without four dimensions.
 
     Examples
     --------
@@ -316,6 +347,8 @@ def empty(
     >>> ac.empty(2, 3).shape
     autocalc.Size([2, 3])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("empty", layout, pin_memory)
     there = dtype_at(device, dtype_of(dtype, out).numpy)
     array = undefined(shape_of("empty", sizes, size), there)
     made = make(array, None)
@@ -333,23 +366,29 @@ def eye(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool | None = False,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return the matrix [n, m] with ones on its diagonal.
 
     Parameters
     ----------
     n
-        Rows.
+        The number of rows.
     m
-        Columns; as many by default.
+        The number of columns; by default `n`.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     dtype
         The dtype of the result.
     device
         The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Examples
     --------
@@ -358,6 +397,8 @@ def eye(
     tensor([[1., 0.],
             [0., 1.]])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("eye", layout, pin_memory)
     rows, columns = shape_of("eye", (n, n if m is None else m))
     kind = dtype_at(device, dtype_of(dtype, out).numpy)
     values = arrays.full((rows, columns), 0, kind)

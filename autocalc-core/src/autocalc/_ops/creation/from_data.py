@@ -10,20 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch._callers import warn
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._dispatch.selection.state import recorder
 from autocalc._kernels.rules import check_ndim
 from autocalc._ops._operator.declared import declared
-from autocalc._ops.creation.constants import (
-    finished,
-    full,
-    placed,
-)
+from autocalc._ops.creation.constants import finished, full, placed
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import as_int
-from autocalc._tensor.device import Device, host_array
+from autocalc._tensor.checks import as_int, check_flags
+from autocalc._tensor.device import Device, host_array, present
+from autocalc._tensor.dlpack import borrow
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import ArgumentError, AutocalcWarning, DTypeError, ShapeError
 
 
 def array_from(data: Any, dtype: DType | None) -> Any:
@@ -31,6 +28,8 @@ def array_from(data: Any, dtype: DType | None) -> Any:
     if isinstance(data, Tensor):
         data = host_array(data._array)
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    if hasattr(data, "cell"):  # a number that varies, while `compile` records
+        return arrays.full((), data, (dtype or dtypes.of_scalar(data)).numpy)
     exact = _is_typed(data)
     if not isinstance(data, (list, tuple)):
         found = np.asarray(_plain(data))
@@ -45,12 +44,7 @@ def array_from(data: Any, dtype: DType | None) -> Any:
         raise dtypes._unsupported(found.dtype)
     if not exact and dtype.category == 1 and found.dtype is not dtype.numpy:
         _check_range(found, dtype)
-    out = arrays.empty(found.shape, dtype.numpy)
-    out[...] = found
-    recording = recorder()
-    if recording is not None:
-        recording.memory.slot_of(out).filled = True
-    return out
+    return arrays.filled(found, dtype.numpy)
 
 
 def _check_range(found: Any, dtype: DType) -> None:
@@ -58,11 +52,10 @@ def _check_range(found: Any, dtype: DType) -> None:
     limits = np.iinfo(dtype.numpy)
     wrong = ~((found >= limits.min) & (found <= limits.max))
     if wrong.any():
-        message = (
+        raise ArgumentError(
             f"tensor: the number {found[wrong].flat[0]} does not fit into "
             f"{dtype.name}, which holds {limits.min} to {limits.max}."
         )
-        raise ArgumentError(message)
 
 
 def _is_typed(data: Any) -> bool:
@@ -89,11 +82,10 @@ def _nested(data: Any) -> Any:
         return np.array(data)
     except ValueError:
         check_ndim(_depth(data))
-        message = (
+        raise ShapeError(
             "tensor: the nested lists are ragged; all lists of one level must have one "
             "length."
-        )
-        raise ShapeError(message) from None
+        ) from None
 
 
 def _member(x: Any, number: bool) -> Any:
@@ -103,11 +95,10 @@ def _member(x: Any, number: bool) -> Any:
     if not isinstance(x, Tensor):
         return _plain(x)
     if number and x.numel() != 1:
-        message = (
+        raise ShapeError(
             f"tensor: a list has a tensor of shape {tuple(x.shape)}, where one number "
             f"is needed; use ac.stack or ac.cat to join tensors."
         )
-        raise ShapeError(message)
     array = host_array(x._array)
     array = array.astype(np.float32) if x.dtype is dtypes.bfloat16 else array
     return array.reshape(()) if number else array
@@ -164,6 +155,7 @@ def tensor(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool | None = False,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Copy numbers, nested lists or an array into a new tensor.
 
@@ -174,11 +166,13 @@ def tensor(
         a list of several dtypes has the one that holds them all.  In a list of numbers
         a tensor of one element is a number.
     dtype
-        The dtype to have instead.
+        The dtype of the result, instead.
     requires_grad
-        Whether `backward` shall give this leaf a gradient.
+        True to let `backward` give this leaf a gradient.
     device
         The device of the result; by default the CPU.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Raises
     ------
@@ -194,8 +188,10 @@ def tensor(
     tensor([[1, 2],
             [3, 4]])
     """
+    if pin_memory is not False:
+        check_flags("tensor", pin_memory=pin_memory)
     if device is not None:
-        Device(device)
+        present(device)
     array = placed(array_from(data, dtype), device)
     return finished("tensor", array, None, requires_grad)
 
@@ -239,7 +235,7 @@ def scalar_tensor(
     Parameters
     ----------
     s
-        The number.
+        The number that becomes a tensor.
     dtype
         The dtype of the result.
     device
@@ -270,8 +266,13 @@ def from_numpy(array: Any) -> Tensor:
     DTypeError
         If it is no array or its dtype is not supported.
     ArgumentError
-        If the memory cannot be shared: read-only, of foreign byte order, unaligned, or
-        with negative strides.  `tensor` copies such arrays.
+        If the memory cannot be shared: of foreign byte order, unaligned, or with
+        negative strides.  `tensor` copies such arrays.
+
+    Warns
+    -----
+    AutocalcWarning
+        If the array is read-only: the tensor has a copy, which may be written.
 
     Examples
     --------
@@ -283,18 +284,22 @@ def from_numpy(array: Any) -> Tensor:
     tensor([7., 0.])
     """
     if not isinstance(array, np.ndarray):
-        message = (
+        raise DTypeError(
             f"from_numpy: needs a NumPy array, not {type(array).__name__}; use "
             f"ac.tensor(...)."
         )
-        raise DTypeError(message)
     obstacle = _obstacle(array)
+    if obstacle == _READ_ONLY:
+        warn(
+            "from_numpy: the array is read-only; the tensor has a copy of it.",
+            AutocalcWarning,
+        )
+        return tensor(array)
     if obstacle:
-        message = (
+        raise ArgumentError(
             f"from_numpy: the array is {obstacle}, so its memory cannot be shared; use "
             f"ac.tensor(array) to copy it."
         )
-        raise ArgumentError(message)
     dtype = dtypes.of(array.dtype)
     plain = array.view(np.ndarray)
     if plain.dtype is not dtype.numpy:
@@ -323,9 +328,9 @@ def frombuffer(
     dtype
         The dtype of the elements.
     count
-        How many elements; -1 for all that follow `offset`.
+        The number of elements; -1 for all that follow `offset`.
     offset
-        How many bytes are left out in front.
+        The number of bytes to skip.
     requires_grad
         Whether the tensor takes part in gradients.
 
@@ -351,34 +356,52 @@ def frombuffer(
     try:
         view = memoryview(buffer)
     except TypeError:
-        message = (
-            f"frombuffer: `buffer` is a {type(buffer).__name__}; it must be an object "
-            f"with a buffer, such as a bytearray or an array."
-        )
-        raise DTypeError(message) from None
+        raise DTypeError(
+            f"frombuffer: `buffer` is a {type(buffer).__name__}; this object does not "
+            f"implement Python buffer protocol. Give a bytearray or an array."
+        ) from None
     left = view.nbytes - start
     wanted = size * kind.itemsize if size > 0 else left
-    if start < 0 or left <= 0 or size == 0 or size < -1 or wanted > left:
-        message = (
-            f"frombuffer: `count`={size} elements of {kind.name} from byte {start} on "
-            f"do not fit into the {view.nbytes} bytes of `buffer`."
+    if not view.nbytes or not size:
+        raise ArgumentError(
+            f"frombuffer: both buffer length ({view.nbytes}) and count ({size}) must "
+            f"not be 0."
         )
-        raise ArgumentError(message)
+    if not 0 <= start < view.nbytes:
+        raise ArgumentError(
+            f"frombuffer: offset ({start} bytes) must be non-negative and no greater "
+            f"than buffer length ({view.nbytes} bytes) minus 1."
+        )
+    if size < -1 or wanted > left:
+        raise ArgumentError(
+            f"frombuffer: requested buffer length ({size} * {kind.itemsize} bytes) "
+            f"after offset ({start} bytes) must not be greater than actual buffer "
+            f"length ({view.nbytes} bytes), and `count` not below -1."
+        )
     if wanted % kind.itemsize:
-        message = (
-            f"frombuffer: {wanted} bytes are no whole number of elements of "
-            f"{kind.name}, which take {kind.itemsize} bytes each; give `count`."
+        raise ArgumentError(
+            f"frombuffer: buffer length ({left} bytes) after offset ({start} bytes) "
+            f"must be a multiple of the {kind.itemsize} bytes of {kind.name}; or give "
+            f"`count`."
         )
-        raise ArgumentError(message)
-    if view.readonly or not view.c_contiguous:
-        message = (
-            "frombuffer: `buffer` is read-only or not in one piece, so its memory "
-            "cannot be shared; give a bytearray(...) of it."
+    if not view.c_contiguous:
+        raise ArgumentError(
+            "frombuffer: `buffer` is not in one piece, so its memory cannot be shared; "
+            "give a bytearray(...) of it."
         )
-        raise ArgumentError(message)
     array = np.frombuffer(view, kind.numpy, wanted // kind.itemsize, start)
+    if view.readonly:
+        warn(
+            "The given buffer is not writable. The tensor of frombuffer has a copy of "
+            "it.",
+            UserWarning,
+        )
+        array = array.copy()
     made = from_numpy(array)
     return made.requires_grad_() if requires_grad else made
+
+
+_READ_ONLY = "read-only"
 
 
 def _obstacle(array: Any) -> str:
@@ -387,7 +410,7 @@ def _obstacle(array: Any) -> str:
     if not array.flags.aligned:
         return "not aligned to its elements"
     if not array.flags.writeable:
-        return "read-only"
+        return _READ_ONLY
     if any(stride < 0 for stride in array.strides):
         return "laid out with negative strides"
     return ""
@@ -399,7 +422,8 @@ def from_dlpack(source: Any) -> Tensor:
     Parameters
     ----------
     source
-        An object with `__dlpack__`.
+        An object with `__dlpack__`; or the capsule that it gives, whose values are
+        copied, since it does not say whether its memory may be written.
 
     Raises
     ------
@@ -413,25 +437,22 @@ def from_dlpack(source: Any) -> Tensor:
     tensor([1., 1.])
     """
     try:
-        array = np.from_dlpack(source)
+        array = borrow(source)
     except (TypeError, AttributeError, BufferError, ValueError, RuntimeError) as error:
-        message = (
+        raise ArgumentError(
             f"from_dlpack: {type(source).__name__} cannot be shared: {error}. It must "
-            f"live on the CPU and offer __dlpack__; of bfloat16, share .view(int16) "
-            f"and take .view(ac.bfloat16) of that."
-        )
-        raise ArgumentError(message) from error
+            f"live on the CPU and offer __dlpack__."
+        ) from error
     if not array.flags.writeable:
         return tensor(array)
     return from_numpy(array)
 
 
 def to_numpy(array: Any, dtype: Any, copy: bool | None) -> Any:
-    """Serve ``__array__``: share unless a copy is asked for or needed."""
+    """Serve ``__array__``: share unless a copy is requested or needed."""
     wanted = array.dtype if dtype is None else np.dtype(dtype)
     if wanted == array.dtype and not copy:
         return array
     if copy is False:
-        message = f"a copy is needed to turn {array.dtype} into {wanted}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"a copy is needed to turn {array.dtype} into {wanted}.")
     return array.astype(wanted)

@@ -10,10 +10,17 @@ from autocalc._dispatch.selection.arrays import arrays
 from autocalc._ops._operator.coerce import not_a_tensor
 from autocalc._ops._operator.layouts import laid_out
 from autocalc._ops._operator.traced import traced
-from autocalc._ops.creation.constants import finished, number, undefined
+from autocalc._ops.creation.constants import (
+    finished,
+    noted_undefined,
+    number,
+    undefined,
+)
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device, dtype_at
 from autocalc._tensor.dtypes import DType
+from autocalc._tensor.layouts import check_layout
+from autocalc._tensor.layouts import layout as Layout
 from autocalc._tensor.memory_format import MemoryFormat
 
 
@@ -36,7 +43,7 @@ def finished_like(
     requires_grad: Any,
 ) -> Tensor:
     """Return a new array as a tensor in the given layout, or in that of `input`."""
-    if memory_format is not None or array.ndim == 4:
+    if memory_format is not None or not input._array.flags.c_contiguous:
         made = laid_out(where, make(array, None), memory_format, input)
         array = made._array
     return finished(where, array, None, requires_grad)
@@ -50,6 +57,8 @@ def zeros_like(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return zeros of the shape and dtype of `input`.
 
@@ -65,11 +74,15 @@ def zeros_like(
         Whether the result takes part in gradients.
     memory_format
         The layout of the elements in memory; by default that of `input`.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is asked for another number of dimensions than four.
+        If `channels_last` is requested for a tensor without four dimensions.
 
     Examples
     --------
@@ -77,6 +90,8 @@ def zeros_like(
     >>> ac.zeros_like(ac.tensor([1, 2]))
     tensor([0, 0])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("zeros_like", layout, pin_memory)
     kind = kind_of("zeros_like", input, dtype, device)
     array = arrays.full(input.shape, 0, kind)
     return finished_like("zeros_like", array, input, memory_format, requires_grad)
@@ -90,6 +105,8 @@ def ones_like(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return ones of the shape and dtype of `input`.
 
@@ -105,11 +122,15 @@ def ones_like(
         Whether the result takes part in gradients.
     memory_format
         The layout of the elements in memory; by default that of `input`.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is asked for another number of dimensions than four.
+        If `channels_last` is requested for a tensor without four dimensions.
 
     Examples
     --------
@@ -117,6 +138,8 @@ def ones_like(
     >>> ac.ones_like(ac.tensor([1, 2]))
     tensor([1, 1])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("ones_like", layout, pin_memory)
     kind = kind_of("ones_like", input, dtype, device)
     array = arrays.full(input.shape, 1, kind)
     return finished_like("ones_like", array, input, memory_format, requires_grad)
@@ -130,6 +153,8 @@ def empty_like(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return a tensor of the shape and dtype of `input`, its values undefined.
 
@@ -145,11 +170,15 @@ def empty_like(
         Whether the result takes part in gradients.
     memory_format
         The layout of the elements in memory; by default that of `input`.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is asked for another number of dimensions than four.
+        If `channels_last` is requested for a tensor without four dimensions.
 
     Examples
     --------
@@ -157,9 +186,14 @@ def empty_like(
     >>> ac.empty_like(ac.ones(2, 3)).shape
     autocalc.Size([2, 3])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("empty_like", layout, pin_memory)
     kind = kind_of("empty_like", input, dtype, device)
-    array = undefined(input.shape, kind)
-    return finished_like("empty_like", array, input, memory_format, requires_grad)
+    made = make(undefined(input.shape, kind), None)
+    if memory_format is not None or not input._array.flags.c_contiguous:
+        made = laid_out("empty_like", made, memory_format, input, is_empty=True)
+        noted_undefined(made._array)
+    return finished("empty_like", made._array, None, requires_grad)
 
 
 @traced
@@ -171,6 +205,8 @@ def full_like(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return a tensor of the shape and dtype of `input`, filled with one number.
 
@@ -179,7 +215,7 @@ def full_like(
     input
         The tensor whose shape is taken, and its dtype.
     fill_value
-        The number everywhere.
+        The value of all elements.
     dtype
         The dtype of the result.
     device
@@ -188,11 +224,15 @@ def full_like(
         Whether the result takes part in gradients.
     memory_format
         The layout of the elements in memory; by default that of `input`.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is asked for another number of dimensions than four.
+        If `channels_last` is requested for a tensor without four dimensions.
 
     Examples
     --------
@@ -200,6 +240,8 @@ def full_like(
     >>> ac.full_like(ac.ones(2), 7.0)
     tensor([7., 7.])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("full_like", layout, pin_memory)
     kind = kind_of("full_like", input, dtype, device)
     array = arrays.full(input.shape, number("full", "fill_value", fill_value), kind)
     return finished_like("full_like", array, input, memory_format, requires_grad)

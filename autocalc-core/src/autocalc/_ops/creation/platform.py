@@ -15,7 +15,7 @@ from autocalc._dispatch.plugins.precision import (
 from autocalc._dispatch.selection.state import recorder
 from autocalc._ops.creation.typed_tensors import dtype_named
 from autocalc._tensor import dtypes
-from autocalc._tensor.device import Device, check_cpu, cpu
+from autocalc._tensor.device import Device, check_cpu, host
 from autocalc.errors import ArgumentError, CompileError
 
 __all__ = [
@@ -59,7 +59,7 @@ def get_default_device() -> Device:
     >>> ac.get_default_device()
     device(type='cpu')
     """
-    return cpu
+    return host()
 
 
 def set_default_tensor_type(t: Any) -> None:
@@ -81,7 +81,7 @@ def set_default_tensor_type(t: Any) -> None:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Say how precisely matrix products of float32 are taken, in the whole process.
+    """Set the precision of float32 matrix products for the whole process.
 
     What it allows is used where it is faster: on CPUs with AMX (Sapphire Rapids and
     newer) and on GPUs.  Elsewhere, and for small products, nothing changes.
@@ -126,18 +126,16 @@ def set_float32_matmul_precision(precision: str) -> None:
     """
     known = next((name for name in PRECISIONS if name == precision), None)
     if known is None:
-        message = (
+        raise ArgumentError(
             f"set_float32_matmul_precision: {precision!r} is none of 'highest', "
             f"'high' and 'medium'."
         )
-        raise ArgumentError(message)
     if recorder() is not None and known != deciding_precision():
-        message = (
+        raise CompileError(
             "set_float32_matmul_precision: it is called while ac.compile records, and "
             "a replay would not call it again. Call it outside of the compiled "
             "function."
         )
-        raise CompileError(message)
     choose_matmul_precision(known)
 
 
@@ -150,7 +148,7 @@ def allow_tf32(allowed: bool) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """Return what `set_float32_matmul_precision` was given, at first "highest".
+    """Return the precision of `set_float32_matmul_precision`; initially "highest".
 
     "high" as well where `ac.backends.cuda.matmul.allow_tf32` was set, which is about
     GPUs alone.

@@ -21,8 +21,10 @@ from autocalc._ops.creation.constants import (
     placed,
 )
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, present
 from autocalc._tensor.dtypes import DType
+from autocalc._tensor.layouts import check_layout
+from autocalc._tensor.layouts import layout as Layout
 from autocalc.errors import ArgumentError
 
 
@@ -36,6 +38,8 @@ def arange(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool | None = False,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return start, start + step, ... before `end`; of integers, int64.
 
@@ -44,17 +48,21 @@ def arange(
     start
         The first number; 0 by default.
     end
-        Where it stops, itself left out.
+        The end of the range, which is not in it.
     step
-        From one to the next.
+        The distance of two numbers.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     dtype
         The dtype of the result.
     device
         The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Raises
     ------
@@ -69,8 +77,10 @@ def arange(
     >>> ac.arange(3, 0, -2)
     tensor([3, 1])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("arange", layout, pin_memory)
     if device is not None:
-        Device(device)
+        present(device)
     first, last = (0, start) if end is None else (start, end)
     by = step
     integers = first.__class__ is last.__class__ is by.__class__ is int
@@ -80,14 +90,12 @@ def arange(
         by = number("arange", "step", by)
         integers = all(isinstance(x, (int, np.integer)) for x in (first, last, by))
     if by == 0 or not (integers or all(map(math.isfinite, (first, last, by)))):
-        message = (
+        raise ArgumentError(
             f"arange: from {first} to {last} by {by}: the numbers must be finite, and "
             f"`step` must move."
         )
-        raise ArgumentError(message)
     if (last - first) * by < 0:
-        message = f"arange: from {first} by {by} there is no way to {last}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"arange: from {first} by {by} there is no way to {last}.")
     if dtype is None and out is None:
         kind = dtypes.int64 if integers else dtypes.get_default_dtype()
     else:
@@ -126,11 +134,10 @@ def _check_ends(where: str, values: Any, kind: DType) -> None:
     limits = np.iinfo(kind.numpy)
     for value in (values[0], values[-1]):
         if not limits.min - 1 < value < limits.max + 1:
-            message = (
+            raise ArgumentError(
                 f"{where}: {value} does not fit into {kind.name}, which holds "
                 f"{limits.min} to {limits.max}; use another dtype."
             )
-            raise ArgumentError(message)
 
 
 def _line(where: str, start: Any, end: Any, steps: Any) -> Any:
@@ -218,6 +225,8 @@ def linspace(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool | None = False,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return `steps` numbers, evenly spaced from `start` to `end`, both included.
 
@@ -228,15 +237,19 @@ def linspace(
     end
         The last number.
     steps
-        How many.
+        The number of elements.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     dtype
         The dtype of the result.
     device
         The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Examples
     --------
@@ -244,8 +257,10 @@ def linspace(
     >>> ac.linspace(0.0, 1.0, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("linspace", layout, pin_memory)
     if device is not None:
-        Device(device)
+        present(device)
     values = _as("linspace", _line("linspace", start, end, steps), dtype_of(dtype, out))
     return finished("linspace", placed(values, device), out, requires_grad)
 
@@ -260,6 +275,8 @@ def logspace(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool | None = False,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return `steps` powers of `base`, the exponents evenly spaced.
 
@@ -268,19 +285,23 @@ def logspace(
     start
         The exponent of the first number.
     end
-        That of the last.
+        The exponent of the last number.
     steps
-        How many.
+        The number of elements.
     base
-        What is raised.
+        The base of the powers.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     dtype
         The dtype of the result.
     device
         The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Examples
     --------
@@ -288,8 +309,10 @@ def logspace(
     >>> ac.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("logspace", layout, pin_memory)
     if device is not None:
-        Device(device)
+        present(device)
     exponents = _line("logspace", start, end, steps)
     powers = float(number("logspace", "base", base)) ** exponents
     values = _as("logspace", powers, dtype_of(dtype, out))

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops.creation.constants import empty
-from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor import Tensor, dtypes, spelling
 from autocalc._tensor.dtypes import DType
 
 __all__ = [
@@ -20,6 +19,7 @@ __all__ = [
     "IntTensor",
     "LongTensor",
     "ShortTensor",
+    "typename",
 ]
 
 
@@ -30,15 +30,13 @@ class Typed(type):
 
     def __call__(cls, *data: Any) -> Tensor:
         """Make a tensor of sizes (its values undefined), or of data."""
-        if data and all(type(one) is int for one in data):
-            return empty(*data, dtype=cls.dtype)
         return Tensor(*data, dtype=cls.dtype)
 
     def __instancecheck__(cls, x: object) -> bool:
         return isinstance(x, Tensor) and x.dtype is cls.dtype
 
     def __repr__(cls) -> str:
-        return f"<class 'autocalc.{cls.__name__}'>"
+        return f"<class '{spelling.package}.{cls.__name__}'>"
 
 
 class FloatTensor(metaclass=Typed):
@@ -119,7 +117,7 @@ _ALL = (
 def name_of(dtype: DType) -> str:
     """Return the name of the class that makes tensors of `dtype`."""
     (made,) = (one for one in _ALL if one.dtype is dtype)
-    return f"autocalc.{made.__name__}"
+    return f"{spelling.package}.{made.__name__}"
 
 
 def dtype_named(given: Any) -> DType:
@@ -131,3 +129,25 @@ def dtype_named(given: Any) -> DType:
         if last == one.__name__:
             return one.dtype
     return dtypes.as_dtype(given)
+
+
+def typename(obj: Any) -> str:
+    """Return the name of a value's type, as texts of PyTorch have it.
+
+    Parameters
+    ----------
+    obj
+        A tensor, whose dtype is named, or another object.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.typename(ac.ones(1)), ac.typename(3), ac.typename(ac.float32)
+    ('autocalc.FloatTensor', 'int', 'autocalc._tensor.dtypes.DType')
+    """
+    if isinstance(obj, Tensor):
+        return name_of(obj.dtype)
+    named = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(named, "__module__", None) or ""
+    name: str = named.__qualname__
+    return name if module in ("", "builtins") else f"{module}.{name}"

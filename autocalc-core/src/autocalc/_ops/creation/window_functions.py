@@ -13,7 +13,7 @@ from autocalc._ops._operator.declared import declared
 from autocalc._ops.creation.constants import count_of, finished, float_or, placed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, present
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -40,10 +40,10 @@ def bartlett_window(
     Parameters
     ----------
     window_length
-        How many values.
+        The number of values.
     periodic
-        Whether N is one more, so that the window can be repeated; otherwise it is
-        symmetric.
+        True to divide by N instead of N - 1, so that the window can be repeated; False
+        makes it symmetric.
     dtype
         The dtype of the result, of floats.
     device
@@ -86,10 +86,10 @@ def hann_window(
     Parameters
     ----------
     window_length
-        How many values.
+        The number of values.
     periodic
-        Whether N is one more, so that the window can be repeated; otherwise it is
-        symmetric.
+        True to divide by N instead of N - 1, so that the window can be repeated; False
+        makes it symmetric.
     dtype
         The dtype of the result, of floats.
     device
@@ -129,14 +129,14 @@ def hamming_window(
     Parameters
     ----------
     window_length
-        How many values.
+        The number of values.
     periodic
-        Whether N is one more, so that the window can be repeated; otherwise it is
-        symmetric.
+        True to divide by N instead of N - 1, so that the window can be repeated; False
+        makes it symmetric.
     alpha
-        The mean.
+        The constant alpha of the formula.
     beta
-        How far it swings.
+        The amplitude of the cosine.
     dtype
         The dtype of the result, of floats.
     device
@@ -175,10 +175,10 @@ def blackman_window(
     Parameters
     ----------
     window_length
-        How many values.
+        The number of values.
     periodic
-        Whether N is one more, so that the window can be repeated; otherwise it is
-        symmetric.
+        True to divide by N instead of N - 1, so that the window can be repeated; False
+        makes it symmetric.
     dtype
         The dtype of the result, of floats.
     device
@@ -219,12 +219,12 @@ def kaiser_window(
     Parameters
     ----------
     window_length
-        How many values.
+        The number of values.
     periodic
-        Whether N is one more, so that the window can be repeated; otherwise it is
-        symmetric.
+        True to divide by N instead of N - 1, so that the window can be repeated; False
+        makes it symmetric.
     beta
-        How fast it fades, 0 or more.
+        The rate of decay, 0 or more.
     dtype
         The dtype of the result, of floats.
     device
@@ -247,8 +247,7 @@ def kaiser_window(
     """
     where = "kaiser_window"
     if not 0 <= number(where, "beta", beta) < np.inf:
-        message = f"{where}: `beta` is {beta}; it must be finite, 0 or more."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: `beta` is {beta}; it must be finite, 0 or more.")
 
     def bessel(place: Any) -> Any:
         inside = np.maximum(1 - (2 * place - 1) ** 2, 0)
@@ -277,11 +276,10 @@ def _window(
 ) -> Tensor:
     """Return the values of `shape`, a function of the place from 0 to 1."""
     if device is not None:
-        Device(device)
+        present(device)
     count, kind = count_of(where, length), float_or(dtype)
     if not kind.is_floating_point:
-        message = f"{where}: `dtype` is {kind.name}; a window holds floats."
-        raise DTypeError(message)
+        raise DTypeError(f"{where}: `dtype` is {kind.name}; a window holds floats.")
     values = np.ones(count)
     if count > 1:
         values = shape(np.arange(count) / (count - 1 + periodic))

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from autocalc._dispatch.selection.arrays import arrays
-from autocalc._ops._operator.arguments import Operand, check_tensor
+from autocalc._ops._operator.arguments import Operand, check_older_order, check_tensor
 from autocalc._ops._operator.coerce import (
     as_operand,
     cast,
@@ -27,7 +27,7 @@ from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import rounding
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc.errors import ArgumentError, DTypeError, GradError
+from autocalc.errors import ArgumentError, DTypeError, NoDerivativeError
 
 add_op = binary("add", "x + y", methods="__add__ __radd__")
 
@@ -44,6 +44,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def add(
     input: Operand,
     other: Operand,
+    tensor: Tensor | None = None,
     *,
     alpha: float = 1,
     out: Tensor | None = None,
@@ -56,10 +57,12 @@ def add(
         The first operand, a tensor or a number.
     other
         The second operand, a tensor or a number; shapes broadcast.
+    tensor
+        The second operand of PyTorch's older order, ``add(input, alpha, tensor)``.
     alpha
-        A factor of `other`.
+        The factor of `other`.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -67,6 +70,9 @@ def add(
     >>> ac.add(ac.tensor([1.0, 2.0]), ac.tensor([10.0, 20.0]), alpha=2)
     tensor([21., 42.])
     """
+    if tensor is not None:
+        check_older_order("add", "alpha", other, tensor)
+        alpha, other = other, tensor  # type: ignore[assignment]  # a number
     if alpha != 1 or alpha.__class__ in {float, bool}:
         result = _sum_of_multiple(input, other, alpha)
     else:
@@ -83,11 +89,10 @@ def _sum_of_multiple(input: Operand, other: Operand, alpha: Any) -> Tensor:
 def _no_booleans(x: Any, y: Any) -> None:
     """Raise if an operand of a difference is boolean."""
     if dtypes.bool_ in (dtype_of("sub", x), dtype_of("sub", y)):
-        message = (
+        raise DTypeError(
             "sub: an operand is boolean; write ~mask for what a mask leaves out, or "
             "convert it with .long()."
         )
-        raise DTypeError(message)
 
 
 sub_op = binary(
@@ -112,6 +117,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def sub(
     input: Operand,
     other: Operand,
+    tensor: Tensor | None = None,
     *,
     alpha: float = 1,
     out: Tensor | None = None,
@@ -124,10 +130,12 @@ def sub(
         The first operand, a tensor or a number.
     other
         The second operand, a tensor or a number; shapes broadcast.
+    tensor
+        The second operand of PyTorch's older order, ``sub(input, alpha, tensor)``.
     alpha
-        A factor of `other`.
+        The factor of `other`.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -135,6 +143,9 @@ def sub(
     >>> ac.sub(ac.tensor([1.0, 2.0]), 1)
     tensor([0., 1.])
     """
+    if tensor is not None:
+        check_older_order("sub", "alpha", other, tensor)
+        alpha, other = other, tensor  # type: ignore[assignment]  # a number
     if alpha != 1 or alpha.__class__ in {float, bool}:
         _no_booleans(input, other)
         result = _without_multiple("sub", input, other, alpha)
@@ -149,11 +160,11 @@ def rsub(input: Tensor, other: Operand, *, alpha: float = 1) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     other
         The second operand, a tensor or a number; shapes broadcast.
     alpha
-        A factor of `input`.
+        The factor of `input`.
 
     Examples
     --------
@@ -179,11 +190,10 @@ def multiplied(where: str, input: Operand, other: Operand, alpha: Any) -> Tensor
     kind = dtype_of(where, alpha)
     alone = kind is dtypes.bool_ and dtype is not dtypes.bool_
     if alone or (kind.is_floating_point and not dtype.is_floating_point):
-        message = (
-            f"{where}: `alpha` is {alpha!r}, a factor of {dtype.name}; it must be a "
-            f"number of that kind."
+        raise DTypeError(
+            f"{where}: `alpha` is {alpha!r}, a factor of {dtype.name}; for integers "
+            f"argument alpha must not be a floating point number or a boolean."
         )
-        raise DTypeError(message)
     return mul(as_operand(other, dtype), as_operand(alpha, dtype))
 
 
@@ -215,6 +225,7 @@ div_op = binary(
     reflected="__rtruediv__ __rdiv__",
     example=("[1.0, 2.0]", "[4.0, 8.0]", "[0.2500, 0.2500]"),
 )
+div_op.__qualname__ = "div_op"  # its place, by which it is pickled
 
 
 @div_op.vjp
@@ -246,7 +257,7 @@ def div(
     rounding_mode
         None for the quotient itself, "floor" to round down, "trunc" towards zero.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -270,11 +281,10 @@ def div(
     elif rounding_mode == "trunc":
         result = _trunc_divide(input, other)
     else:
-        message = (
+        raise ArgumentError(
             f'div: `rounding_mode` is {rounding_mode!r}; it must be None, "floor" or '
             f'"trunc".'
         )
-        raise ArgumentError(message)
     return result if out is None else copy_to_out("div", result, out)
 
 
@@ -288,7 +298,7 @@ def _trunc_divide(input: Operand, other: Operand) -> Tensor:
 
 def _number_power(x: Any, y: Any) -> Tensor | None:
     """Return a boolean tensor to the power True or False; refuse 2 ** -1."""
-    if isinstance(y, Tensor):
+    if isinstance(y, Tensor) or not isinstance(x, Tensor):
         return None
     usual = fast_scalar(x, y)
     if usual is not None:
@@ -296,12 +306,12 @@ def _number_power(x: Any, y: Any) -> Tensor | None:
         return result
     if isinstance(y, bool) and x.dtype is dtypes.bool_:
         return add_op(x, not y)
-    if isinstance(y, (int, np.integer)) and y < 0 and not x.is_floating_point():
-        message = (
-            f"pow: the exponent {y} of a tensor of {x.dtype.name} has no integer "
+    if not x.is_floating_point() and isinstance(y, (int, np.integer)) and y < 0:
+        raise ArgumentError(
+            f"pow: Integers to negative integer powers are not allowed. The exponent "
+            f"{y} of a tensor of {x.dtype.name} has no integer "
             f"result; convert the tensor with .float() first."
         )
-        raise ArgumentError(message)
     return None
 
 
@@ -359,7 +369,7 @@ def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tens
     exponent
         The exponent, a tensor or a number; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -385,7 +395,7 @@ def float_power(
     exponent
         The exponent, a tensor or a number; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -393,7 +403,7 @@ def float_power(
     >>> ac.float_power(ac.tensor([1, 2, 3]), 2)
     tensor([1., 4., 9.], dtype=autocalc.float64)
     """
-    coerce("float_power", input, exponent)  # for its errors: a number stays as it is
+    result_dtype("float_power", input, exponent)  # for its errors
     x, y = (as_operand(a, dtypes.float64) for a in (input, exponent))
     return pow_op(x, y)
 
@@ -420,7 +430,7 @@ def positive(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
 
     Raises
     ------
@@ -496,9 +506,9 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -557,11 +567,10 @@ floor_divide = binary(
 
 @floor_divide.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    message = (
+    raise NoDerivativeError(
         "floor_divide: has no derivative; div(x, y, rounding_mode='floor') has 0, or "
         "detach() the operands."
     )
-    raise GradError(message)
 
 
 #: As `div` rounds down: its derivative is 0.

@@ -18,6 +18,7 @@ from autocalc._ops.elementwise import arithmetic, bitwise
 from autocalc._ops.elementwise._ternary import ternary
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import number
+from autocalc._tensor.limits import finfo
 from autocalc.errors import ArgumentError, DTypeError
 
 
@@ -124,8 +125,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def _clamped(where: str, input: Tensor, low: Any, high: Any) -> Tensor:
     """Return values held within two limits, of which one may be None."""
     if low is None and high is None:
-        message = f"{where}: there is no limit; give a number or a tensor."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: there is no limit; give a number or a tensor.")
     limits = _usual_limits(input, low, high)
     if limits is not None:
         return clamp_op(input, *limits)
@@ -164,11 +164,10 @@ def _check_limits(where: str, limits: list[Any]) -> None:
     """Raise if one limit is a number and the other a tensor with dimensions."""
     tensors = [limit for limit in limits if isinstance(limit, Tensor)]
     if len(tensors) == 1 < len(limits) and tensors[0].ndim:
-        message = (
+        raise DTypeError(
             f"{where}: one limit is a number, the other a tensor of shape "
             f"{tensors[0].shape}; both must be numbers, or both tensors."
         )
-        raise DTypeError(message)
 
 
 def _clamped_booleans(x: Tensor, low: Tensor | None, high: Tensor | None) -> Tensor:
@@ -191,13 +190,13 @@ def clamp(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     min
         The lower limit, a number or a tensor; None for none.
     max
         The upper limit, a number or a tensor; None for none.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -223,11 +222,11 @@ def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tens
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     min
         The lower limit, a number or a tensor.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -246,11 +245,11 @@ def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tens
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     max
         The upper limit, a number or a tensor.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -278,15 +277,16 @@ def nan_to_num(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     nan
-        What NaN becomes.
+        The number that replaces NaN.
     posinf
-        What infinity becomes; None for the largest number of the dtype.
+        The number that replaces infinity; None is the largest number of the dtype.
     neginf
-        What minus infinity becomes; None for the smallest.
+        The number that replaces minus infinity; None is the smallest number of the
+        dtype.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -318,5 +318,4 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 def _largest(x: Tensor) -> float:
     """Return the largest finite number of a float dtype."""
-    mantissa, exponent = (24, 128) if x.dtype is dtypes.float32 else (53, 1024)
-    return math.ldexp(2.0 - 2.0 ** (1 - mantissa), exponent - 1)
+    return float(finfo(x.dtype).max)

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from autocalc._dispatch.device.device import dtype_near
+from autocalc._dispatch.device.device import dtype_near, place_of
 from autocalc._dispatch.engine.eager import elementwise
 from autocalc._dispatch.selection.call import KernelCall
 from autocalc._dispatch.selection.layout import empty_as
@@ -22,19 +21,19 @@ from autocalc._ops._operator.coerce import (
     cast,
     coerce,
     coerce_two,
-    is_foreign,
     not_a_tensor,
     same_dtype,
     to_float,
 )
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import binary, documented, nary
-from autocalc._ops._operator.method import method
+from autocalc._ops._operator.method import is_foreign, method
 from autocalc._ops._operator.out import copy_to_out
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import arithmetic, bitwise
 from autocalc._ops.elementwise._ternary import ternary
 from autocalc._tensor import Tensor, dtypes, make
+from autocalc.errors import DTypeError
 
 compare_op = nary("compare", differentiable=False)
 
@@ -43,11 +42,7 @@ _general = KernelCall(TABLE["compare"])
 
 
 def _comparison(
-    op: str,
-    symbol: str,
-    *,
-    foreign: Callable[[Any], bool],
-    example: tuple[str, ...],
+    op: str, symbol: str, *, foreign: Callable[[Any], bool], example: tuple[str, ...]
 ) -> Callable[..., Tensor]:
     """Make a comparison; as an operator it returns NotImplemented for foreign operands.
 
@@ -105,11 +100,6 @@ def _unequal(other: object) -> bool:
     return not (isinstance(other, (int, float, list)) or hasattr(other, "__array__"))
 
 
-def _ordered_by(reflected: str) -> Callable[[Any], bool]:
-    """Return a test of whether Python shall ask an operand for `reflected`."""
-    return partial(is_foreign, reflected=reflected)
-
-
 eq = method("eq", inplace="eq_")(
     _comparison(
         "eq",
@@ -134,7 +124,7 @@ lt = method("lt less", inplace="lt_ less_")(
     _comparison(
         "lt",
         "<",
-        foreign=_ordered_by("__gt__"),
+        foreign=is_foreign,
         example=("[1.0, 2.0]", "[1.0, 3.0]", "[False,  True]"),
     )
 )
@@ -144,7 +134,7 @@ le = method("le less_equal", inplace="le_ less_equal_")(
     _comparison(
         "le",
         "<=",
-        foreign=_ordered_by("__ge__"),
+        foreign=is_foreign,
         example=("[1.0, 2.0]", "[1.0, 3.0]", "[True, True]"),
     )
 )
@@ -154,7 +144,7 @@ gt = method("gt greater", inplace="gt_ greater_")(
     _comparison(
         "gt",
         ">",
-        foreign=_ordered_by("__lt__"),
+        foreign=is_foreign,
         example=("[1.0, 2.0]", "[1.0, 3.0]", "[False, False]"),
     )
 )
@@ -164,7 +154,7 @@ ge = method("ge greater_equal", inplace="ge_ greater_equal_")(
     _comparison(
         "ge",
         ">=",
-        foreign=_ordered_by("__le__"),
+        foreign=is_foreign,
         example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True, False]"),
     )
 )
@@ -184,7 +174,7 @@ def isclose(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     other
         The tensor to compare with.
     rtol
@@ -192,7 +182,7 @@ def isclose(
     atol
         The absolute tolerance.
     equal_nan
-        Whether two NaN are close.
+        True to count two NaN as close.
 
     Examples
     --------
@@ -220,7 +210,7 @@ def isnan(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
 
     Examples
     --------
@@ -238,7 +228,7 @@ def isinf(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
 
     Examples
     --------
@@ -258,7 +248,7 @@ def isfinite(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
 
     Examples
     --------
@@ -317,9 +307,9 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -339,9 +329,9 @@ def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -361,9 +351,9 @@ def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -389,7 +379,10 @@ def _(k: Any, n: Any, g: Any) -> Any:
     zero = k.constant(0, g)
     sign = k.mul(k.sign(a), k.copysign(k.constant(1, g), b))
     sign = k.where(k.compare(a, zero, "eq"), zero, sign)  # not -0
-    return k.sum_to(k.mul(g, sign), n.shapes[0]) if n.needs(0) else None, None
+    return (
+        k.sum_to(k.mul(g, sign), n.shapes[0]) if n.needs(0) else None,
+        k.zeros(n.shapes[1], k.dtype(g)) if n.needs(1) else None,
+    )
 
 
 @method("copysign", inplace="copysign_")
@@ -400,11 +393,11 @@ def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Ten
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     other
         The second operand, a tensor or a number; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -412,10 +405,9 @@ def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Ten
     >>> ac.copysign(ac.tensor([1.0, 2.0]), ac.tensor([-1.0, 1.0]))
     tensor([-1.,  2.])
     """
-    x, y = float_inputs("copysign", check_tensor("copysign", input), other)
-    if y._edge is not None:
-        y = y.detach()
-    return _copysign_op(x, y)
+    return _copysign_op(
+        *float_inputs("copysign", check_tensor("copysign", input), other)
+    )
 
 
 _heaviside_op = binary("heaviside", "the step of x, y at 0", saves="a:b")
@@ -435,11 +427,16 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     values
-        What the result is at 0; shapes broadcast.
+        The result where `input` is 0; its shape broadcasts with that of `input`.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If the dtypes differ.
 
     Examples
     --------
@@ -447,7 +444,13 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     >>> ac.heaviside(ac.tensor([-1.0, 0.0, 2.0]), ac.tensor([0.5]))
     tensor([0.0000, 0.5000, 1.0000])
     """
-    x, at_zero = same_dtype("heaviside", input, values)
+    x, at_zero = check_tensor("heaviside", input), check_tensor("heaviside", values)
+    if x._array.dtype is not at_zero._array.dtype:
+        place_of("heaviside", x._array, at_zero._array)
+        raise DTypeError(
+            f"heaviside is not yet implemented for tensors with different dtypes. They "
+            f"are {x.dtype.name} and {at_zero.dtype.name}; convert one with .to(...)."
+        )
     if x._edge is not None:
         x = x.detach()
     return _heaviside_op(x, at_zero)

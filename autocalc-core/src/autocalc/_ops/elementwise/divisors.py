@@ -25,11 +25,11 @@ def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        Integers.
+        The first operand, a tensor of integers.
     other
         Integers; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -53,11 +53,11 @@ def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        Integers.
+        The first operand, a tensor of integers.
     other
         Integers; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -78,9 +78,8 @@ def _integers(where: str, input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]
     a, b = coerce(where, check_tensor(where, input), check_tensor(where, other))
     refuse_booleans(where, a)
     if a.is_floating_point():
-        message = (
+        raise DTypeError(
             f"{where}: got {input.dtype.name} and {other.dtype.name}; both must hold "
             f"integers. Convert with .long()."
         )
-        raise DTypeError(message)
     return a, b

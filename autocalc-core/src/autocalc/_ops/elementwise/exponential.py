@@ -10,8 +10,8 @@ from autocalc._ops._operator.arguments import Operand
 from autocalc._ops._operator.factories import Binary, binary, unary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
+from autocalc._ops._operator.one_node import one_node
 from autocalc._ops._operator.traced import traced
-from autocalc._ops._recorded import composed, one_node
 from autocalc._ops.elementwise import arithmetic, clamping, comparison
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
@@ -194,16 +194,16 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def logit(
     input: Tensor, eps: float | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return log(x / (1 - x)), what sigmoid turns back; x is limited to [eps, 1 - eps].
+    """Return log(x / (1 - x)), the inverse of sigmoid; x is limited to [eps, 1 - eps].
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     eps
-        Limits the input to [eps, 1 - eps]; None for no limits.
+        The limit: the input is clamped to [eps, 1 - eps]; None for no limits.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -216,16 +216,17 @@ def logit(
         eps = number("logit", "eps", eps)
         low, high = (arithmetic.mul(x.detach(), 0) + end for end in (eps, 1 - eps))
         x = clamping.clamp_op(x, low, high)
-    return one_node(_slope_of_logit, _log_odds, (x,))
+    return _log_odds(x)
 
 
+@one_node("logit", "a", like="abs")
 @traced
 def _log_odds(x: Tensor) -> Tensor:
     return arithmetic.sub_op(log(x), log1p(arithmetic.neg(x)))
 
 
-@composed("logit", "a", like="abs")
-def _slope_of_logit(k: Any, n: Any, g: Any) -> Any:
+@_log_odds.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
     (x,) = n.saved
     return k.div(g, k.mul(x, k.sub(k.constant(1, x), x)))
 
@@ -289,11 +290,11 @@ def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tenso
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     other
         The second operand, a tensor or a number; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -313,11 +314,11 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     other
         The second tensor; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -342,11 +343,11 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     other
         The second tensor; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from autocalc._ops._operator.method import method
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError, GradError
+from autocalc.errors import ArgumentError, NoDerivativeError
 
 lgamma = unary(
     "lgamma",
@@ -64,11 +64,11 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     n
-        Which derivative, 0 for `digamma` itself.
+        The order of the derivative; 0 is `digamma` itself.
     input
         x, a tensor of any shape; integers become floats.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     p
         The dimension, from 1 on.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -136,8 +136,7 @@ def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     tensor([0.4516, 1.5502])
     """
     if as_int("mvlgamma", "p", p) < 1:
-        message = f"mvlgamma: `p` is {p}; it is a dimension, from 1 on."
-        raise ArgumentError(message)
+        raise ArgumentError(f"mvlgamma: `p` is {p}; it is a dimension, from 1 on.")
     x = comparison.float_input("mvlgamma", input)
     total = lgamma(x)
     for i in range(1, p):
@@ -151,11 +150,10 @@ def _incomplete(name: str, sign: float) -> Binary:
     @made.vjp
     def _(k: Any, n: Any, g: Any) -> Any:
         if n.needs(0):
-            message = (
+            raise NoDerivativeError(
                 f"{name}: has no gradient in the first operand; detach() it, or take "
                 f"differences."
             )
-            raise GradError(message)
         slope = _density(k, *n.saved)
         slope = slope if sign > 0 else k.neg(slope)
         return None, k.sum_to(k.mul(g, slope), n.shapes[1])
@@ -187,11 +185,12 @@ def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     Parameters
     ----------
     input
-        a, a tensor; NaN where it is negative.
+        The order a, a tensor; the result is NaN where it is negative.
     other
-        x, a tensor; NaN where it is negative.  Shapes broadcast.
+        The argument x, a tensor; the result is NaN where it is negative. Shapes
+        broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -216,11 +215,12 @@ def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
     Parameters
     ----------
     input
-        a, a tensor; NaN where it is negative.
+        The order a, a tensor; the result is NaN where it is negative.
     other
-        x, a tensor; NaN where it is negative.  Shapes broadcast.
+        The argument x, a tensor; the result is NaN where it is negative. Shapes
+        broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -250,11 +250,10 @@ zeta = binary(
 @zeta.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     if n.needs(0):
-        message = (
+        raise NoDerivativeError(
             "zeta: has no gradient in the first operand; detach() it, or take "
             "differences."
         )
-        raise GradError(message)
     s, q = n.saved
     slope = k.mul(k.neg(s), k.zeta(k.add(s, k.constant(1, s)), q))
     return None, k.sum_to(k.mul(g, slope), n.shapes[1])

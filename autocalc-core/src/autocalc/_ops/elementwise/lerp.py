@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._ops._operator.arguments import Operand, check_tensor
+from autocalc._ops._operator.arguments import Operand, check_older_order, check_tensor
 from autocalc._ops._operator.coerce import coerce, same_dtype
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
@@ -18,11 +18,10 @@ def _one_float(where: str, *tensors: Tensor) -> None:
     """Raise unless all are tensors of one floating-point dtype."""
     names = [check_tensor(where, x).dtype.name for x in tensors]
     if len(set(names)) > 1 or not tensors[0].is_floating_point():
-        message = (
+        raise DTypeError(
             f"{where}: the tensors are {', '.join(names)}; they must all be float32 or "
             f"all float64. Convert them with .to(...)."
         )
-        raise DTypeError(message)
 
 
 @method("lerp", inplace="lerp_")
@@ -36,13 +35,13 @@ def lerp(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     end
-        Where weight 1 leads.
+        The tensor that is returned for the weight 1.
     weight
-        The share of the way, a number or a tensor; shapes broadcast.
+        The weight of `end`, a number or a tensor; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -70,6 +69,7 @@ def addcmul(
     input: Tensor,
     tensor1: Tensor,
     tensor2: Tensor,
+    tensor: Tensor | None = None,
     *,
     value: float = 1,
     out: Tensor | None = None,
@@ -79,15 +79,18 @@ def addcmul(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     tensor1
         The first factor.
     tensor2
         The second factor.
+    tensor
+        The second factor of PyTorch's older order,
+        ``addcmul(input, value, tensor1, tensor)``.
     value
-        A factor of the product.
+        The factor of the product.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -100,10 +103,12 @@ def addcmul(
     >>> ac.addcmul(ac.tensor([1.0, 1.0]), ac.tensor([2.0, 3.0]), ac.tensor([4.0, 5.0]))
     tensor([ 9., 16.])
     """
+    if tensor is not None:
+        check_older_order("addcmul", "value", tensor1, tensor)
+        value, tensor1, tensor2 = tensor1, tensor2, tensor  # type: ignore[assignment]  # a number
     product = mul(check_tensor("addcmul", tensor1), check_tensor("addcmul", tensor2))
     if check_tensor("addcmul", input).dtype is product.dtype is dtypes.bool_:
-        message = "addcmul: the tensors are boolean; convert them with .long()."
-        raise DTypeError(message)
+        raise DTypeError("addcmul: the tensors are boolean; convert them with .long().")
     if value != 1:
         product = multiplied("addcmul", input, product, value)
     return add_op(input, product)
@@ -116,6 +121,7 @@ def addcdiv(
     input: Tensor,
     tensor1: Tensor,
     tensor2: Tensor,
+    tensor: Tensor | None = None,
     *,
     value: float = 1,
     out: Tensor | None = None,
@@ -125,15 +131,18 @@ def addcdiv(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     tensor1
-        The dividend.
+        The tensor of dividends.
     tensor2
-        The divisor.
+        The tensor of divisors.
+    tensor
+        The divisor of PyTorch's older order,
+        ``addcdiv(input, value, tensor1, tensor)``.
     value
-        A factor of the quotient.
+        The factor of the quotient.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -146,14 +155,17 @@ def addcdiv(
     >>> ac.addcdiv(ac.tensor([1.0, 1.0]), ac.tensor([2.0, 3.0]), ac.tensor([4.0, 6.0]))
     tensor([1.5000, 1.5000])
     """
+    if tensor is not None:
+        check_older_order("addcdiv", "value", tensor1, tensor)
+        value, tensor1, tensor2 = tensor1, tensor2, tensor  # type: ignore[assignment]  # a number
     check_tensor("addcdiv", input)
     both = check_tensor("addcdiv", tensor1), check_tensor("addcdiv", tensor2)
     if not any(x.is_floating_point() for x in both):
-        message = (
-            f"addcdiv: divides {tensor1.dtype.name} by {tensor2.dtype.name}; convert "
-            f"one with .float(), or round as floor_divide does."
+        raise DTypeError(
+            f"Integer division with addcdiv is no longer supported: it would divide "
+            f"{tensor1.dtype.name} by {tensor2.dtype.name}. Convert one with .float(), "
+            f"or round as floor_divide does."
         )
-        raise DTypeError(message)
     quotient = div_op(tensor1, tensor2)
     if value != 1:
         quotient = mul(quotient, value)

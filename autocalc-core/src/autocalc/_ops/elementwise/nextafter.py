@@ -14,14 +14,13 @@ from autocalc._ops._operator.rules import Op
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import comparison
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc.errors import DTypeError, GradError
+from autocalc.errors import DTypeError, NoDerivativeError
 
 _OP = Op("nextafter")
 
 
 def _rule(k: Any, n: Any, g: Any) -> Any:
-    message = "nextafter: has no derivative; detach() the operands."
-    raise GradError(message)
+    raise NoDerivativeError("nextafter: has no derivative; detach() the operands.")
 
 
 _OP.rule = _rule
@@ -58,7 +57,7 @@ def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     other
         y, a tensor; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -73,9 +72,8 @@ def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     """
     x, y = comparison.float_tensors("nextafter", input, other)
     if x.itemsize < 4:
-        message = (
+        raise DTypeError(
             f"nextafter: takes float32 or float64, not {x.dtype.name}, which is "
             f"computed in float32: the number next to it would be rounded away."
         )
-        raise DTypeError(message)
     return _neighbours(x, y)

@@ -41,11 +41,11 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     other
         The exponents; shapes broadcast.  Integers scale floats exactly, however large.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -91,9 +91,9 @@ def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> Parts:
     Parameters
     ----------
     input
-        Of float32 or float64.
+        The input tensor, of float32 or float64.
     out
-        Two tensors that take the results, converted to their dtypes.
+        Two tensors for the results, which are converted to their dtypes.
 
     Raises
     ------

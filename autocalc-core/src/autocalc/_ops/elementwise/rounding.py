@@ -72,11 +72,11 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     decimals
         Digits after the point; negative ones round to tens and so on.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -104,9 +104,9 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------

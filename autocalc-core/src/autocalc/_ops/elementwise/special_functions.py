@@ -51,7 +51,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 ndtri = unary(
     "ndtri",
-    "the quantile of the standard normal distribution, what `ndtr` turns back",
+    "the quantile of the standard normal distribution, the inverse of `ndtr`",
     saves="out",
     place="special.",
     example=("[0.5, 0.975]", "[0.0000, 1.9600]"),
@@ -156,7 +156,7 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         x, a tensor of any shape; integers become floats.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -229,7 +229,7 @@ def xlog1py(input: Operand, other: Operand, *, out: Tensor | None = None) -> Ten
     other
         y, a tensor or a number; one of both is a tensor, and shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------

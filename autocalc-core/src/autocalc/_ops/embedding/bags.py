@@ -5,26 +5,26 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from autocalc._dispatch.selection.state import check_values, recorder
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops.creation.constants import full, ones, zeros
-from autocalc._ops.creation.from_data import tensor
 from autocalc._ops.creation.ranges import arange
 from autocalc._ops.elementwise import arithmetic, clamping
 from autocalc._ops.embedding import rows as embedding
 from autocalc._ops.indexing import indexing, masking, scattering
 from autocalc._ops.reductions import extrema, reduction
-from autocalc._ops.sequences import scans
+from autocalc._ops.sequences import scans, searching
 from autocalc._ops.views import broadcasting, view
-from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import one_of
 from autocalc._tensor.device import place_of_tensor
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc.errors import ArgumentError, NoFormulaError, ShapeError
 
 _NAME = "embedding_bag"
 
@@ -53,24 +53,24 @@ def embedding_bag(
     weight
         The table, (V, D).
     offsets
-        Where in `input` each bag begins, (B,), from 0 on and never falling; bags may be
-        empty, and give zeros.
+        The index in `input` at which each bag begins, of shape (B,). The first is 0,
+        and none is smaller than the one before. Empty bags give zeros.
     max_norm, norm_type, scale_grad_by_freq, sparse
-        As those of `embedding`; gradients are not scaled for "max".
+        The same as for `embedding`; gradients are not scaled in the mode "max".
     mode
         "sum", "mean" or "max".
     per_sample_weights
-        Of the shape of `input`: factors of the rows; for "sum" alone.
+        The factors of the rows, of the shape of `input`; only for the mode "sum".
     include_last_offset
-        Whether `offsets` has one more element, where the last bag ends.
+        True if `offsets` has one more element: the end of the last bag.
     padding_idx
-        A number that is passed over, as if it were not in its bag; negative ones count
-        from the end of the table.
+        A number to skip, as if it were not in its bag; negative ones count from the end
+        of the table.
 
     Returns
     -------
     Tensor
-        (B, D).
+        A tensor of shape (B, D).
 
     Raises
     ------
@@ -145,31 +145,33 @@ def _summed(
 
 
 class _Bags(NamedTuple):
-    """The bag of each number, and how many bags there are."""
+    """The bag of each number, how many bags there are, and the most that one holds.
+
+    None where it is not known yet.
+    """
 
     of: Tensor
     number: int
+    most: int | None = None
 
 
 def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> _Bags:
     if input.ndim == 2:
         if offsets is not None:
-            message = (
+            raise ArgumentError(
                 f"{_NAME}: `input` of shape {input.shape} has a bag in each row; "
                 f"`offsets` are for an input of one dimension."
             )
-            raise ArgumentError(message)
         count, length = input.shape
         of = broadcasting.expand(
             view.unsqueeze(arange(count, device=place_of_tensor(input)), 1),
             (count, length),
         )
-        return _Bags(view.reshape(of, (-1,)), count)
+        return _Bags(view.reshape(of, (-1,)), count, length)
     if offsets is None:
-        message = (
+        raise ArgumentError(
             f"{_NAME}: `input` of one dimension needs `offsets`, its bags' starts."
         )
-        raise ArgumentError(message)
     starts = _starts(input, offsets, 1 if include_last else min(input.shape[0], 1))
     if include_last:
         starts = starts[:-1]
@@ -186,21 +188,27 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> _Bags:
 
 def _starts(input: Tensor, offsets: Tensor, least: int) -> Tensor:
     if check_tensor(_NAME, offsets).ndim != 1 or offsets.is_floating_point():
-        message = (
+        raise ArgumentError(
             f"{_NAME}: `offsets` has shape {offsets.shape} and dtype "
             f"{offsets.dtype.name}; it must be one row of integers."
         )
-        raise ArgumentError(message)
     starts = cast(offsets, dtypes.int64)
-    values = starts.tolist()
-    rises = all(a <= b for a, b in pairwise([*values, input.shape[0]]))
-    if len(values) < least or values[:1] not in ([], [0]) or not rises:
-        message = (
-            f"{_NAME}: `offsets` are {values[:8]}{' ...' if len(values) > 8 else ''}; "
-            f"they must begin with 0, never fall, and end at {input.shape[0]} or below."
-        )
-        raise ArgumentError(message)
+    count = input.shape[0]
+
+    def check(starts: Any) -> None:
+        _check_starts(make(starts, None).tolist(), count, least)
+
+    check_values(check, starts._array)
     return starts
+
+
+def _check_starts(values: list[int], count: int, least: int) -> None:
+    rises = all(a <= b for a, b in pairwise([*values, count]))
+    if len(values) < least or values[:1] not in ([], [0]) or not rises:
+        raise ArgumentError(
+            f"{_NAME}: `offsets` are {values[:8]}{' ...' if len(values) > 8 else ''}; "
+            f"they must begin with 0, never fall, and end at {count} or below."
+        )
 
 
 def _reduced(rows: Tensor, counted: Tensor | None, bags: _Bags, mode: str) -> Tensor:
@@ -240,17 +248,10 @@ def _largest(rows: Tensor, counted: Tensor | None, bags: _Bags) -> Tensor:
     Bags become rows of one length, whose places beyond the bag hold -inf; that length
     is the largest bag's.
     """
-    sizes = [0] * bags.number
-    places = []
-    for bag in bags.of.tolist():
-        places.append(sizes[bag])
-        sizes[bag] += 1
-    length = max(sizes)
+    places, length = _places(bags)
     if counted is not None:
         rows = masking.where(counted, rows, -math.inf)
-    place = bags.of * length + tensor(
-        places, dtype=dtypes.int64, device=place_of_tensor(rows)
-    )
+    place = bags.of * length + cast(places, dtypes.int64)
     never = full(
         (bags.number * length, rows.shape[1]),
         -math.inf,
@@ -270,6 +271,21 @@ def _largest(rows: Tensor, counted: Tensor | None, bags: _Bags) -> Tensor:
     return masking.where(_sizes(rows, counted, bags) > 0, out, 0.0)
 
 
+def _places(bags: _Bags) -> tuple[Tensor, int]:
+    """Return the place of each number in its bag, and the size of the largest bag.
+
+    Where it is recorded, the size is not known: a bag may hold all numbers.
+    """
+    count = bags.of.shape[0]
+    starts = searching.searchsorted(bags.of, bags.of)
+    places = arange(count, device=place_of_tensor(bags.of)) - starts
+    if bags.most is not None:
+        return places, bags.most
+    if recorder() is not None:
+        return places, count
+    return places, int(extrema.amax(places).item()) + 1
+
+
 def _check(
     input: Tensor, weight: Tensor, mode: str, per_sample_weights: Tensor | None
 ) -> None:
@@ -278,19 +294,17 @@ def _check(
     indexing.as_positions(_NAME, x)
     check_float(_NAME, weight)
     if x.ndim not in (1, 2) or check_tensor(_NAME, weight).ndim != 2:
-        message = (
+        raise ShapeError(
             f"{_NAME}: `input` has shape {x.shape} and `weight` {weight.shape}; they "
             f"must be (B, L) or (N,), and (V, D)."
         )
-        raise ShapeError(message)
     if per_sample_weights is None:
         return
     if mode != "sum":
         message = f"{_NAME}: `per_sample_weights` are for mode 'sum', not {mode!r}."
-        raise ArgumentError(message)
+        raise NoFormulaError(message)
     if check_tensor(_NAME, per_sample_weights).shape != x.shape:
-        message = (
+        raise ShapeError(
             f"{_NAME}: `per_sample_weights` has shape {per_sample_weights.shape}; it "
             f"must be that of `input`, {x.shape}."
         )
-        raise ShapeError(message)

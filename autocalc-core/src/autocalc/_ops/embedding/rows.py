@@ -10,6 +10,7 @@ from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._grad_mode import no_grad
 from autocalc._graph._node import Node
+from autocalc._kernels.indexing.ranges import with_range
 from autocalc._ops._operator.arguments import as_int
 from autocalc._ops._operator.checks import check_shape
 from autocalc._ops._operator.coerce import cast
@@ -20,16 +21,14 @@ from autocalc._ops.indexing import indexing, masking
 from autocalc._ops.matrices import vector_norms
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc.errors import ArgumentError
+from autocalc._tensor.checks import plain
+from autocalc.errors import ArgumentError, KernelIndexError
 
 _op = Op("embedding", "indices:weight")
 
 
 def _embedding(
-    weight: Tensor,
-    indices: Tensor,
-    padding_idx: int = -1,
-    by_frequency: bool = False,
+    weight: Tensor, indices: Tensor, padding_idx: int = -1, by_frequency: bool = False
 ) -> Tensor:
     """Return ``weight[indices]``; row `padding_idx`, if not -1, gets no gradient.
 
@@ -97,20 +96,21 @@ def embedding(
     weight
         The table, (V, D), of any dtype.
     padding_idx
-        A row that gets no gradient; negative ones count from the end.
+        The row that gets no gradient; negative ones count from the end.
     max_norm
-        Rows that `input` names are first made as short as this, in place.
+        The largest norm: longer rows that `input` names are first shortened to it, in
+        place.
     norm_type
         The p of the norm that `max_norm` limits, (sum abs(x)^p)^(1 / p).
     scale_grad_by_freq
-        Whether a row's gradient is divided by how often `input` names the row.
+        True to divide a row's gradient by the number of its occurrences in `input`.
     sparse
         Must be False: there are no sparse gradients.
 
     Returns
     -------
     Tensor
-        Of shape (\*, D).
+        A tensor of shape (\*, D).
 
     Raises
     ------
@@ -134,9 +134,13 @@ def embedding(
     if max_norm is not None:
         _shorten(weight, view.reshape_op(numbers, (-1,)), max_norm, norm_type)
     if not weight.is_floating_point():
-        rows = indexing.index_select_op(weight, view.reshape_op(numbers, (-1,)), 0)
+        rows = indexing.index_select(weight, 0, view.reshape_op(numbers, (-1,)))
         return view.reshape(rows, (*numbers.shape, weight.shape[1]))
-    return embedding_op(weight, numbers, kept, bool(scale_grad_by_freq))
+    try:
+        return embedding_op(weight, numbers, kept, bool(scale_grad_by_freq))
+    except KernelIndexError as error:
+        also = " (Expected idx >= 0 && idx < num_embeddings)"
+        raise with_range(error, weight.shape[0], also=also) from None
 
 
 def _shorten(weight: Tensor, numbers: Tensor, most: float, p: float) -> None:
@@ -151,7 +155,7 @@ def _shorten(weight: Tensor, numbers: Tensor, most: float, p: float) -> None:
 
 
 def refuse_sparse(where: str, sparse: Any) -> None:
-    """Raise if a sparse gradient is asked for."""
+    """Raise if a sparse gradient is requested."""
     if sparse:
         message = f"{where}: `sparse`={sparse} is not available; leave it out."
         raise ArgumentError(message)
@@ -161,12 +165,12 @@ def row_number(where: str, padding_idx: Any, rows: int) -> int | None:
     """Return the number of the padding row, counted from the first."""
     if padding_idx is None:
         return None
+    padding_idx = plain(padding_idx)
     if not isinstance(padding_idx, int) or not -rows <= padding_idx < rows:
-        message = (
+        raise ArgumentError(
             f"{where}: `padding_idx` is {padding_idx!r} for a table of {rows} rows; it "
             f"must be in {-rows} to {rows - 1}."
         )
-        raise ArgumentError(message)
     return padding_idx % rows
 
 
@@ -178,12 +182,12 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     tensor
         Classes from 0 on, of any shape, int64.
     num_classes
-        How many there are; by default one more than the largest.
+        The number of classes; by default one more than the largest label.
 
     Returns
     -------
     Tensor
-        Of int64; of the shape of `tensor`, followed by num_classes.
+        A tensor of int64, of the shape of `tensor` followed by num_classes.
 
     Raises
     ------
@@ -205,11 +209,10 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     )
     if count < 1:
         if count != -1 or x.numel() == 0:
-            message = (
+            raise ArgumentError(
                 f"one_hot: `num_classes`={count} for {x.numel()} classes; give a "
                 f"number, 1 or more."
             )
-            raise ArgumentError(message)
         count = int(x.max()) + 1
     return _one_hot(x, count)
 
@@ -222,4 +225,7 @@ def _one_hot(x: Tensor, count: int) -> Tensor:
         return make(nothing, None)
     index = arrays.reshape(a, (*a.shape, 1))
     ones = arrays.expand(arrays.constant(1, a), index.shape)
-    return make(arrays.scatter(nothing, index, ones, a.ndim, into=nothing), None)
+    try:
+        return make(arrays.scatter(nothing, index, ones, a.ndim, into=nothing), None)
+    except KernelIndexError as error:
+        raise with_range(error, count, where="one_hot") from None

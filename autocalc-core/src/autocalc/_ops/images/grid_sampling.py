@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops._operator.arguments import integers
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary
@@ -53,13 +54,13 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     size
         The shape of the output, (N, C, H, W) or (N, C, D, H, W).
     align_corners
-        Whether -1 and 1 are the centres of the first and last pixels, or, by default,
-        their outer edges.
+        True: -1 and 1 are the centres of the first and last pixels. False, the default:
+        they are their outer edges.
 
     Returns
     -------
     Tensor
-        [N, H, W, 2] or [N, D, H, W, 3].
+        A tensor of shape [N, H, W, 2] or [N, D, H, W, 3].
 
     Raises
     ------
@@ -79,14 +80,12 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     sizes = integers(where, "size", size)
     dims = len(sizes) - 2
     if dims not in (2, 3) or theta.shape != (sizes[0], dims, dims + 1):
-        message = (
+        raise ShapeError(
             f"{where}: `theta` has shape {theta.shape} for `size`={sizes}; for (N, C, "
             f"H, W) it must be [N, 2, 3], for (N, C, D, H, W) [N, 3, 4]."
         )
-        raise ShapeError(message)
     if min(sizes) < 1:
-        message = f"{where}: `size`={sizes}; no size may be below 1."
-        raise ShapeError(message)
+        raise ShapeError(f"{where}: `size`={sizes}; no size may be below 1.")
     places = _pixels(sizes[2:], bool(align_corners), theta)
     mapped = matmul.matmul(places, view.transpose(theta, 1, 2))
     return view.reshape(mapped, (sizes[0], *sizes[2:], dims))
@@ -107,6 +106,7 @@ def _pixels(planes: tuple[int, ...], align_corners: bool, like: Tensor) -> Tenso
     return view.reshape(joining.stack(columns, -1), (-1, len(planes) + 1))
 
 
+@autocasts("float32")
 @traced
 @declared
 @rounded_once
@@ -122,7 +122,7 @@ def grid_sample(
     Parameters
     ----------
     input
-        [N, C, H, W] or [N, C, D, H, W], float32 or float64.
+        A tensor of shape [N, C, H, W] or [N, C, D, H, W], float32 or float64.
     grid
         Places from -1 to 1, [N, H_out, W_out, 2], x before y, or [N, D_out, H_out,
         W_out, 3]; beyond them is the padding.
@@ -133,13 +133,13 @@ def grid_sample(
         Beyond the image ``"zeros"``, ``"border"``: its nearest pixel, or
         ``"reflection"``: the image mirrored.
     align_corners
-        Whether -1 and 1 are the centres of the first and last pixels, or, by default,
-        their outer edges.
+        True: -1 and 1 are the centres of the first and last pixels. False, the default:
+        they are their outer edges.
 
     Returns
     -------
     Tensor
-        [N, C, H_out, W_out] or [N, C, D_out, H_out, W_out].
+        A tensor of shape [N, C, H_out, W_out] or [N, C, D_out, H_out, W_out].
 
     Raises
     ------
@@ -170,21 +170,19 @@ def _check_shapes(where: str, input: Tensor, grid: Tensor, mode: str) -> None:
     dims = input.ndim - 2
     fits = dims in (2, 3) and grid.ndim == input.ndim
     if not fits or grid.shape[0] != input.shape[0] or grid.shape[-1] != dims:
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {input.shape}, `grid` {grid.shape}; they must "
             f"be [N, C, H, W] and [N, H_out, W_out, 2], or [N, C, D, H, W] and [N, "
             f"D_out, H_out, W_out, 3]."
         )
-        raise ShapeError(message)
     if min(input.shape[2:]) < 1:
         message = f"{where}: `input` has shape {input.shape}; its images are empty."
         raise ShapeError(message)
     if input.dtype is not grid.dtype:
-        message = (
+        raise DTypeError(
             f"{where}: `input` is {input.dtype.name}, `grid` {grid.dtype.name}; "
             f"convert one of them."
         )
-        raise DTypeError(message)
     if mode == "bicubic" and dims == 3:
         message = f"{where}: mode 'bicubic' takes images, not volumes; use 'bilinear'."
         raise ArgumentError(message)

@@ -8,17 +8,21 @@ import math
 from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.cast import astype
 from autocalc._ops._operator.checks import check_float, check_shape
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.convolutions import _spatial
-from autocalc._ops.images import resampling
+from autocalc._ops.images import byte_resizing, resampling
 from autocalc._ops.pooling import avg_pooling
 from autocalc._ops.views import view
+from autocalc._ops.views.conversion import laid_as
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import require
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc._tensor.checks import plain, require
+from autocalc._tensor.dtypes import float32, uint8
+from autocalc.errors import ArgumentError, NoFormulaError, ShapeError
 
 # Attributes axis, size, scale, mode, align_corners.
 resample_op = nary("resample")
@@ -50,6 +54,9 @@ _DIMS = {
     "area": (1, 2, 3),
 }
 
+#: The modes that take bytes as well.
+_OF_BYTES = ("nearest", "nearest-exact", "bilinear", "bicubic")
+
 #: The modes that have a place for corners.
 _LINES = ("linear", "bilinear", "trilinear", "bicubic")
 
@@ -70,25 +77,26 @@ def interpolate(
     Parameters
     ----------
     input
-        (N, C, L), (N, C, H, W) or (N, C, D, H, W), float32 or float64.
+        A tensor of shape (N, C, L), (N, C, H, W) or (N, C, D, H, W), of floats;
+        nearest, bilinear and bicubic take uint8 as well, and round as PyTorch does.
     size
         The new size: one number, or one for each dimension.
     scale_factor
-        By how much to enlarge, in place of `size`; the new size is rounded down.
+        The factor of the size, in place of `size`; the new size is rounded down.
     mode
-        ``"nearest"``, which rounds down, or ``"nearest-exact"``, whose pixels are at
-        their centres; ``"linear"``, ``"bilinear"`` or ``"trilinear"`` by the number of
-        dimensions; ``"bicubic"``: sums of 4 x 4 pixels of images; ``"area"``: means of
-        the pixels that a new one covers.
+        ``"nearest"`` rounds down; ``"nearest-exact"`` has pixels at their centres.
+        ``"linear"``, ``"bilinear"`` or ``"trilinear"`` is for the number of dimensions.
+        ``"bicubic"`` sums 4 x 4 pixels of images, and ``"area"`` is the mean of the
+        pixels that a new one covers.
     align_corners
-        For the linear modes and bicubic: whether the first and last pixels stay where
-        they are, or, by default, the edges of the first and last pixels.
+        For the linear modes and bicubic. True: the centres of the first and last pixels
+        stay in place. False, the default: their outer edges stay in place.
     recompute_scale_factor
-        Whether distances between pixels follow from the sizes, even if `scale_factor`
-        was given and did not divide evenly.
+        True to compute distances between pixels from the sizes, even if `scale_factor`
+        did not divide evenly.
     antialias
-        For bilinear and bicubic: sum all pixels that a new one covers, so that images
-        made smaller show no patterns of their own.
+        For bilinear and bicubic: True to sum all pixels that a new one covers, which
+        avoids patterns in smaller images.
 
     Raises
     ------
@@ -108,15 +116,16 @@ def interpolate(
     tensor([[[0., 1., 3., 4.]]])
     """
     where = "interpolate"
-    check_float(where, input)
+    of_bytes = check_tensor(where, input).dtype is uint8 and mode in _OF_BYTES
+    if not of_bytes:
+        check_float(where, input)
     planes = input._array.shape[2:]
     dims = input._array.ndim - 2
     _check_mode(where, input, mode, align_corners, antialias)
     if (size is None) == (scale_factor is None):
-        message = (
+        raise ArgumentError(
             f"{where}: `size`={size}, `scale_factor`={scale_factor}; give one of them."
         )
-        raise ArgumentError(message)
     factors: tuple[float, ...] | None = None
     if size is None:
         factors = _factors(where, scale_factor, dims)
@@ -131,7 +140,29 @@ def interpolate(
         factors = None
     if mode == "area":
         return avg_pooling.adaptive_mean(input, sizes)
-    return resampled(input, sizes, factors, mode, bool(align_corners), antialias)
+    lines = bool(align_corners)
+    compute = _resampled_bytes if of_bytes else resampled
+    return laid_as(input, compute(input, sizes, factors, mode, lines, antialias))
+
+
+def _resampled_bytes(
+    x: Tensor,
+    sizes: tuple[int, ...],
+    factors: tuple[float, ...] | None,
+    mode: str,
+    align_corners: bool,
+    antialias: bool,
+) -> Tensor:
+    """Resample bytes: columns, then rows, each rounded as PyTorch does."""
+    if mode.startswith("nearest"):
+        wide = resampled(astype(x, float32), sizes, factors, mode, False, False)
+        return astype(wide, uint8)
+    steps = _steps(x._array.shape[2:], sizes, factors, mode, align_corners)
+    form = "smooth" if antialias else "corners" if align_corners else "edges"
+    out = x
+    for axis, size, scale in sorted(steps, reverse=True):
+        out = byte_resizing.resized(out, axis, size, scale, mode == "bicubic", form)
+    return view.clone_op(x) if out is x else out
 
 
 def resampled(
@@ -171,11 +202,10 @@ def _grown(planes: tuple[int, ...], factors: tuple[float, ...]) -> tuple[int, ..
 @functools.lru_cache(maxsize=256)
 def _check_sizes(planes: tuple[int, ...], sizes: tuple[int, ...]) -> None:
     if min(sizes) < 1 or min(planes) < 1 or max(sizes) > _spatial.LARGEST:
-        message = (
+        raise ShapeError(
             f"interpolate: planes of {planes} to {sizes}; neither may be empty, no "
             f"size above 2^31."
         )
-        raise ShapeError(message)
 
 
 @functools.lru_cache(maxsize=256)
@@ -218,32 +248,30 @@ def _check_mode(
 ) -> None:
     if not isinstance(mode, str) or mode not in _DIMS:
         message = f"{where}: `mode`={mode!r}; use one of {', '.join(_DIMS)}."
-        raise ArgumentError(message)
+        raise NoFormulaError(message)
     if x._array.ndim - 2 not in _DIMS[mode]:
         dims = " or ".join(str(n + 2) for n in _DIMS[mode])
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {x.shape}; mode {mode!r} takes {dims} "
             f"dimensions, (N, C, ...)."
         )
-        raise ShapeError(message)
     if align_corners is not None and mode not in _LINES:
-        message = (
+        raise ArgumentError(
             f"{where}: `align_corners`={align_corners} with mode={mode!r}; it is for "
             f"the linear modes and bicubic."
         )
-        raise ArgumentError(message)
     if antialias and mode not in ("bilinear", "bicubic"):
-        message = (
+        raise ArgumentError(
             f"{where}: antialias=True with mode={mode!r}; it is for 'bilinear' and "
             f"'bicubic'."
         )
-        raise ArgumentError(message)
 
 
 def _factors(where: str, given: Any, dims: int) -> tuple[float, ...]:
     if given.__class__ in (int, float) and 0 < given < math.inf:
         return (float(given),) * dims
     values = given if isinstance(given, (tuple, list)) else (given,) * dims
+    values = [plain(value) for value in values]
     fits = len(values) == dims and all(
         isinstance(value, (int, float)) and 0 < value < math.inf for value in values
     )
@@ -261,14 +289,14 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     Parameters
     ----------
     input
-        (..., C r^2, H, W), of any dtype.
+        A tensor of shape (..., C r^2, H, W), of any dtype.
     upscale_factor
         r, 1 or more.
 
     Returns
     -------
     Tensor
-        (..., C, H r, W r).
+        A tensor of shape (..., C, H r, W r).
 
     Raises
     ------
@@ -287,33 +315,32 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     r = _checked_factor(where, "upscale_factor", input, upscale_factor)
     *lead, channels, height, width = input._array.shape
     if channels % (r * r):
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {input.shape}; its {channels} channels must "
             f"be a multiple of upscale_factor^2 = {r * r}."
         )
-        raise ShapeError(message)
     parts = (*lead, channels // (r * r), r, r, height, width)
     shape = (*lead, channels // (r * r), height * r, width * r)
-    return _rearranged(input, parts, (0, 3, 1, 4, 2), shape)
+    return laid_as(input, _rearranged(input, parts, (0, 3, 1, 4, 2), shape))
 
 
 @traced(light=True)
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """Return images of r^2 as many channels, 1 / r as high and wide.
+    """Return images with r^2 times as many channels, and 1 / r of the height and width.
 
     The inverse of `pixel_shuffle`.
 
     Parameters
     ----------
     input
-        (..., C, H r, W r), of any dtype.
+        A tensor of shape (..., C, H r, W r), of any dtype.
     downscale_factor
         r, 1 or more.
 
     Returns
     -------
     Tensor
-        (..., C r^2, H, W).
+        A tensor of shape (..., C r^2, H, W).
 
     Raises
     ------
@@ -331,19 +358,18 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     r = _checked_factor(where, "downscale_factor", input, downscale_factor)
     *lead, channels, height, width = input._array.shape
     if height % r or width % r:
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {input.shape}; height and width must be "
             f"multiples of downscale_factor = {r}."
         )
-        raise ShapeError(message)
     parts = (*lead, channels, height // r, r, width // r, r)
     shape = (*lead, channels * r * r, height // r, width // r)
-    return _rearranged(input, parts, (0, 2, 4, 1, 3), shape)
+    return laid_as(input, _rearranged(input, parts, (0, 2, 4, 1, 3), shape))
 
 
 @traced
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """Return images whose channels are dealt out: one of each group after the other.
+    """Return images with channels interleaved: one of each group after the other.
 
     ``out[:, j * groups + i] = input[:, i * C / groups + j]``.  Zhang and others:
     ShuffleNet (CVPR 2018).
@@ -351,9 +377,9 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     Parameters
     ----------
     input
-        (N, C, ...), with one dimension or more after the channels.
+        A tensor of shape (N, C, ...), with one dimension or more after the channels.
     groups
-        Must divide C.
+        The number of groups, which must divide C.
 
     Raises
     ------
@@ -373,18 +399,19 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     n = _checked_factor(where, "groups", input, groups)
     batch, channels, *planes = input.shape
     if channels % n:
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {input.shape}; its {channels} channels must "
             f"be a multiple of groups = {n}."
         )
-        raise ShapeError(message)
     parts = view.reshape_op(input, (batch, n, channels // n, *planes))
     order = (0, 2, 1, *range(3, parts.ndim))
     dealt = view.clone_op(view.permute_op(parts, order))
-    return view.detach_from_base(view.reshape_op(dealt, input.shape))
+    dealt = view.detach_from_base(view.reshape_op(dealt, input.shape))
+    return laid_as(input, dealt)
 
 
 def _checked_factor(where: str, name: str, input: Tensor, factor: Any) -> int:
+    factor = plain(factor)
     if isinstance(factor, bool) or not isinstance(factor, int) or factor < 1:
         message = f"{where}: `{name}` is {factor!r}; it must be an integer, 1 or more."
         raise ArgumentError(message)
@@ -393,10 +420,7 @@ def _checked_factor(where: str, name: str, input: Tensor, factor: Any) -> int:
 
 
 def _rearranged(
-    x: Tensor,
-    parts: tuple[int, ...],
-    order: tuple[int, ...],
-    shape: tuple[int, ...],
+    x: Tensor, parts: tuple[int, ...], order: tuple[int, ...], shape: tuple[int, ...]
 ) -> Tensor:
     """Return a copy with the last five of `parts` in another order, as `shape`."""
     lead = len(parts) - 5

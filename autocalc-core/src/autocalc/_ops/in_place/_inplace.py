@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from inspect import Signature, signature
+from functools import cache
+from inspect import Signature, signature, unwrap
 from typing import Any
 
-from autocalc._dispatch.engine.eager import accelerate, elementwise
+from autocalc._dispatch.engine.eager import elementwise
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.select import KERNEL_INDEX
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS, computed_in
 from autocalc._kernels.table import TABLE
+from autocalc._ops._operator.arguments import check_older_order
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.coerce import as_operand, check_tensor
 from autocalc._ops._operator.factories import OPERATORS
-from autocalc._ops._operator.method import method
+from autocalc._ops._operator.method import method, python_operator
 from autocalc._ops._operator.partial_writes import record_write
 from autocalc._ops._operator.rules import Op
 from autocalc._ops._operator.traced import traced
@@ -108,9 +111,11 @@ def _multiple_added(x: Tensor, other: Any, alpha: Any, name: str) -> Tensor:
     return _binary(name, x, arithmetic.multiplied(f"{name}_", x, other, alpha))
 
 
-@method("add_ __iadd__")
+@method("add_")
 @elementwise("in place", 2, KERNEL_INDEX["add"])
-def add_(x: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+def add_(
+    x: Tensor, other: Any, tensor: Tensor | None = None, *, alpha: Any = 1
+) -> Tensor:
     """Add alpha * other.
 
     Examples
@@ -120,12 +125,17 @@ def add_(x: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     >>> x.add_(ac.tensor([10.0, 20.0]), alpha=2)
     tensor([21., 42.])
     """
+    if tensor is not None:  # PyTorch's older order
+        check_older_order("add_", "alpha", other, tensor)
+        alpha, other = other, tensor
     return _add_multiple("add", x, other, alpha)
 
 
-@method("sub_ subtract_ __isub__")
+@method("sub_ subtract_")
 @elementwise("in place", 2, KERNEL_INDEX["sub"])
-def sub_(x: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+def sub_(
+    x: Tensor, other: Any, tensor: Tensor | None = None, *, alpha: Any = 1
+) -> Tensor:
     """Subtract alpha * other.
 
     Examples
@@ -135,10 +145,13 @@ def sub_(x: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     >>> x.sub_(ac.tensor([10.0, 20.0]), alpha=2)
     tensor([-19., -38.])
     """
+    if tensor is not None:  # PyTorch's older order
+        check_older_order("sub_", "alpha", other, tensor)
+        alpha, other = other, tensor
     return _add_multiple("sub", x, other, alpha)
 
 
-@method("div_ divide_ true_divide_ __itruediv__")
+@method("div_ divide_ true_divide_")
 @elementwise("in place", 2, KERNEL_INDEX["div"])
 def div_(x: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """Divide by `other`.
@@ -155,6 +168,15 @@ def div_(x: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     return _binary("div", x, other)
 
 
+for _name, _function, _kernel in (
+    ("__iadd__", add_, "add"),
+    ("__isub__", sub_, "sub"),
+    ("__itruediv__", div_, "div"),
+):
+    _operator = python_operator(unwrap(_function))
+    method(_name)(elementwise("in place", 2, KERNEL_INDEX[_kernel])(_operator))
+
+
 @method("float_power_")
 def float_power_(x: Tensor, exponent: Any) -> Tensor:
     """Write `float_power` of x, which is of float64, into x; return x.
@@ -167,11 +189,11 @@ def float_power_(x: Tensor, exponent: Any) -> Tensor:
     tensor([4., 9.], dtype=autocalc.float64)
     """
     if check_tensor("float_power_", x).dtype is not dtypes.float64:
-        message = (
-            f"float_power_: the result is float64, which a tensor of {x.dtype.name} "
-            f"cannot hold; use pow_, or float_power without writing."
+        raise DTypeError(
+            f"float_power_: the operation's result requires dtype float64, which a "
+            f"tensor of {x.dtype.name} cannot hold; use pow_, or float_power without "
+            f"writing."
         )
-        raise DTypeError(message)
     return apply_(arithmetic.float_power, "float_power_", x, exponent)
 
 
@@ -188,8 +210,13 @@ def apply_(
     return write(where, x, function(before, *args, **words), recorded)
 
 
-def in_place(where: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Make the method `where`, which writes ``function(x, ...)`` into x."""
+def in_place(
+    where: str, function: Callable[..., Tensor], *, as_operator: bool = False
+) -> Callable[..., Tensor]:
+    """Make the method `where`, which writes ``function(x, ...)`` into x.
+
+    As Python's operator it leaves foreign operands to Python.
+    """
     op: Op | None = getattr(function, "op", None)
     call: Callable[..., Tensor]
     if op is not None and op.name in _UNARY:
@@ -201,30 +228,37 @@ def in_place(where: str, function: Callable[..., Tensor]) -> Callable[..., Tenso
         def call(self: Tensor, other: Any) -> Tensor:
             return _binary(kernel, self, other)
 
+        call = python_operator(call) if as_operator else call
         call = elementwise("in place", 2, KERNEL_INDEX[kernel])(call)
     else:
-
-        def call(self: Tensor, *args: Any, **words: Any) -> Tensor:
-            if words.get("dtype") is not None:
-                _check_own_dtype(where, self, words["dtype"])
-            return apply_(function, where, self, *args, **words)
-
-        call.__name__ = where
-        call.__signature__ = _without_out(function)  # type: ignore[attr-defined]  # what `inspect` reads
-        call = traced(call)
+        call = _applied(where, function)
+        call = python_operator(call) if as_operator else call
 
     call.__name__ = call.__qualname__ = where
     call.__doc__ = f"Write `{where[:-1]}` of x into x; return x."
     return call
 
 
+@cache
+def _applied(where: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Make the method of a function that is no single kernel, once for all forms."""
+
+    def call(self: Tensor, *args: Any, **words: Any) -> Tensor:
+        if words.get("dtype") is not None:
+            _check_own_dtype(where, self, words["dtype"])
+        return apply_(function, where, self, *args, **words)
+
+    call.__name__ = where
+    call.__signature__ = _without_out(function)  # type: ignore[attr-defined]  # what `inspect` reads
+    return autocasts("as given")(traced(call))
+
+
 def _check_own_dtype(where: str, x: Tensor, dtype: Any) -> None:
     if dtypes.as_dtype(dtype) is not check_tensor(where, x).dtype:
-        message = (
+        raise DTypeError(
             f"{where}: `dtype` is {dtype}, the tensor has {x.dtype}; what is written "
             f"into it has its dtype. Leave `dtype` out."
         )
-        raise DTypeError(message)
 
 
 def _unary_in_place(
@@ -250,7 +284,7 @@ def _without_out(function: Callable[..., Any]) -> Signature:
 
 
 @method("zero_")
-@accelerate("fill_in_place", KERNEL_INDEX["fill"], 0)
+@traced(light=True)
 def zero_(x: Tensor) -> Tensor:
     """Set every element to 0.
 
@@ -318,17 +352,15 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
     recorded = check_writable(f"{kernel}_", x)
     a, b = [number(f"{kernel}_", "parameters", p) for p in (a, b)]
     if not (0 if kernel == "normal" else a) <= b:
-        message = (
+        raise ArgumentError(
             f"{kernel}_: got {a} and {b}; the second is a deviation, which is not "
             f"negative."
             if kernel == "normal"
             else f"{kernel}_: got {a} and {b}; the second is the larger one."
         )
-        raise ArgumentError(message)
     array = x._array
     if array.dtype.kind not in FLOAT_KINDS:
-        message = f"{kernel}_: needs float32 or float64, not {x.dtype.name}."
-        raise DTypeError(message)
+        raise DTypeError(f"{kernel}_: needs float32 or float64, not {x.dtype.name}.")
     out = array if array.flags.c_contiguous else arrays.empty(array.shape, array.dtype)
     random_into(kernel, out, a, b, generator)
     if out is not array:
@@ -406,8 +438,7 @@ def exponential_(
     (True, 0.5)
     """
     if not number("exponential_", "lambd", lambd) > 0:
-        message = f"exponential_: `lambd` is {lambd}; it must be positive."
-        raise ArgumentError(message)
+        raise ArgumentError(f"exponential_: `lambd` is {lambd}; it must be positive.")
     u = _evenly_drawn(check_tensor("exponential_", x), generator)
     drawn = arithmetic.div(exponential.log(arithmetic.sub(1, u)), -lambd)
     return _drawn_into("exponential_", x, drawn)
@@ -478,8 +509,7 @@ def geometric_(x: Tensor, p: float, *, generator: Generator | None = None) -> Te
     """
     where = "geometric_"
     if not 0 < number(where, "p", p) < 1:
-        message = f"{where}: `p` is {p}; it must be between 0 and 1."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: `p` is {p}; it must be between 0 and 1.")
     like = ones_like(check_tensor(where, x).detach(), dtype=dtypes.float64)
     u = rand_like(like, generator=generator)
     tries = arithmetic.div(exponential.log1p(arithmetic.neg(u)), math.log1p(-p))
@@ -498,7 +528,10 @@ def _evenly_drawn(x: Tensor, generator: Generator | None) -> Tensor:
 
 def _check_floats(where: str, x: Tensor) -> None:
     if not check_tensor(where, x).is_floating_point():
-        message = f"{where}: takes floats, not {x.dtype.name}. Convert with .float()."
+        message = (
+            f"{where}: takes floats, not {x.dtype.name}: it is not implemented for "
+            f"that. Convert with .float()."
+        )
         raise DTypeError(message)
 
 

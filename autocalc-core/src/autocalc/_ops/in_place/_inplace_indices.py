@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autocalc._dispatch.device.addresses import repeats
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._operator.arguments import NeededDim, axis_of, check_tensor
@@ -30,13 +31,7 @@ from autocalc._ops.indexing._index import (
     sole_pick,
     split_index,
 )
-from autocalc._ops.views._writing import (
-    check_writable,
-    copy_into,
-    fill_,
-    fill_array,
-    repeats,
-)
+from autocalc._ops.views._writing import check_writable, copy_into, fill_, fill_array
 from autocalc._ops.views.broadcasting import expand
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import place_of_tensor
@@ -57,11 +52,7 @@ _OPERATORS = {
 
 
 def _by_index(
-    function: Callable[..., Tensor],
-    x: Tensor,
-    dim: int,
-    index: Any,
-    source: Any,
+    function: Callable[..., Tensor], x: Tensor, dim: int, index: Any, source: Any
 ) -> Tensor:
     name = function.__name__
 
@@ -297,7 +288,7 @@ def _fill_plainly(x: Tensor, index: tuple[Any, ...], value: Any) -> bool:
         part = x._array[index]
     except IndexError:
         return False
-    if not part.flags.c_contiguous and repeats(part):
+    if not part.flags.writeable or (not part.flags.c_contiguous and repeats(part)):
         return False
     fill_array(part, value)
     x._bump()
@@ -329,11 +320,10 @@ def fill_diagonal_(x: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """
     shape = check_tensor("fill_diagonal_", x).shape
     if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
-        message = (
+        raise ShapeError(
             f"fill_diagonal_: the tensor has shape {shape}; it needs two dimensions, "
             f"or more of one size."
         )
-        raise ShapeError(message)
     value = checked_number("fill_diagonal_", x, fill_value)
     rows = list(range(min(shape)))
     if wrap and len(shape) == 2:

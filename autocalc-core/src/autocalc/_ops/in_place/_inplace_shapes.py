@@ -28,12 +28,11 @@ def _view_in_place(function: Callable[..., Tensor], x: Tensor, *args: Any) -> Te
     name = function.__name__
     where = f"{name}_"
     if check_tensor(where, x)._edge.__class__ is Leaf and current().grad:
-        message = (
+        raise GradError(
             f"{where}: a leaf of shape {x.shape} that requires a gradient cannot be "
             f"changed in place while gradients are recorded. Do it under ac.no_grad(), "
             f"or use {name}()."
         )
-        raise GradError(message)
     if x._edge.__class__ is Leaf:
         turned = function(x.detach(), *args)
         x._array, x._edge.shape = turned._array, turned.shape

@@ -13,9 +13,9 @@ def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     alpha
-        The scale below 0.
+        The scale of the part below 0.
 
     Examples
     --------
@@ -33,9 +33,9 @@ def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     alpha
-        The factor below 0.
+        The factor of the part below 0.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def selu_(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
 
     Examples
     --------
@@ -71,9 +71,9 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     negative_slope
-        The slope below 0.
+        The slope of negative elements.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Ten
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     min_val
         The lower limit.
     max_val

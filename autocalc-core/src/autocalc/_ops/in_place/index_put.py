@@ -142,13 +142,13 @@ def index_put(
     Parameters
     ----------
     input
-        Of any shape.
+        The input tensor, of any shape.
     indices
         One integer or boolean tensor for each leading dimension; None takes all of it.
     values
-        What to write; it broadcasts to the shape of ``input[indices]``.
+        The values to write; their shape broadcasts to that of ``input[indices]``.
     accumulate
-        Add, in order, in place of writing.
+        True to add, in order, instead of overwriting.
 
     Raises
     ------
@@ -192,11 +192,10 @@ def _index_put_operands(x: Tensor, indices: Any, values: Any) -> _index.Picks:
     if not isinstance(indices, (list, tuple)) or not all(
         one is None or isinstance(one, Tensor) for one in indices
     ):
-        message = (
+        raise DTypeError(
             f"index_put: `indices` is {indices!r}; it must be a tuple of tensors and "
             f"None."
         )
-        raise DTypeError(message)
     parts = tuple(slice(None) if one is None else one for one in indices)
     check_tensor("index_put", values)
     _, picks = _index.split_index(x, parts)
@@ -213,8 +212,7 @@ def _picks_of_numbers(x: Tensor, indices: Sequence[Any]) -> _index.Picks:
     )
     picks: _index.Picks = _index.split_index(x, parts)[1]
     if not picks:
-        message = "index_put: `indices` holds no tensor; give one at least."
-        raise ArgumentError(message)
+        raise ArgumentError("index_put: `indices` holds no tensor; give one at least.")
     return picks
 
 
@@ -228,13 +226,13 @@ def put(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     index
         Positions in the flattened tensor, int64.
     source
-        The values.
+        The values to write.
     accumulate
-        Add instead of overwrite.
+        True to add instead of overwriting.
 
     Raises
     ------
@@ -284,10 +282,9 @@ def _put_operands(x: Tensor, index: Any, source: Any) -> tuple[Tensor, Tensor]:
     places = indexing.long_positions("put", index)
     _, values = same_dtype("put", x, source)
     if values.numel() != places.numel():
-        message = (
+        raise ArgumentError(
             f"put: `source` has {values.numel()} elements for {places.numel()} places; "
             f"there must be one for each."
         )
-        raise ArgumentError(message)
     flat = _index.wrapped(view.reshape(places, (-1,)), x.numel())
     return flat, view.reshape(values, (-1,))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from autocalc._dispatch.device.device import host_dtype
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import recordings
+from autocalc._kernels.indexing.ranges import with_range
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._operator.coerce import cast, not_a_tensor
 from autocalc._ops.creation.from_data import tensor
@@ -22,7 +23,9 @@ from autocalc.errors import (
     ArgumentError,
     AutocalcWarning,
     DimensionError,
-    DTypeError,
+    IndexDTypeError,
+    IndexShapeError,
+    KernelIndexError,
     ShapeError,
 )
 
@@ -38,8 +41,7 @@ def split_index(x: Tensor, index: Any) -> tuple[tuple[Any, ...], Picks]:
     try:
         sizes = x._array.shape
     except AttributeError:
-        where = "index"
-        raise not_a_tensor(where, x) from None
+        raise not_a_tensor("index", x) from None
     if index.__class__ is int and sizes and -sizes[0] <= index < sizes[0]:
         return (index, ...), []  # the most frequent one
     parts = tuple(index) if _is_several(index) else (index,)
@@ -117,31 +119,30 @@ def _index_part(part: Any) -> Any:
     """Return an integer, slice, None, Ellipsis, or a tensor of int64 or bool."""
     if part is None or part is Ellipsis or isinstance(part, slice):
         return part
+    if isinstance(part, int) and not isinstance(part, bool):
+        return part.__index__()
     if isinstance(part, (list, tuple, range, bool)) or hasattr(part, "__array__"):
         part = part if isinstance(part, Tensor) else _index_tensor(part)
         if part.dtype is dtypes.uint8:
             part = mask_of_bytes("index", part)
         if part.is_floating_point():
-            message = (
+            raise IndexDTypeError(
                 f"index: a tensor of {part.dtype.name} cannot be an index; use "
                 f"integer positions (.long()) or a mask (.bool())."
             )
-            raise DTypeError(message)
         if part.dtype is dtypes.bool_:
             return part
         if part.ndim and part.dtype not in (dtypes.int64, dtypes.int32):
-            message = (
+            raise IndexDTypeError(
                 f"index: a tensor of {part.dtype.name} cannot be an index; positions "
                 f"are int64 or int32, convert it with .long()."
             )
-            raise DTypeError(message)
         return int(part) if part.ndim == 0 else cast(part, dtypes.int64)
     if not hasattr(part, "__index__"):
-        message = (
+        raise IndexDTypeError(
             f"index: {part!r} is a {type(part).__name__}; use integers, slices, None, "
             f"Ellipsis, lists of integers, or tensors of integers or booleans."
         )
-        raise DTypeError(message)
     return part.__index__()
 
 
@@ -205,19 +206,17 @@ def _slice(part: Any) -> Any:
         return slice(part.start, part.stop, 1)
     step = 1 if part.step is None else _bound(part.step)
     if step < 1:
-        message = f"index: a slice has step {step}; steps must be 1 or more."
-        raise ArgumentError(message)
+        raise ArgumentError(f"index: a slice has step {step}; steps must be 1 or more.")
     start, stop = (None if e is None else _bound(e) for e in (part.start, part.stop))
     return slice(start, stop, step)
 
 
 def _bound(e: Any) -> int:
     if not hasattr(e, "__index__"):
-        message = (
+        raise IndexDTypeError(
             f"index: a slice has the bound {e!r}, a {type(e).__name__}; bounds and "
             f"steps are integers."
         )
-        raise DTypeError(message)
     return e.__index__()  # type: ignore[no-any-return]  # an int
 
 
@@ -227,11 +226,10 @@ def _check_range(x: Tensor, index: list[Any]) -> None:
     if len(slices) == len(index) <= x.ndim:
         return  # their bounds may be anywhere
     if len(used) > x.ndim or index.count(Ellipsis) > 1:
-        message = (
+        raise DimensionError(
             f"index: {len(used)} indices for a tensor of shape {x.shape}, which has "
             f"{x.ndim} dimensions; Ellipsis may occur once."
         )
-        raise DimensionError(message)
     axis = 0
     for part in index:
         if part is Ellipsis:
@@ -239,11 +237,10 @@ def _check_range(x: Tensor, index: list[Any]) -> None:
         elif part is not None:
             size = x._array.shape[axis]
             if not isinstance(part, slice) and not -size <= part < size:
-                message = (
+                raise DimensionError(
                     f"index: {part} is out of range for dimension {axis} of size "
                     f"{size} in shape {x.shape}."
                 )
-                raise DimensionError(message)
             axis += 1
 
 
@@ -307,25 +304,41 @@ def picked(x: Tensor, picks: Picks) -> Picked:
             found = true_positions(index)
             axes = tuple(range(axis, axis + max(i.ndim, 1)))
             return Picked(axes, found, found.shape)
-        flat = arrays.positions([i], (x._array.shape[axis],))
+        try:
+            flat = arrays.positions([i], (x._array.shape[axis],))
+        except KernelIndexError as error:
+            raise _out_of(error, (x._array.shape[axis],)) from None
         return Picked((axis,), make(flat.reshape(-1), None), i.shape)
     indices = [one for axis, pick in picks for one in columns(x, axis, pick)]
     axes = tuple(axis for axis, _ in indices)
-    shape = broadcast_shapes("index", *(index.shape for _, index in indices))
+    try:
+        shape = broadcast_shapes("index", *(index.shape for _, index in indices))
+    except ShapeError as error:
+        raise IndexShapeError(*error.args) from None
     spread = [arrays.expand(index._array, shape) for _, index in indices]
-    flat = arrays.positions(spread, tuple(x.shape[axis] for axis in axes))
+    sizes = tuple(x.shape[axis] for axis in axes)
+    try:
+        flat = arrays.positions(spread, sizes)
+    except KernelIndexError as error:
+        raise _out_of(error, sizes) from None
     return Picked(axes, make(flat.reshape(-1), None), shape)
+
+
+def _out_of(error: KernelIndexError, sizes: tuple[int, ...]) -> KernelIndexError:
+    """Return an error of the kernel `positions` with the range of its index."""
+    number = error.found[1][len("index[") : -1]
+    size = sizes[int(number or 0)]
+    return with_range(error, size, least=-size, where="index")
 
 
 def _check_mask(x: Tensor, axis: int, mask: Tensor) -> None:
     masked = x._array.shape[axis : axis + mask._array.ndim]
     if masked != mask._array.shape and mask.ndim:
-        message = (
+        raise IndexShapeError(
             f"index: a mask of shape {mask.shape} for dimensions {axis} to "
             f"{axis + mask.ndim - 1} of shape {x.shape}; it must have the shape "
             f"{masked}."
         )
-        raise ShapeError(message)
 
 
 def columns(x: Tensor, axis: int, pick: Tensor) -> list[tuple[int, Tensor]]:
@@ -340,7 +353,10 @@ def columns(x: Tensor, axis: int, pick: Tensor) -> list[tuple[int, Tensor]]:
 
 def wrapped(index: Tensor, size: int) -> Tensor:
     """Return an index into `size` elements with negative ones counted from the end."""
-    return make(arrays.positions([index._array], (size,)), None)
+    try:
+        return make(arrays.positions([index._array], (size,)), None)
+    except KernelIndexError as error:
+        raise _out_of(error, (size,)) from None
 
 
 def unraveled(flat: Tensor, shape: tuple[int, ...]) -> list[Tensor]:
@@ -382,9 +398,8 @@ def fitting(where: str, values: Tensor, shape: Sequence[int]) -> Tensor:
     tail = shape[len(shape) - len(short) :]
     fits = all(n == 1 for n in sizes[:extra])
     if not fits or any(n not in (1, m) for n, m in zip(short, tail, strict=True)):
-        message = (
+        raise ShapeError(
             f"{where}: values of shape {sizes} for a part of shape {tuple(shape)}; "
             f"they must broadcast to it."
         )
-        raise ShapeError(message)
     return view.reshape_op(values, short) if extra else values

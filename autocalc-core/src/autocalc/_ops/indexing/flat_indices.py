@@ -25,7 +25,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     indices
         Integers: numbers of elements of a tensor of `shape`, counted row by row.
     shape
-        The sizes.
+        The sizes of the tensor that the indices are for.
 
     Returns
     -------
@@ -54,8 +54,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
         raise DTypeError(message)
     sizes = integers(where, "shape", shape)
     if min_of(sizes) < 0:
-        message = f"{where}: `shape`={sizes} holds a negative size."
-        raise ShapeError(message)
+        raise ShapeError(f"{where}: `shape`={sizes} holds a negative size.")
     _check_range(where, indices, sizes)
     found, rest = [], cast(indices, dtypes.int64)
     for size in reversed(sizes):
@@ -68,8 +67,7 @@ def _check_range(where: str, indices: Tensor, sizes: tuple[int, ...]) -> None:
     count = prod(sizes)
     outside = comparison.lt(indices, 0) | comparison.ge(indices, count)
     if reduction.any(outside).item():
-        message = (
+        raise DimensionError(
             f"{where}: `indices` holds numbers out of range for {count} elements of "
             f"shape {sizes}."
         )
-        raise DimensionError(message)

@@ -9,6 +9,7 @@ from typing import Any
 
 from autocalc._dispatch.device.device import host_dtype
 from autocalc._dispatch.engine.eager import accelerate
+from autocalc._kernels.indexing.ranges import with_range
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._operator.arguments import NeededDim, axis_of, check_tensor
 from autocalc._ops._operator.coerce import cast
@@ -18,7 +19,7 @@ from autocalc._ops._operator.traced import traced
 from autocalc._ops.indexing import _index
 from autocalc._ops.views import broadcasting, slicing, view
 from autocalc._tensor import Tensor, dtypes
-from autocalc.errors import DTypeError, ShapeError
+from autocalc.errors import DTypeError, KernelIndexError, ShapeError
 
 _INT64 = dtypes.int64.numpy
 
@@ -50,7 +51,7 @@ def gather(
     Parameters
     ----------
     input
-        Of any shape.
+        The input tensor, of any shape.
     index
         int64 or int32, in no dimension but `dim` larger than `input`.
     sparse_grad
@@ -58,14 +59,14 @@ def gather(
     dim
         The dimension; a negative one counts from the end.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
     Returns
     -------
     Tensor
-        Of the shape of `index`.
+        A tensor of the shape of `index`.
 
     Raises
     ------
@@ -91,7 +92,10 @@ def gather(
         nothing = view.reshape_op(places, (-1,))
         nothing = index_select_op(view.reshape_op(input, (-1,)), nothing, 0)
         return view.detach_from_base(view.reshape_op(nothing, places.shape))
-    return gather_op(window("gather", input, places.shape, axis), places, axis)
+    try:
+        return gather_op(window("gather", input, places.shape, axis), places, axis)
+    except KernelIndexError as error:
+        raise with_range(error, input._array.shape[axis]) from None
 
 
 def _of_0d(
@@ -129,15 +133,20 @@ def index_select(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     index
         Positions along `dim`, int64 or int32, [n].
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
+
+    Raises
+    ------
+    KernelDataError
+        If a position is out of range.
 
     Examples
     --------
@@ -153,7 +162,10 @@ def index_select(
     if input.ndim == 0:
         found = index_select_op(view.reshape_op(input, (1,)), places, 0)
         return view.detach_from_base(view.reshape_op(found, ()))
-    return index_select_op(input, places, axis)
+    try:
+        return index_select_op(input, places, axis)
+    except KernelIndexError as error:
+        raise with_range(error, input.shape[axis]) from None
 
 
 def as_positions(where: str, index: Any) -> Tensor:
@@ -171,11 +183,10 @@ def long_positions(
 ) -> Tensor:
     """Return an index tensor, which must be of int64."""
     if check_tensor(where, index).dtype is not dtypes.int64:
-        message = (
+        raise DTypeError(
             f"{where}: {name} has dtype {index.dtype.name}; it must be {needed}. "
             f"Convert it with .long()."
         )
-        raise DTypeError(message)
     return index  # type: ignore[no-any-return]  # checked
 
 
@@ -192,11 +203,10 @@ def window(where: str, x: Tensor, sizes: tuple[int, ...], axis: int) -> Tensor:
     if wanted == shape and len(sizes) == len(shape):
         return x
     if len(sizes) != len(shape) or any(map(operator.gt, wanted, shape)):
-        message = (
+        raise ShapeError(
             f"{where}: `index` has shape {sizes}, the input {shape}; they must have "
             f"as many dimensions, and `index` may be larger in dimension {axis} only."
         )
-        raise ShapeError(message)
     return slicing.slice_op(x, tuple([slice(0, n) for n in wanted]))
 
 
@@ -224,7 +234,7 @@ def where_true(x: Tensor, mask: Tensor) -> Tensor:
 
 
 @method("__getitem__")
-@accelerate("view", "slice", slicing.slice_op.op, False)
+@accelerate("part", slicing.slice_op.op)
 def getitem(input: Tensor, index: Any) -> Tensor:
     """Return ``input[index]``.
 
@@ -276,11 +286,11 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     index
         Positions in the flattened tensor, int64.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -311,13 +321,13 @@ def take_along_dim(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     indices
         Positions along `dim`, int64; broadcast.
     dim
-        The dimension; without it the flattened tensor.
+        The dimension; without it, the tensor is flattened.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -341,11 +351,10 @@ def take_along_dim(
         flat = view.reshape_op(_index.wrapped(places, x.numel()), (-1,))
         return gather(view.reshape_op(x, (-1,)), 0, flat)
     if x.ndim != places.ndim:
-        message = (
+        raise ShapeError(
             f"take_along_dim: `input` has shape {x.shape}, `indices` {places.shape}; "
             f"they must have as many dimensions."
         )
-        raise ShapeError(message)
     axis = axis_of("take_along_dim", dim, x.ndim)
     shape = x._array.shape
     if shape and places._array.shape == shape and x._array.size:  # nothing broadcasts

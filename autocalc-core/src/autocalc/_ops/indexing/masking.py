@@ -35,18 +35,18 @@ from autocalc.errors import ArgumentError, DTypeError, ShapeError
 def nonzero(
     input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
 ) -> Tensor | tuple[Tensor, ...]:
-    """Return the positions of what is not zero, [n, ndim], in row-major order.
+    """Return the positions of non-zero elements, [n, ndim], in row-major order.
 
     With ``as_tuple=True``, one tensor for each dimension.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     as_tuple
-        One tensor for each dimension instead of one matrix.
+        True to return one tensor for each dimension instead of one matrix.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -82,11 +82,10 @@ def nonzero(
 
 
 def _refuse_out(where: str, form: str) -> NoReturn:
-    message = (
+    raise ArgumentError(
         f"{where}: {form} the result is several tensors, which `out` cannot take. "
         f"Leave it out, or take one matrix by nonzero(..., out=...)."
     )
-    raise ArgumentError(message)
 
 
 #: Of so many elements all places are found at once, and cut.
@@ -115,12 +114,12 @@ def _columns(places: Any, shape: tuple[int, ...]) -> list[Any]:
 
 @method("argwhere")
 def argwhere(input: Tensor) -> Tensor:
-    """Return the positions of what is not zero, [n, ndim]: `nonzero`.
+    """Return the positions of non-zero elements, [n, ndim]; see `nonzero`.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
 
     Examples
     --------
@@ -159,11 +158,11 @@ def where(
     condition
         Booleans; all three broadcast.  uint8 is taken for booleans, with a warning.
     input
-        The values where it holds.
+        The values where `condition` holds.
     other
         The values elsewhere.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -202,11 +201,11 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     mask
         Booleans; both broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -245,11 +244,10 @@ def _is_boolean(where: str, x: Any) -> bool:
 
 
 def _refuse_mask(where: str, name: str, x: Tensor) -> NoReturn:
-    message = (
-        f"{where}: `{name}` has dtype {x.dtype.name}; it must be bool, as comparisons "
-        f"give it."
+    raise DTypeError(
+        f"{where}: only supports boolean masks: expected BoolTensor for {name}, not "
+        f"{x.dtype.name}. Comparisons give one."
     )
-    raise DTypeError(message)
 
 
 @method("masked_fill")
@@ -260,7 +258,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     mask
         Booleans; broadcast to the shape of `input`.
     value
@@ -284,11 +282,11 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     mask
         Booleans; broadcast to the shape of `input`.
     source
-        Its elements fill the places of the mask in order.
+        The values for the places of the mask, in order.
 
     Raises
     ------
@@ -313,11 +311,10 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     x, source = same_dtype("masked_scatter", x, source)
     values = view.reshape_op(source, (-1,))
     if values.numel() < flat.numel():
-        message = (
+        raise ShapeError(
             f"masked_scatter: `source` has {values.numel()} elements for "
             f"{flat.numel()} places; it must have as many at least."
         )
-        raise ShapeError(message)
     values = as_operand(slicing.slice_op(values, (slice(0, flat.numel()),)), x.dtype)
     out = scattering.index_copy_op(view.reshape_op(x, (-1,)), flat, values, 0)
     return view.detach_from_base(view.reshape_op(out, shape))

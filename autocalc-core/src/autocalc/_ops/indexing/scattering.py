@@ -7,7 +7,9 @@ from collections.abc import Callable
 from operator import gt
 from typing import Any
 
+from autocalc._kernels.indexing.ranges import with_range
 from autocalc._ops._operator.arguments import NeededDim, axis_of, check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.coerce import cast, checked_number, same_dtype
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
@@ -18,7 +20,7 @@ from autocalc._ops.indexing import _index, indexing
 from autocalc._ops.views import _writing, broadcasting, slicing, view
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import one_of
-from autocalc.errors import GradError, ShapeError
+from autocalc.errors import KernelIndexError, NoDerivativeError, ShapeError
 
 scatter_add_op = nary("scatter_add", saves="index:src")
 
@@ -77,11 +79,10 @@ scatter_mul_op = nary("scatter_mul")
 
 @scatter_mul_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    message = (
+    raise NoDerivativeError(
         "scatter: `reduce`='multiply' has no derivative; multiply by "
         "ones.scatter(...) instead."
     )
-    raise GradError(message)
 
 
 def _also_of_booleans(operator: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -127,7 +128,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     value
         A number, or a tensor of one.
 
@@ -170,12 +171,14 @@ def by_index(
         src = view.reshape_op(src, (1,))
     sizes = (*x.shape[:axis], places.shape[0], *x.shape[axis + 1 :])
     if src.shape != sizes:
-        message = (
+        raise ShapeError(
             f"{where}: `source` has shape {src.shape}; for an input of {x.shape} and "
             f"{places.shape[0]} indices along dimension {axis} it must have {sizes}."
         )
-        raise ShapeError(message)
-    return operator(x, places, src, axis)
+    try:
+        return operator(x, places, src, axis)
+    except KernelIndexError as error:
+        raise with_range(error, x.shape[axis]) from None
 
 
 def scaled_by(alpha: Any, source: Any) -> Any:
@@ -206,7 +209,7 @@ def index_add(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     index
@@ -214,9 +217,9 @@ def index_add(
     source
         The slices, in the order of `index`.
     alpha
-        A factor of `source`.
+        The factor of `source`.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -231,6 +234,7 @@ def index_add(
 
 
 @method("index_copy")
+@autocasts("widest")
 @traced
 def index_copy(
     input: Tensor,
@@ -248,7 +252,7 @@ def index_copy(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     index
@@ -256,7 +260,7 @@ def index_copy(
     source
         The slices, in the order of `index`.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -284,7 +288,7 @@ def index_fill(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     index
@@ -337,7 +341,7 @@ def scatter(
     Parameters
     ----------
     input
-        Of any shape.
+        The input tensor, of any shape.
     index
         Integers; in no dimension but `dim` larger than `input`, and in none than `src`.
     src, value
@@ -348,7 +352,7 @@ def scatter(
     dim
         The dimension; a negative one counts from the end.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -398,15 +402,15 @@ def scatter_add(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     index
         Positions along `dim`, int64.
     src
-        The values; as many as `index` at least.
+        The values, at least as many as `index` has along each dimension.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -445,7 +449,10 @@ def along(
     part = indexing.window(where, x, sizes, axis)
     if given != sizes:
         src = _leading_part(where, src, sizes)
-    out = operator(part, places, src, axis)
+    try:
+        out = operator(part, places, src, axis)
+    except KernelIndexError as error:
+        raise with_range(error, x._array.shape[axis]) from None
     if part is x:
         return out
     whole = view.clone_op(x)
@@ -466,9 +473,8 @@ def _leading_part(where: str, src: Tensor, sizes: tuple[int, ...]) -> Tensor:
     """Return the part of `src` that an index of shape `sizes` is for."""
     given = src._array.shape
     if len(given) != len(sizes) or any(map(gt, sizes, given)):
-        message = (
+        raise ShapeError(
             f"{where}: `index` has shape {sizes}, `src` {given}; `src` must be as "
             f"large in every dimension."
         )
-        raise ShapeError(message)
     return slicing.slice_op(src, tuple([slice(0, n) for n in sizes]))

@@ -70,19 +70,19 @@ def fits(where: str, input: Tensor, **others: Tensor) -> None:
     for name, other in others.items():
         shape = check_tensor(where, other).shape
         if broadcast_shapes(where, input.shape, shape) != input.shape:
-            message = (
+            raise ShapeError(
                 f"{where}: `{name}` has shape {shape}, which does not broadcast to "
                 f"that of `input`, {input.shape}."
             )
-            raise ShapeError(message)
 
 
 def same_shape(where: str, input: Tensor, target: Tensor) -> None:
     """Raise if shapes differ."""
     check_tensor(where, input), check_tensor(where, target)
     if input.shape != target.shape:
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {input.shape}, `target` {target.shape}; they "
             f"must be equal."
+            + " Reshape one of them: target.view_as(input)."
+            * (input.numel() == target.numel())
         )
-        raise ShapeError(message)

@@ -7,21 +7,23 @@ from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.state import recorder
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, refuse_booleans
 from autocalc._ops._operator.coerce import cast, coerce, same_dtype
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.one_node import one_node
 from autocalc._ops._operator.traced import traced
-from autocalc._ops._recorded import composed, recorded
 from autocalc._ops.elementwise import arithmetic, clamping, comparison, exponential
 from autocalc._ops.elementwise.zero_weights import weigh_op
 from autocalc._ops.indexing import masking
 from autocalc._ops.losses import _loss_reduction
 from autocalc._ops.reductions.extrema import ends
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError
 
 
+@autocasts("float32")
 @rounded_once
 def binary_cross_entropy(
     input: Tensor,
@@ -42,7 +44,7 @@ def binary_cross_entropy(
     weight
         A factor for each element, broadcast.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -73,23 +75,24 @@ def binary_cross_entropy(
 def _mean_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None, reduction: str
 ) -> Tensor:
-    loss = recorded(_entropy, (input, target), _entropies(input, target))
+    loss = _entropies(input, target)
     if weight is not None:
         loss = _weighted("binary_cross_entropy", loss, weight)
     return _loss_reduction.reduced(loss, reduction)
 
 
-def _entropies(input: Tensor, target: Tensor) -> Any:
-    """Return the loss of each element, an array."""
+@one_node("binary_cross_entropy", "a b", like="mul")
+def _entropies(input: Tensor, target: Tensor) -> Tensor:
+    """Return the loss of each element."""
     k, p, t = arrays, input._array, target._array
     one, least = constant(1, p.dtype), constant(-100, p.dtype)
     hit = k.mul(t, k.maximum(k.log(p), least))
     miss = k.mul(k.sub(one, t), k.maximum(k.log(k.sub(one, p)), least))
-    return k.neg(k.add(hit, miss))
+    return make(k.neg(k.add(hit, miss)), None)
 
 
-@composed("binary_cross_entropy", "a b", like="mul")
-def _entropy(k: Any, n: Any, g: Any) -> Any:
+@_entropies.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
     p, t = n.saved
     one = k.constant(1, p)
     q = k.sub(one, p)
@@ -124,11 +127,10 @@ def _check_probabilities(where: str, name: str, p: Tensor) -> None:
         return
     low, high = ends(p.detach() if p._edge else p)
     if not (low >= 0 and high <= 1):  # NaN, too
-        message = (
+        raise ArgumentError(
             f"{where}: `{name}` has elements from {low} to {high}; probabilities are "
             f"from 0 to 1. For logits use binary_cross_entropy_with_logits."
         )
-        raise ArgumentError(message)
 
 
 def _limited_array(p: Any) -> Any:
@@ -150,6 +152,7 @@ def _limited_log(p: Tensor) -> Tensor:
     return masking.where(small, line, inside)
 
 
+@autocasts("float32")
 @traced
 @rounded_once(promotes=True)
 def binary_cross_entropy_with_logits(
@@ -175,7 +178,7 @@ def binary_cross_entropy_with_logits(
     weight
         A factor for each element, broadcast.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     pos_weight

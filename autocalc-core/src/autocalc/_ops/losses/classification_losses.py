@@ -7,7 +7,9 @@ from typing import Any
 
 from autocalc._dispatch.device.device import host_dtype
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
+from autocalc._kernels.indexing.ranges import or_skipped, with_range
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, check_reduction
 from autocalc._ops._operator.coerce import cast, same_dtype
 from autocalc._ops._operator.factories import nary
@@ -17,12 +19,19 @@ from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._ops.elementwise.zero_weights import weigh_op
 from autocalc._ops.indexing import indexing, masking
 from autocalc._ops.losses import _loss_reduction
+from autocalc._ops.losses.low_precision_logits import cross_entropy_of_halves
 from autocalc._ops.reductions import reduction as reduction_ops
 from autocalc._ops.reductions import softmax
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import as_int, number
-from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+from autocalc.errors import (
+    ArgumentError,
+    DTypeError,
+    GradError,
+    KernelIndexError,
+    ShapeError,
+)
 
 _LABELS = {dtypes.int64.numpy, dtypes.uint8.numpy}
 
@@ -81,7 +90,7 @@ def _of_labels(
     weight
         A factor for each class, [C].
     ignore_index
-        Rows with this label count for nothing.
+        The label of rows that are left out.
     reduction
         ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
     label_smoothing
@@ -96,27 +105,53 @@ def _of_labels(
     check_reduction("cross_entropy", reduction)
     label_smoothing = number("cross_entropy", "label_smoothing", label_smoothing)
     if not 0.0 <= label_smoothing <= 1.0:
-        message = (
+        raise ArgumentError(
             f"cross_entropy: `label_smoothing`={label_smoothing}; it must be in 0 to 1."
         )
-        raise ArgumentError(message)
     if weight is not None and check_tensor("cross_entropy", weight).requires_grad:
-        message = (
+        raise GradError(
             "cross_entropy: `weight` requires a gradient, which this loss does not "
             "give; pass weight.detach()."
         )
-        raise GradError(message)
-    out = cross_entropy_op(
-        logits,
-        labels,
-        weight,
-        reduction,
-        as_int("cross_entropy", "ignore_index", ignore_index),
-        label_smoothing,
-    )
+    half = logits.dtype is dtypes.bfloat16
+    run = cross_entropy_of_halves if half else cross_entropy_op
+    skipped = as_int("cross_entropy", "ignore_index", ignore_index)
+    try:
+        out: Tensor = run(logits, labels, weight, reduction, skipped, label_smoothing)
+    except KernelIndexError as error:
+        raise _not_a_class(error, logits, skipped) from None
     if reduction != "none":
         return out
     return view.detach_from_base(view.reshape_op(out, target.shape))
+
+
+def _remedy(
+    given: tuple[int, ...], labels: tuple[int, ...], expected: tuple[int, ...]
+) -> str:
+    """Return what to do about labels of another shape than the logits have."""
+    if labels == given:
+        return (
+            "Expected floating point type for target with class probabilities, got "
+            "integers: convert them with target.float(); of one-hot rows take "
+            "target.argmax(1)."
+        )
+    if given and labels and labels[0] != given[0]:
+        return (
+            f"Expected input batch_size ({given[0]}) to match target batch_size "
+            f"({labels[0]}): give labels of shape {expected}."
+        )
+    if len(labels) == len(expected) + 1 and labels == (*expected, 1):
+        return "Drop the last dimension: target.squeeze(-1)."
+    if len(labels) > len(given):
+        return "The logits come first, then the labels."
+    return f"Give labels of shape {expected}."
+
+
+def _not_a_class(
+    error: KernelIndexError, logits: Tensor, skipped: int
+) -> KernelIndexError:
+    """Return an error about a label with the labels that there are."""
+    return with_range(error, logits.shape[1], also=or_skipped(skipped))
 
 
 def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
@@ -126,17 +161,16 @@ def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tenso
     shape, class_dim = input._array.shape, 0 if ndim == 1 else 1
     expected = shape[:class_dim] + shape[class_dim + 1 :]
     if ndim == 0 or target._array.shape != expected:
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {input.shape}, `target` {target.shape}; "
-            f"for an input [N, C, ...] the labels must be [N, ...]."
+            f"for an input [N, C, ...] the labels must be [N, ...]. "
+            f"{_remedy(input.shape, target.shape, expected)}"
         )
-        raise ShapeError(message)
     if host_dtype(target._array.dtype) not in _LABELS:
-        message = (
+        raise DTypeError(
             f"{where}: `target` has dtype {target.dtype.name}; labels must be int64 or "
-            f"uint8. Convert them with .long()."
+            f"uint8: expected target dtype to be Long or Byte. Convert with .long()."
         )
-        raise DTypeError(message)
     if ndim == 1:
         input = view.reshape_op(input, (1, *input.shape))
     elif ndim > 2:
@@ -147,6 +181,43 @@ def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tenso
     return input, labels if labels.ndim == 1 else view.reshape_op(labels, (-1,))
 
 
+def _cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Return the loss as `cross_entropy` does; of bfloat16 and labels in float32."""
+    reduction = _loss_reduction.chosen("cross_entropy", size_average, reduce, reduction)
+    check_tensor("cross_entropy", input)
+    check_tensor("cross_entropy", target)
+    if not _has_labels(input, target):
+        return _of_distributions(
+            input, target, weight, ignore_index, reduction, label_smoothing
+        )
+    return _of_labels(input, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def _has_labels(input: Tensor, target: Tensor) -> bool:
+    """Return whether a target holds labels, and no probabilities."""
+    return target._array.dtype.kind not in FLOAT_KINDS or target.shape != input.shape
+
+
+def _precision(input: Any, target: Any, *_: Any, **__: Any) -> str:
+    """Return the policy under `autocast`: labels leave logits of bfloat16 as they are.
+
+    Their loss is computed, and returned, in float32 in either case.
+    """
+    are_tensors = isinstance(input, Tensor) and isinstance(target, Tensor)
+    half = are_tensors and input.dtype is dtypes.bfloat16
+    return "as given" if half and _has_labels(input, target) else "float32"
+
+
+@autocasts(_precision, inside=_cross_entropy)
 @traced
 @rounded_once
 def cross_entropy(
@@ -171,9 +242,9 @@ def cross_entropy(
     weight
         A factor for each class, (C,).
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     ignore_index
-        Rows with this label count for nothing.
+        The label of rows that are left out.
     reduction
         ``"mean"`` (with labels weighted), ``"sum"`` or ``"none"``.
     label_smoothing
@@ -190,14 +261,16 @@ def cross_entropy(
     >>> ac.nn.functional.cross_entropy(ac.tensor([[2.0, 0.0]]), ac.tensor([0]))
     tensor(0.1269)
     """
-    reduction = _loss_reduction.chosen("cross_entropy", size_average, reduce, reduction)
-    check_tensor("cross_entropy", input)
-    kind = check_tensor("cross_entropy", target)._array.dtype.kind
-    if kind in FLOAT_KINDS and target.shape == input.shape:
-        return _of_distributions(
-            input, target, weight, ignore_index, reduction, label_smoothing
-        )
-    return _of_labels(input, target, weight, ignore_index, reduction, label_smoothing)
+    return _cross_entropy(
+        input,
+        target,
+        weight,
+        size_average,
+        ignore_index,
+        reduce,
+        reduction,
+        label_smoothing,
+    )
 
 
 def _of_distributions(
@@ -214,14 +287,12 @@ def _of_distributions(
     check_reduction(where, reduction)
     label_smoothing = number(where, "label_smoothing", label_smoothing)
     if as_int(where, "ignore_index", ignore_index) >= 0:
-        message = (
+        raise ArgumentError(
             f"{where}: `ignore_index`={ignore_index} with a `target` of "
             f"probabilities, which has no labels to ignore; leave it out."
         )
-        raise ArgumentError(message)
     if input.ndim == 0:
-        message = f"{where}: `input` is 0-d; it needs a dimension of classes."
-        raise ShapeError(message)
+        raise ShapeError(f"{where}: `input` is 0-d; it needs a dimension of classes.")
     axis = 0 if input.ndim == 1 else 1
     classes = input.shape[axis]
     q = target
@@ -237,19 +308,18 @@ def _of_distributions(
 
 def _check_weight(where: str, weight: Tensor, classes: int) -> None:
     if weight.requires_grad:
-        message = (
+        raise GradError(
             f"{where}: `weight` requires a gradient, which this loss does not give; "
             f"pass weight.detach()."
         )
-        raise GradError(message)
     if weight.shape != (classes,):
-        message = (
+        raise ShapeError(
             f"{where}: `weight` has shape {weight.shape} for {classes} classes; it "
             f"must be ({classes},)."
         )
-        raise ShapeError(message)
 
 
+@autocasts("float32")
 @traced
 @rounded_once
 def nll_loss(
@@ -272,9 +342,9 @@ def nll_loss(
     weight
         A factor for each class, (C,).
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     ignore_index
-        Rows with this label count for nothing.
+        The label of rows that are left out.
     reduction
         ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
 
@@ -297,7 +367,10 @@ def nll_loss(
     if weight is None:
         check_reduction(where, reduction)
         skipped = as_int(where, "ignore_index", ignore_index)
-        loss = nll_op(rows, labels, reduction, skipped)
+        try:
+            loss = nll_op(rows, labels, reduction, skipped)
+        except KernelIndexError as error:
+            raise _not_a_class(error, rows, skipped) from None
         if reduction != "none" or target._array.ndim == 1:
             return loss
         return view.reshape(loss, target.shape)

@@ -12,7 +12,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from autocalc._dispatch.selection.state import check_values, recorder
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, check_reduction
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.declared import declared
@@ -25,14 +27,23 @@ from autocalc._ops.elementwise import arithmetic, clamping, comparison
 from autocalc._ops.indexing import indexing, masking
 from autocalc._ops.reductions import reduction as reduction_ops
 from autocalc._ops.reductions import softmax as softmax_ops
+from autocalc._ops.sequences import scans
 from autocalc._ops.views import broadcasting, splitting, view
-from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import as_int, require, sequence
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 #: Stands for the logarithm of 0: of minus infinity differences are NaN.
 _NEVER = -1e30
+
+
+class _Lengths(NamedTuple):
+    """Lengths, the largest, and their sum; None while `compile` records tensors."""
+
+    numbers: Tensor  # [N]
+    longest: int
+    total: int | None
 
 
 class _Texts(NamedTuple):
@@ -43,6 +54,7 @@ class _Texts(NamedTuple):
     may_skip: Tensor  # [N, 2 S + 1]: whether the blank before need not be there
 
 
+@autocasts("float32")
 @declared
 @rounded_once
 def ctc_loss(
@@ -70,17 +82,17 @@ def ctc_loss(
         The texts, integers other than `blank`: [N, S], of which the first
         `target_lengths` count, or one after the other, [sum(target_lengths)].
     input_lengths
-        How many steps count, N integers from 0 to T, in a tensor or a list.
+        The lengths of the sequences, N integers from 0 to T, in a tensor or a list.
     target_lengths
-        How long the texts are, N integers.
+        The lengths of the texts, N integers.
     blank
-        The class that means nothing.
+        The class of the blank.
     reduction
         ``"mean"``: the mean of each loss over its `target_lengths`; ``"sum"``; or
         ``"none"``.
     zero_infinity
-        Give 0 for a text that no alignment has, as one that is longer than the
-        sequence, in place of infinity.  Its gradient is 0 either way.
+        True to return 0 instead of infinity for a text without an alignment, for
+        example one longer than the sequence. Its gradient is 0 in both cases.
 
     Raises
     ------
@@ -107,7 +119,7 @@ def ctc_loss(
     blank = _class(where, blank, steps.shape[2])
     last = _lengths(where, "input_lengths", input_lengths, *steps.shape[1::-1])
     texts = _texts(where, targets, target_lengths, steps.shape[1], blank)
-    losses = _negative_log_likelihoods(steps, texts, tensor(last, dtype=dtypes.int64))
+    losses = _negative_log_likelihoods(steps, texts, last.numbers)
     impossible = comparison.gt(losses.detach(), -_NEVER / 2)
     losses = masking.masked_fill(losses, impossible, 0.0 if zero_infinity else math.inf)
     return _reduced(losses, texts.lengths, reduction, had_batch)
@@ -173,11 +185,10 @@ def _steps(where: str, log_probs: Tensor) -> tuple[Tensor, bool]:
         return log_probs, True
     if log_probs.ndim == 2:
         return view.unsqueeze(log_probs, 1), False
-    message = (
+    raise ShapeError(
         f"{where}: `log_probs` has shape {log_probs.shape}; it must be [T, N, C] or "
         f"[T, C]."
     )
-    raise ShapeError(message)
 
 
 def _class(where: str, blank: Any, classes: int) -> int:
@@ -186,19 +197,32 @@ def _class(where: str, blank: Any, classes: int) -> int:
     return number
 
 
-def _lengths(where: str, name: str, given: Any, count: int, most: int) -> list[int]:
+def _lengths(where: str, name: str, given: Any, count: int, most: int) -> _Lengths:
     """Return `count` lengths from 0 to `most`."""
     if isinstance(given, Tensor):
-        given = view.reshape(given, (-1,)).tolist()
+        given = view.reshape(given, (-1,))
+        if recorder() is not None and given.shape[0] == count:
+
+            def check(lengths: Any) -> None:
+                _check_lengths(where, name, make(lengths, None).tolist(), most)
+
+            check_values(check, given._array)
+            return _Lengths(cast(given, dtypes.int64), most, None)
+        given = given.tolist()
     values = given if isinstance(given, (tuple, list)) else sequence(where, name, given)
     lengths = [as_int(where, name, value) for value in values]
     if len(lengths) != count:
         message = f"{where}: `{name}` holds {len(lengths)} lengths; give {count}."
         raise ShapeError(message)
+    _check_lengths(where, name, lengths, most)
+    numbers = tensor(lengths, dtype=dtypes.int64)
+    return _Lengths(numbers, max(lengths, default=0), sum(lengths))
+
+
+def _check_lengths(where: str, name: str, lengths: list[int], most: int) -> None:
     if not all(0 <= n <= most for n in lengths):
         message = f"{where}: `{name}` is {lengths}; lengths must be in 0 to {most}."
         raise ArgumentError(message)
-    return lengths
 
 
 def _texts(where: str, targets: Any, given: Any, count: int, blank: int) -> _Texts:
@@ -206,38 +230,36 @@ def _texts(where: str, targets: Any, given: Any, count: int, blank: int) -> _Tex
     if check_tensor(where, targets).is_floating_point() or (
         targets.dtype is dtypes.bool_
     ):
-        message = (
+        raise DTypeError(
             f"{where}: `targets` has dtype {targets.dtype.name}; labels must be "
             f"integers."
         )
-        raise DTypeError(message)
     whole = targets.ndim == 2 and targets.shape[0] == count
     if not whole and targets.ndim != 1:
-        message = (
+        raise ShapeError(
             f"{where}: `targets` has shape {targets.shape}; for {count} texts it must "
             f"be [{count}, S], or [sum(target_lengths)]."
         )
-        raise ShapeError(message)
     most = targets.shape[-1]
     lengths = _lengths(where, "target_lengths", given, count, most)
-    if not whole and sum(lengths) != most:
-        message = (
-            f"{where}: `targets` holds {most} labels, `target_lengths` {lengths} of "
+    if not whole and lengths.total not in (most, None):
+        numbers = lengths.numbers.tolist()
+        raise ShapeError(
+            f"{where}: `targets` holds {most} labels, `target_lengths` {numbers} of "
             f"them; for texts one after the other the lengths must add up."
         )
-        raise ShapeError(message)
     labels = cast(targets, dtypes.int64)
     labels = labels if whole else _in_rows(labels, lengths)
-    return _with_blanks(labels, tensor(lengths, dtype=dtypes.int64), blank)
+    return _with_blanks(labels, lengths.numbers, blank)
 
 
-def _in_rows(labels: Tensor, lengths: list[int]) -> Tensor:
+def _in_rows(labels: Tensor, lengths: _Lengths) -> Tensor:
     """Return concatenated texts as rows [N, S]."""
-    longest = max(lengths, default=0)
+    numbers, longest, _ = lengths
     if not longest:
-        return full((len(lengths), 0), 0, dtype=dtypes.int64)
-    starts = [sum(lengths[:i]) for i in range(len(lengths))]
-    places = view.unsqueeze(tensor(starts, dtype=dtypes.int64), 1) + arange(longest)
+        return full((numbers.shape[0], 0), 0, dtype=dtypes.int64)
+    starts = scans.cumsum(numbers, 0) - numbers
+    places = view.unsqueeze(starts, 1) + arange(longest)
     last = labels.shape[0] - 1
     return indexing.take(labels, clamping.clamp(places, max=last))
 

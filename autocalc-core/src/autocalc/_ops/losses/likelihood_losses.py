@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 from autocalc._dispatch.selection.state import recorder
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, check_reduction, refuse_booleans
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
@@ -23,9 +25,10 @@ from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number, require
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.limits import finfo
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc.errors import ArgumentError, AutocalcWarning, ShapeError
 
 
+@autocasts("float32")
 @declared
 @rounded_once(promotes=True)
 def poisson_nll_loss(
@@ -47,14 +50,15 @@ def poisson_nll_loss(
     target
         t, the counts; shapes broadcast.
     log_input
-        Whether `input` is a logarithm; without it the loss is x - t log(x + eps).
+        True if `input` is a logarithm; otherwise the loss is x - t log(x + eps).
     full
-        Whether log(t!) is added, by Stirling's formula: t log(t) - t + log(2 pi t) / 2
-        where t is above 1.
+        True to add log(t!), by Stirling's formula: t log(t) - t + log(2 pi t) / 2 where
+        t is above 1.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     eps
-        As in the formula; it keeps the logarithm from 0.
+        The constant eps of the formula, which keeps the argument of the logarithm above
+        0.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -114,9 +118,9 @@ def gaussian_nll_loss(
         The variances: of the shape of `input`, with one dimension of size 1, or without
         the last dimension; or one Python float.
     full
-        Whether the constant log(2 pi) / 2 is added.
+        True to add the constant log(2 pi) / 2.
     eps
-        The smallest variance; the gradient of `var` takes no notice of it.
+        The smallest variance; the gradient of `var` ignores it.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -161,11 +165,10 @@ def _variance(where: str, input: Tensor, var: Tensor | float) -> Tensor:
     pairs = zip(shape, var.shape, strict=False)
     others = [ours for theirs, ours in pairs if ours != theirs]
     if var.ndim != len(shape) or others not in ([], [1]):
-        message = (
+        raise ShapeError(
             f"{where}: `var` has shape {var.shape} for an input of shape {shape}; it "
             f"must be the same, have one size of 1, or lack the last dimension."
         )
-        raise ShapeError(message)
     looks = var.numel() and recorder() is None  # a replay would not look again
     if looks and extrema.amin(var.detach()).item() < 0:
         message = f"{where}: `var` holds negative numbers; variances are 0 or more."
@@ -180,6 +183,7 @@ def _at_least(var: Tensor, eps: float) -> Tensor:
     return masking.where(comparison.lt(still, eps), var - still + limited, var)
 
 
+@autocasts("float32")
 @traced
 @rounded_once(promotes=True)
 def kl_div(
@@ -199,12 +203,12 @@ def kl_div(
     target
         t, probabilities; with `log_target` their logarithms.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"batchmean"``, the divergence itself; ``"mean"`` over all elements,
         ``"sum"`` or ``"none"``.
     log_target
-        As above.
+        True if `target` has logarithms of probabilities.
 
     Examples
     --------
@@ -214,6 +218,12 @@ def kl_div(
     tensor(0.1438)
     """
     where = "kl_div"
+    if reduction == "mean" and size_average is None and reduce is None:
+        message = (
+            "kl_div: reduction='mean' divides the sum by the number of elements, which "
+            "is no divergence; 'batchmean' divides it by the number of distributions."
+        )
+        warnings.warn(message, AutocalcWarning, stacklevel=3)
     reduction = _loss_reduction.chosen(
         where, size_average, reduce, reduction, "batchmean"
     )

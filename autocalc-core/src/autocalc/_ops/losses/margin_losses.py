@@ -8,11 +8,12 @@ from typing import Any
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.state import current
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, refuse_booleans
 from autocalc._ops._operator.coerce import cast, same_dtype
 from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.one_node import one_node
 from autocalc._ops._operator.traced import traced
-from autocalc._ops._recorded import composed, recorded
 from autocalc._ops.activations import rectifiers, smooth
 from autocalc._ops.elementwise import arithmetic, clamping, comparison
 from autocalc._ops.indexing import indexing, masking, scattering
@@ -25,6 +26,7 @@ from autocalc._tensor.checks import number, require
 from autocalc.errors import ShapeError
 
 
+@autocasts("float32")
 @traced
 @rounded_once(promotes=True)
 def margin_ranking_loss(
@@ -45,9 +47,9 @@ def margin_ranking_loss(
     target
         1 where `input1` should rank higher, -1 where `input2` should.
     margin
-        By how much.
+        The margin between the two scores.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -68,16 +70,16 @@ def margin_ranking_loss(
     check_tensor(where, input1), check_tensor(where, input2)
     refuse_booleans(where, check_tensor(where, target))
     if not input1.ndim == input2.ndim == target.ndim:
-        message = (
+        raise ShapeError(
             f"{where}: `input1` has shape {input1.shape}, `input2` {input2.shape}, "
             f"`target` {target.shape}; they must have the same number of dimensions."
         )
-        raise ShapeError(message)
     lead = arithmetic.mul(arithmetic.sub_op(input1, input2), target)
     short = arithmetic.sub_op(number(where, "margin", margin), lead)
     return _loss_reduction.reduced(clamping.clamp(short, min=0.0), reduction)
 
 
+@autocasts("float32")
 @traced
 @rounded_once(promotes=True)
 def hinge_embedding_loss(
@@ -93,13 +95,13 @@ def hinge_embedding_loss(
     Parameters
     ----------
     input
-        Distances.
+        The distances or errors x of the formula, of any shape.
     target
         1 for pairs that belong together, -1 for others; shapes broadcast.
     margin
-        Distances beyond it count for nothing.
+        The distance beyond which negative pairs have the loss 0.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -121,6 +123,7 @@ def hinge_embedding_loss(
     return _loss_reduction.reduced(arithmetic.add_op(apart, together), reduction)
 
 
+@autocasts("float32")
 @traced
 @rounded_once(promotes=True)
 def soft_margin_loss(
@@ -139,7 +142,7 @@ def soft_margin_loss(
     target
         1 or -1; it broadcasts to the shape of `input`.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -158,6 +161,7 @@ def soft_margin_loss(
     return _loss_reduction.reduced(loss, reduction)
 
 
+@autocasts("float32")
 @traced
 @rounded_once
 def multi_margin_loss(
@@ -181,11 +185,11 @@ def multi_margin_loss(
     p
         1 or 2.
     margin
-        By how much the label's score should lead.
+        The margin by which the label's score should be larger.
     weight
         w, a factor for each class, (C,).
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -223,7 +227,7 @@ def multi_margin_loss(
     if wants and p == 1 and (weight is None or weight._edge is None):
         bare = make(rows._array, None), make(labels._array, None)
         loss, slopes = _margins_and_slopes(*bare, margin, weight, reduction)
-        loss = recorded(_slope_of_margins, (rows, slopes), loss._array)
+        loss = _with_slopes(rows, slopes, loss)
     else:
         short = _shortfalls(rows, labels, p, margin, weight)
         loss = _averaged(short, reduction)
@@ -275,35 +279,39 @@ def _margins_and_slopes(
     return _averaged(short, reduction), _with_labels(slopes, column, of_label._array)
 
 
-@composed("multi_margin_loss", "b", like="mul")
-def _slope_of_margins(k: Any, n: Any, g: Any) -> Any:
+@one_node("multi_margin_loss", "b", like="mul")
+def _with_slopes(rows: Tensor, slopes: Tensor, loss: Tensor) -> Tensor:
+    """Return the loss, whose derivatives by the scores are known."""
+    return loss
+
+
+@_with_slopes.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
     (slopes,) = n.saved
-    return k.mul(slopes, k.reshape(g, (*k.shape(g), 1)) if k.shape(g) else g), None
+    g = k.reshape(g, (*k.shape(g), 1)) if k.shape(g) else g
+    return k.mul(slopes, g), None, None
 
 
 def check_rows(where: str, input: Tensor) -> None:
     if input.ndim > 2:
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {input.shape}; it must be (N, C) or (C,)."
         )
-        raise ShapeError(message)
 
 
 def _one_label(where: str, target: Tensor) -> Tensor:
     """Return the label of a single row as [1]."""
     if check_tensor(where, target).shape not in ((), (1,)):
-        message = (
-            f"{where}: `target` has shape {target.shape} for one row of scores; it "
-            f"must be ()."
+        raise ShapeError(
+            f"{where}: Expected a target of shape () for one row of scores, but got "
+            f"{target.shape}."
         )
-        raise ShapeError(message)
     return view.reshape(target, (1,))
 
 
 def _check_weight(where: str, weight: Tensor, classes: int) -> None:
     if check_tensor(where, weight).shape != (classes,):
-        message = (
+        raise ShapeError(
             f"{where}: `weight` has shape {weight.shape} for {classes} classes; it "
             f"must be ({classes},)."
         )
-        raise ShapeError(message)

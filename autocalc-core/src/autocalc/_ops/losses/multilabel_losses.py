@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from autocalc._ops._operator.arguments import Operand
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, refuse_booleans
 from autocalc._ops._operator.coerce import as_operand, cast
 from autocalc._ops._operator.halves import rounded_once
@@ -46,7 +47,7 @@ def multilabel_soft_margin_loss(
     weight
         A factor for each class, (C,), or for each element.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -67,8 +68,7 @@ def multilabel_soft_margin_loss(
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
     check_float(where, input)
     if input.ndim == 0:
-        message = f"{where}: `input` is 0-d; it needs a dimension of classes."
-        raise ShapeError(message)
+        raise ShapeError(f"{where}: `input` is 0-d; it needs a dimension of classes.")
     _fewer_dimensions(where, "target", target, input)
     if isinstance(target, Tensor):
         refuse_booleans(where, target)
@@ -85,14 +85,14 @@ def _fewer_dimensions(where: str, name: str, given: Operand, input: Tensor) -> N
     if isinstance(given, Tensor) and given.ndim <= input.ndim:
         return
     if isinstance(given, Tensor):
-        message = (
+        raise ShapeError(
             f"{where}: `{name}` has shape {given.shape}, more dimensions than `input` "
             f"of shape {input.shape}; its last one must be that of the classes."
         )
-        raise ShapeError(message)
     number(where, name, given)
 
 
+@autocasts("float32")
 @rounded_once
 def multilabel_margin_loss(
     input: Tensor,
@@ -110,7 +110,7 @@ def multilabel_margin_loss(
     target
         Labels of the same shape, int64: those before the first negative number.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 

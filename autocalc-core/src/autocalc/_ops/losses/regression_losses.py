@@ -6,17 +6,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, check_reduction
 from autocalc._ops._operator.coerce import cast, coerce
 from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops._operator.one_node import one_node
 from autocalc._ops._operator.traced import traced
-from autocalc._ops._recorded import composed, one_node
 from autocalc._ops.elementwise import arithmetic, clamping
 from autocalc._ops.losses import _loss_reduction
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number, require
 
 
+@autocasts("float32")
 @traced
 @rounded_once(promotes=True)
 def mse_loss(
@@ -33,11 +35,11 @@ def mse_loss(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     target
-        What `input` should be, of its shape.
+        The values that `input` should have, of the same shape.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         "mean", "sum" or "none", which gives every element its own loss.
 
@@ -62,10 +64,10 @@ def _square_or_line(
 
     Reduced, and one node: its short program runs where a gradient is wanted, too.
     """
-    attributes = float(seam), float(factor), reduction
-    return one_node(_slopes, _squares_or_lines, (difference,), attributes)
+    return _squares_or_lines(difference, float(seam), float(factor), reduction)
 
 
+@one_node("square_or_line", "a", like="abs")
 @traced
 def _squares_or_lines(x: Tensor, seam: float, factor: float, reduction: str) -> Tensor:
     """With n = min(d, seam) that is factor n (d - n / 2) / seam, both near and far."""
@@ -76,8 +78,8 @@ def _squares_or_lines(x: Tensor, seam: float, factor: float, reduction: str) -> 
     return _loss_reduction.reduced(arithmetic.mul(slope, height), reduction)
 
 
-@composed("square_or_line", "a", like="abs")
-def _slopes(k: Any, n: Any, g: Any) -> Any:
+@_squares_or_lines.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
     (x,) = n.saved
     seam, factor, reduction = n.attributes
     share = max(math.prod(k.shape(x)), 1) if reduction == "mean" else 1
@@ -85,6 +87,7 @@ def _slopes(k: Any, n: Any, g: Any) -> Any:
     return k.mul(k.hardtanh(x, -seam, seam), scaled)
 
 
+@autocasts("float32")
 @traced
 @rounded_once(promotes=True)
 def l1_loss(
@@ -101,11 +104,11 @@ def l1_loss(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     target
-        What `input` should be, of its shape.
+        The values that `input` should have, of the same shape.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         "mean", "sum" or "none", which gives every element its own loss.
 
@@ -121,6 +124,7 @@ def l1_loss(
     return _loss_reduction.reduced(arithmetic.abs(difference), reduction)
 
 
+@autocasts("float32")
 @traced
 @rounded_once(promotes=True)
 def smooth_l1_loss(
@@ -138,15 +142,15 @@ def smooth_l1_loss(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     target
-        What `input` should be, of its shape.
+        The values that `input` should have, of the same shape.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         "mean", "sum" or "none", which gives every element its own loss.
     beta
-        Where the square goes over into the line.
+        The error at which the square becomes a line; 0 or more.
 
     Raises
     ------
@@ -171,6 +175,7 @@ def smooth_l1_loss(
     return _square_or_line(difference, beta, 1.0, reduction)
 
 
+@autocasts("float32")
 @traced
 @rounded_once(promotes=True)
 def huber_loss(
@@ -184,13 +189,13 @@ def huber_loss(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     target
-        What `input` should be, of its shape.
+        The values that `input` should have, of the same shape.
     reduction
         "mean", "sum" or "none", which gives every element its own loss.
     delta
-        Where the square goes over into the line.
+        The error at which the square becomes a line; above 0.
 
     Raises
     ------

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_reduction
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.declared import declared
@@ -21,6 +22,7 @@ from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
 
 
+@autocasts("float32")
 @rounded_once(promotes=True)
 def cosine_embedding_loss(
     input1: Tensor,
@@ -36,13 +38,13 @@ def cosine_embedding_loss(
     Parameters
     ----------
     input1, input2
-        (N, D) or (D,); cos is that of their angle.
+        Tensors of shape (N, D) or (D,); cos is that of their angle.
     target
         1 for vectors that belong together, -1 for others, (N,) or ().
     margin
-        Angles beyond this cosine count for nothing.
+        The cosine below which negative pairs have the loss 0.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -63,12 +65,11 @@ def cosine_embedding_loss(
     a, b = comparison.float_inputs(where, check_tensor(where, input1), input2)
     check_tensor(where, target)
     if input1.ndim not in (1, 2) or a.shape != b.shape or a.shape[:-1] != target.shape:
-        message = (
+        raise ShapeError(
             f"{where}: the inputs have shapes {input1.shape} and {input2.shape}, "
             f"`target` {target.shape}; they must be (N, D), (N, D), (N,) or (D,), "
             f"(D,), ()."
         )
-        raise ShapeError(message)
     cosine, target = _cosine(a, b), cast(target, a.dtype)
     apart = clamping.clamp(cosine - margin, min=0.0)
     apart = masking.where(comparison.eq(target, -1), apart, 0.0)
@@ -83,6 +84,7 @@ def _cosine(a: Tensor, b: Tensor) -> Tensor:
     return dot / exponential.sqrt(sizes[0] * sizes[1])
 
 
+@autocasts("float32")
 @traced
 @rounded_once(promotes=True)
 def triplet_margin_loss(
@@ -104,16 +106,15 @@ def triplet_margin_loss(
     Parameters
     ----------
     anchor, positive, negative
-        (N, D) or (D,).
+        Tensors of shape (N, D) or (D,).
     margin
-        How much further away the negative one has to be, above 0.
+        The margin between the two distances, above 0.
     p, eps
-        Of the distance, see `pairwise_distance`.
+        The parameters of the distance: see `pairwise_distance`.
     swap
-        Whether d(positive, negative) counts where it is smaller than d(anchor,
-        negative).
+        True to use d(positive, negative) where it is smaller than d(anchor, negative).
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -145,11 +146,10 @@ def triplet_margin_loss(
 def _same_dimensions(where: str, *tensors: Tensor) -> None:
     if len({check_tensor(where, x).ndim for x in tensors}) > 1:
         shapes = ", ".join(str(x._array.shape) for x in tensors)
-        message = (
+        raise ShapeError(
             f"{where}: the tensors have shapes {shapes}; they must have the same "
             f"number of dimensions."
         )
-        raise ShapeError(message)
 
 
 def _lead(
@@ -161,8 +161,7 @@ def _lead(
 ) -> Tensor:
     """Return max(d(anchor, positive) - d(anchor, negative) + margin, 0)."""
     if number(where, "margin", margin) <= 0:
-        message = f"{where}: `margin` is {margin}; it must be above 0."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: `margin` is {margin}; it must be above 0.")
     anchor, positive, negative = triplet
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
@@ -187,14 +186,13 @@ def triplet_margin_with_distance_loss(
     Parameters
     ----------
     anchor, positive, negative
-        What `distance_function` takes.
+        The tensors that `distance_function` takes.
     distance_function
         d, a function of two tensors; `pairwise_distance` without it.
     margin
-        How much further away the negative one has to be, above 0.
+        The margin between the two distances, above 0.
     swap
-        Whether d(positive, negative) counts where it is smaller than d(anchor,
-        negative).
+        True to use d(positive, negative) where it is smaller than d(anchor, negative).
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, check_shape
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
@@ -19,6 +20,7 @@ __all__ = ["cholesky_inverse", "cholesky_solve"]
 
 
 @method("cholesky_solve")
+@autocasts("float32")
 @declared
 @rounded_once
 def cholesky_solve(
@@ -29,18 +31,18 @@ def cholesky_solve(
     Parameters
     ----------
     B
-        [..., n, k], the right-hand sides.
+        A tensor of shape [..., n, k], the right-hand sides.
     L
-        [..., n, n], the factor of Cholesky.
+        A tensor of shape [..., n, n], the factor of Cholesky.
     upper
         Whether `L` is the upper factor U, with U^T U X = B.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Returns
     -------
     Tensor
-        [..., n, k].
+        A tensor of shape [..., n, k].
 
     Raises
     ------
@@ -64,6 +66,7 @@ def cholesky_solve(
 
 
 @method("cholesky_inverse")
+@autocasts("float32")
 @declared
 @rounded_once
 def cholesky_inverse(
@@ -74,16 +77,16 @@ def cholesky_inverse(
     Parameters
     ----------
     L
-        [..., n, n], the factor of Cholesky.
+        A tensor of shape [..., n, n], the factor of Cholesky.
     upper
         Whether `L` is the upper factor U of U^T U.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Returns
     -------
     Tensor
-        [..., n, n].
+        A tensor of shape [..., n, n].
 
     Raises
     ------
@@ -108,8 +111,10 @@ def cholesky_inverse(
 def _lower(where: str, L: Tensor, upper: bool) -> Tensor:
     """Return the lower factor, of whichever triangle is meant."""
     if check_tensor(where, L).ndim < 2 or L.shape[-1] != L.shape[-2]:
-        message = f"{where}: `L` has shape {L.shape}; it must hold square matrices."
-        raise ShapeError(message)
+        raise ShapeError(
+            f"{where}: `L` has shape {L.shape}; it must have at least 2 dimensions, "
+            f"and must be batches of square matrices."
+        )
     if upper:
         return view.transpose(diagonal.triu(L), -2, -1)
     return diagonal.tril(L)

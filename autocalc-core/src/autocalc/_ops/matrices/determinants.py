@@ -33,9 +33,9 @@ def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     A
-        [..., n, n].
+        A tensor of shape [..., n, n].
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -111,9 +111,9 @@ def slogdet(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> SlogdetRe
     Parameters
     ----------
     A
-        [..., n, n].
+        A tensor of shape [..., n, n].
     out
-        Tensors that take the results, converted to their dtypes.
+        Tensors for the results, which are converted to their dtypes.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def logdet(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        [..., n, n].
+        A tensor of shape [..., n, n].
 
     Examples
     --------

@@ -8,12 +8,13 @@ from typing import Any
 from autocalc._graph._grad_mode import is_grad_enabled
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, check_shape
 from autocalc._ops._operator.coerce import same_dtype
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
+from autocalc._ops._operator.one_node import one_node
 from autocalc._ops._operator.traced import traced
-from autocalc._ops._recorded import composed, one_node
 from autocalc._ops.arranging.diagonal import triu_indices
 from autocalc._ops.elementwise import arithmetic, clamping, comparison, exponential
 from autocalc._ops.indexing import indexing
@@ -49,7 +50,7 @@ def cosine_similarity(
     dim
         The dimension; a negative one counts from the end.
     eps
-        The smallest product of lengths that is divided by.
+        The smallest product of lengths to divide by.
     axis
         `dim` by NumPy's name.
 
@@ -75,11 +76,7 @@ def cosine_similarity(
 @traced
 @rounded_once(promotes=True)
 def pairwise_distance(
-    x1: Tensor,
-    x2: Tensor,
-    p: float = 2.0,
-    eps: float = 1e-6,
-    keepdim: bool = False,
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
     """Return the p-norm of x1 - x2 + eps along the last dimension.
 
@@ -90,9 +87,9 @@ def pairwise_distance(
     p
         The order of the norm.
     eps
-        Added to each difference.
+        The number that is added to each difference.
     keepdim
-        Keep the last dimension, with size 1.
+        True to keep the last dimension, with size 1.
 
     Examples
     --------
@@ -115,13 +112,13 @@ def normalize(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     p
         The order of the norm.
     dim
         The dimension; a negative one counts from the end.
     eps
-        The smallest norm that is divided by.
+        The smallest norm to divide by.
 
     Examples
     --------
@@ -142,9 +139,9 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     other
-        The tensor whose distance is taken; shapes broadcast.
+        The tensor to compare with; shapes broadcast.
     p
         The order of the norm.
 
@@ -170,30 +167,28 @@ _IF_MANY, _ALWAYS, _NEVER = (
 _FEW_ROWS = 25
 
 
+@autocasts("float32")
 @traced
 @rounded_once
 def cdist(
-    x1: Tensor,
-    x2: Tensor,
-    p: float = 2.0,
-    compute_mode: str | None = None,
+    x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None
 ) -> Tensor:
     """Return the `p`-norm distances [..., P, R] of rows [..., P, M] and [..., R, M].
 
     Parameters
     ----------
     x1
-        [..., P, D].
+        A tensor of shape [..., P, D].
     x2
-        [..., R, D].
+        A tensor of shape [..., R, D].
     p
         The order of the norm.
     compute_mode
-        Whether p = 2 is computed by a product of matrices, as the root of ``a.a + b.b -
-        2 a.b``, which is faster and loses digits where rows are close together:
-        ``"use_mm_for_euclid_dist_if_necessary"``, the default, for more than 25 rows;
-        ``"use_mm_for_euclid_dist"`` always; ``"donot_use_mm_for_euclid_dist"`` never.
-        Gradients are products, too; few rows that lead to one take differences.
+        Whether p = 2 is the root of ``a.a + b.b - 2 a.b``, by a product of matrices.
+        This is faster, and loses digits where rows are close together.
+        ``"use_mm_for_euclid_dist_if_necessary"``, the default, does so for more than 25
+        rows, ``"use_mm_for_euclid_dist"`` always, ``"donot_use_mm_for_euclid_dist"``
+        never. Gradients are products, too; few rows that lead to one take differences.
 
     Raises
     ------
@@ -212,11 +207,10 @@ def cdist(
     check_float("cdist", a)
     shape, sizes = a._array.shape, b._array.shape
     if len(shape) < 2 or len(sizes) < 2 or shape[-1] != sizes[-1]:
-        message = (
+        raise ShapeError(
             f"cdist: shapes {a.shape} and {b.shape}; they must be [..., P, M] and "
             f"[..., R, M]."
         )
-        raise ShapeError(message)
     require("cdist", "p", p, number("cdist", "p", p) >= 0, "0 or more")
     mode = compute_mode or _IF_MANY
     one_of("cdist", "compute_mode", mode, (_IF_MANY, _ALWAYS, _NEVER))
@@ -225,12 +219,13 @@ def cdist(
         led = a._edge is not None or b._edge is not None
         many = not (is_grad_enabled() and led)
     if p == 2 and many and mode != _NEVER and sizes[-2]:
-        return one_node(_distances, _by_product, (a, b))
+        return _by_product(a, b)
     return vector_norms.vector_norm(
         arithmetic.sub_op(view.unsqueeze(a, -2), view.unsqueeze(b, -3)), p, -1
     )
 
 
+@one_node("cdist", "out a b", like="mul")
 @traced
 def _by_product(a: Tensor, b: Tensor) -> Tensor:
     """Return Euclidean distances, computed around the mean of b: so fewer digits go."""
@@ -243,8 +238,8 @@ def _by_product(a: Tensor, b: Tensor) -> Tensor:
     return exponential.sqrt(clamping.clamp_min(squares, 0.0))
 
 
-@composed("cdist", "out a b", like="mul")
-def _distances(k: Any, n: Any, g: Any) -> Any:
+@_by_product.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
     """Pull along differences a_i - b_j of the length 1, those of the length 0 not."""
     found, a, b = n.saved
     zero = k.constant(0, g)
@@ -276,14 +271,14 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
     Parameters
     ----------
     input
-        [N, M], float32 or float64.
+        A tensor of shape [N, M], float32 or float64.
     p
         The norm, 0 or more.
 
     Returns
     -------
     Tensor
-        [N (N - 1) / 2].
+        A tensor of shape [N (N - 1) / 2].
 
     Raises
     ------

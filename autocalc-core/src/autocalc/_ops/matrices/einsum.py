@@ -6,16 +6,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
+from string import ascii_letters
 from typing import Any
 
 from autocalc._ops._operator.arguments import axis_of, check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.matrices import matmul
 from autocalc._ops.reductions import reduction
 from autocalc._ops.views import broadcasting, slicing, view
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import integers, sequence
+from autocalc._tensor.checks import integers, plain, sequence
 from autocalc.errors import ArgumentError, ShapeError
 
 #: A dimension by its letter, or by its place from the right within "...".
@@ -24,19 +26,20 @@ Label = Any
 
 @traced
 @rounded_once
-def einsum(equation: str, *operands: Any) -> Tensor:
+def einsum(equation: str | Tensor, *operands: Any) -> Tensor:
     """Return sums of products of operands, as an equation of letters says.
 
     Each letter is a dimension; those that the right side leaves out are summed over.
     ``...`` stands for further dimensions, which broadcast.  Without ``->`` the result
-    has the letters that occur once, in alphabetical order.
+    has the letters that occur once, in alphabetical order.  ``einsum(x, [0, 1], y,
+    [1, 2], [0, 2])``, with numbers from 0 to 51 for letters, is ``"ab,bc->ac"``.
 
     Parameters
     ----------
     equation
-        The labels of each operand, "->" and those of the result.
+        The labels of each operand, "->" and the labels of the result.
     *operands
-        The tensors.
+        The tensors that `equation` names, in its order.
 
     Raises
     ------
@@ -57,6 +60,8 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     """
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
+    if isinstance(equation, Tensor):
+        equation, operands = _spelled((equation, *operands))
     if not isinstance(equation, str):
         raise _malformed(repr(equation), "is not a text")
     tensors = [check_tensor("einsum", x) for x in operands]
@@ -79,6 +84,28 @@ def _malformed(equation: str, why: str) -> ArgumentError:
     return ArgumentError(
         f"einsum: {equation!r} {why}; write letters for dimensions, as in 'ij,jk->ik'."
     )
+
+
+def _spelled(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Return the equation of operands that are each followed by its labels."""
+    pairs, rest = given[: len(given) // 2 * 2], given[len(given) // 2 * 2 :]
+    terms = [_letters(labels) for labels in pairs[1::2]]
+    right = "".join(f"->{_letters(labels)}" for labels in rest)
+    return ",".join(terms) + right, pairs[::2]
+
+
+def _letters(labels: Any) -> str:
+    """Return the letters that numbers stand for."""
+    known = isinstance(labels, (list, tuple)) and all(
+        x is Ellipsis or (isinstance(x, int) and 0 <= x < len(ascii_letters))
+        for x in labels
+    )
+    if not known:
+        raise ArgumentError(
+            f"einsum: the labels {labels!r} of an operand are not known; give a list "
+            f"of integers from 0 to {len(ascii_letters) - 1} and Ellipsis."
+        )
+    return "".join("..." if x is Ellipsis else ascii_letters[x] for x in labels)
 
 
 @lru_cache(maxsize=256)
@@ -129,11 +156,10 @@ def _distinct(x: Tensor, labels: list[Label]) -> tuple[Tensor, list[Label]]:
             j = labels.index(label, i + 1)
             n = x.shape[i]
             if x.shape[j] != n:
-                message = (
+                raise ShapeError(
                     f"einsum: {label!r} has the sizes {n} and {x.shape[j]} in shape "
                     f"{x.shape}; they must be equal."
                 )
-                raise ShapeError(message)
             order = [k for k in range(x.ndim) if k not in (i, j)]
             x = view.permute(x, (i, j, *order))
             flat = view.reshape(x, (n * n, *x.shape[2:]))
@@ -152,11 +178,10 @@ def _sizes(
             if known == 1:
                 sizes[label] = n
             elif n not in (1, known):
-                message = (
+                raise ShapeError(
                     f"einsum: in {equation!r} the dimension {label!r} has the sizes "
                     f"{known} and {n}; they must be equal or 1."
                 )
-                raise ShapeError(message)
     return sizes
 
 
@@ -230,6 +255,14 @@ def _dims(where: str, **wanted: tuple[Tensor, int]) -> None:
         raise ShapeError(message)
 
 
+def _precision(a: Tensor, b: Tensor, dims: Any = 2, **_: Any) -> str:
+    """Return the policy under `autocast`: a sum to one number is no matrix product."""
+    kept = zip((a, b), _summed_axes(a, b, dims), strict=True)
+    sizes = [x.shape[i] for x, summed in kept for i in range(x.ndim) if i not in summed]
+    return "as given" if prod(sizes) == 1 else "lower"
+
+
+@autocasts(_precision)
 @traced(light=True)
 @rounded_once
 def tensordot(
@@ -244,11 +277,11 @@ def tensordot(
     Parameters
     ----------
     a, b
-        The tensors.
+        The tensors to multiply.
     dims
         The last `dims` of `a` with the first of `b`; or two lists that name them.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -271,11 +304,10 @@ def tensordot(
     a, b = _shrunk(a, left, b, right), _shrunk(b, right, a, left)
     sizes = [a.shape[i] for i in left], [b.shape[i] for i in right]
     if sizes[0] != sizes[1]:
-        message = (
+        raise ShapeError(
             f"tensordot: of shapes {a.shape} and {b.shape} the dimensions {left} and "
             f"{right} have the sizes {sizes[0]} and {sizes[1]}; they must be equal."
         )
-        raise ShapeError(message)
     kept_a = [i for i in range(a.ndim) if i not in left]
     kept_b = [i for i in range(b.ndim) if i not in right]
     inside = 1
@@ -321,29 +353,27 @@ def _count_dims(sizes: Sequence[int]) -> int:
 def _summed_axes(
     a: Tensor, b: Tensor, dims: int | Sequence[Sequence[int]]
 ) -> tuple[list[int], list[int]]:
+    dims = plain(dims)
     if isinstance(dims, int):
         most = min(check_tensor("tensordot", a).ndim, check_tensor("tensordot", b).ndim)
         if not 0 <= dims <= most:
-            message = (
+            raise ArgumentError(
                 f"tensordot: `dims`={dims} for shapes {a.shape} and {b.shape}; it must "
                 f"be in 0 to {most}."
             )
-            raise ArgumentError(message)
         return list(range(a.ndim - dims, a.ndim)), list(range(dims))
     pair = sequence("tensordot", "dims", dims)
     if len(pair) != 2:
-        message = (
+        raise ArgumentError(
             f"tensordot: `dims` holds {len(pair)} entries; give a number, or two lists "
             f"of dimensions."
         )
-        raise ArgumentError(message)
     first, second = (integers("tensordot", "dims", one) for one in pair)
     a, b = check_tensor("tensordot", a), check_tensor("tensordot", b)
     if len(first) != len(second):
-        message = (
+        raise ArgumentError(
             f"tensordot: `dims` names {len(first)} dimensions of `a` and {len(second)} "
             f"of `b`; they must be as many."
         )
-        raise ArgumentError(message)
     left = [axis_of("tensordot", d, a.ndim) for d in first]
     return left, [axis_of("tensordot", d, b.ndim) for d in second]

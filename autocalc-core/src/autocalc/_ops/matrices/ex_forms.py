@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from autocalc._graph._grad_mode import no_grad
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, check_shape
 from autocalc._ops._operator.coerce import same_dtype
 from autocalc._ops._operator.declared import declared
@@ -45,13 +46,11 @@ class CholeskyExResult(NamedTuple):
     info: Tensor
 
 
+@autocasts("float32")
 @declared
 @rounded_once
 def inv_ex(
-    A: Tensor,
-    *,
-    check_errors: bool = False,
-    out: tuple[Tensor, Tensor] | None = None,
+    A: Tensor, *, check_errors: bool = False, out: tuple[Tensor, Tensor] | None = None
 ) -> InvExResult:
     """Return the inverse of each matrix, and 0 for those that have one.
 
@@ -61,11 +60,11 @@ def inv_ex(
     Parameters
     ----------
     A
-        [..., n, n].
+        A tensor of shape [..., n, n].
     check_errors
-        Raise as `inv` does.
+        True to raise errors, as `inv` does.
     out
-        Two tensors that take the results, converted to their dtypes.
+        Two tensors for the results, which are converted to their dtypes.
 
     Returns
     -------
@@ -108,11 +107,11 @@ def solve_ex(
     Parameters
     ----------
     A, B, left
-        As of `solve`.
+        The arguments of `solve`.
     check_errors
-        Raise as `solve` does.
+        True to raise errors, as `solve` does.
     out
-        Two tensors that take the results, converted to their dtypes.
+        Two tensors for the results, which are converted to their dtypes.
 
     Returns
     -------
@@ -140,6 +139,7 @@ def solve_ex(
     return SolveExResult(found, info)
 
 
+@autocasts("float32")
 @declared
 @rounded_once
 def cholesky_ex(
@@ -157,13 +157,13 @@ def cholesky_ex(
     Parameters
     ----------
     A
-        [..., n, n], symmetric; the lower triangle is read.
+        A tensor of shape [..., n, n], symmetric; the lower triangle is read.
     upper
-        Return the upper factor.
+        True to return the upper factor.
     check_errors
-        Raise as `cholesky` does.
+        True to raise errors, as `cholesky` does.
     out
-        Two tensors that take the results, converted to their dtypes.
+        Two tensors for the results, which are converted to their dtypes.
 
     Returns
     -------

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import multi, nary
 from autocalc._ops._operator.traced import traced
@@ -36,6 +37,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return matmul.transposed(k, k.solve(turned, matmul.transposed(k, left)))
 
 
+@autocasts("float32")
 @traced(light=True)
 def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
     """Return L of A = L L^T of positive definite matrices; reads the lower triangle.
@@ -43,11 +45,11 @@ def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Te
     Parameters
     ----------
     A
-        [..., n, n], symmetric and positive definite.
+        A tensor of shape [..., n, n], symmetric and positive definite.
     upper
-        Return L^T.
+        True to return L^T, the upper factor.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -78,12 +80,11 @@ def _(k: Any, n: Any, g: Any) -> Any:
     """
     (q, r), (g_q, g_r) = n.saved, g
     if k.shape(q)[-1] > min(n.shapes[0][-2:]):
-        message = (
+        raise GradError(
             f"qr: mode='complete' of matrices {n.shapes[0]} with more rows than "
             f"columns has no gradient: the added columns of Q are not unique. Use "
             f"mode='reduced'."
         )
-        raise GradError(message)
     rows, columns = k.shape(q)[-2], k.shape(r)[-1]
     wide = rows < columns
     parts = [] if g_q is None else [g_q]
@@ -121,6 +122,7 @@ class QRResult(NamedTuple):
     R: Tensor
 
 
+@autocasts("float32")
 @traced
 def qr(
     A: Tensor, mode: str = "reduced", *, out: tuple[Tensor, Tensor] | None = None
@@ -130,12 +132,12 @@ def qr(
     Parameters
     ----------
     A
-        [..., m, n]; k is the smaller of m and n.
+        A tensor of shape [..., m, n]; k is the smaller of m and n.
     mode
         "reduced": Q [..., m, k], R [..., k, n].  "complete": Q [..., m, m]; no gradient
         if m > n.  "r": R alone, Q is empty.
     out
-        Tensors that take the results, converted to their dtypes.
+        Tensors for the results, which are converted to their dtypes.
 
     Raises
     ------
@@ -221,6 +223,7 @@ class SVDResult(NamedTuple):
     Vh: Tensor
 
 
+@autocasts("float32")
 @traced
 def svd(
     A: Tensor,
@@ -237,13 +240,13 @@ def svd(
     Parameters
     ----------
     A
-        [..., m, n].
+        A tensor of shape [..., m, n].
     full_matrices
-        U [..., m, m] and Vh [..., n, n]; else min(m, n) columns and rows.
+        True for U [..., m, m] and Vh [..., n, n]; False for min(m, n) columns and rows.
     driver
-        None: there is one.
+        None: there is one algorithm.
     out
-        Tensors that take the results, converted to their dtypes.
+        Tensors for the results, which are converted to their dtypes.
 
     Raises
     ------
@@ -263,6 +266,7 @@ def svd(
     return SVDResult(*svd_op(check_tensor("svd", A), bool(full_matrices)))
 
 
+@autocasts("float32")
 @declared
 def svdvals(
     A: Tensor, *, driver: str | None = None, out: Tensor | None = None
@@ -276,7 +280,7 @@ def svdvals(
     driver
         Has no effect.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -323,6 +327,7 @@ class EighResult(NamedTuple):
     eigenvectors: Tensor
 
 
+@autocasts("float32")
 @traced(light=True)
 def eigh(
     A: Tensor, UPLO: str = "L", *, out: tuple[Tensor, Tensor] | None = None
@@ -334,11 +339,11 @@ def eigh(
     Parameters
     ----------
     A
-        [..., n, n], symmetric.
+        A tensor of shape [..., n, n], symmetric.
     UPLO
-        Which triangle is read: "L" the lower, "U" the upper.
+        The triangle that is read: "L" for the lower one, "U" for the upper one.
     out
-        Tensors that take the results, converted to their dtypes.
+        Tensors for the results, which are converted to their dtypes.
 
     Raises
     ------
@@ -359,6 +364,7 @@ def eigh(
     return EighResult(*eigh_op(x if UPLO.upper() == "L" else linear_systems._turned(x)))
 
 
+@autocasts("float32")
 @declared
 def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:
     """Return the eigenvalues of symmetric matrices, ascending; see `eigh`.
@@ -370,7 +376,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor
     UPLO
         "L" or "U": the triangle that is read.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------

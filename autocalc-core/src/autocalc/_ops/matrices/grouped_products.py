@@ -27,21 +27,21 @@ def grouped_mm(
 ) -> Tensor:
     """Return a product for each group: the experts of a mixture, each on its rows.
 
-    Group g reaches from offs[g - 1], or 0, to offs[g] along the dimension that is cut:
-    rows of `mat_a` if `mat_b` holds a matrix for each group, columns of `mat_b` if
-    `mat_a` does, or the dimension that is summed over if neither does.
+    Group g is from offs[g - 1], or 0, to offs[g] along the dimension that is cut. These
+    are rows of `mat_a` if `mat_b` has a matrix for each group, and columns of `mat_b`
+    if `mat_a` has. Otherwise it is the dimension of the sum.
 
     Parameters
     ----------
     mat_a
-        (M, K), or (G, M, K) for a matrix of each group.
+        A tensor of shape (M, K), or (G, M, K) for a matrix of each group.
     mat_b
-        (K, N), or (G, K, N).
+        A tensor of shape (K, N), or (G, K, N).
     offs
-        (G,), int32: where the groups end.  Rows after the last end give 0.
-        None where both are 3-d.
+        The ends of the groups, of shape (G,), int32. Rows after the last end give 0.
+        None if both matrices have three dimensions.
     bias
-        None: add it to the result.
+        None: add a bias to the result.
     out_dtype
         None, or the dtype of `mat_a`.
 
@@ -103,14 +103,12 @@ def grouped_mm(
 
 def _check_extras(where: str, mat_a: Tensor, bias: Any, out_dtype: Any) -> None:
     if bias is not None:
-        message = f"{where}: `bias` is not available; add it to the result."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: `bias` is not available; add it to the result.")
     if out_dtype is not None and dtypes.as_dtype(out_dtype) is not mat_a.dtype:
-        message = (
+        raise DTypeError(
             f"{where}: `out_dtype` is {dtypes.as_dtype(out_dtype).name}; it must be "
             f"that of `mat_a`, {mat_a.dtype.name}. Convert the result."
         )
-        raise DTypeError(message)
 
 
 def _check_shapes(where: str, mat_a: Tensor, mat_b: Tensor, offs: Any) -> None:
@@ -118,27 +116,24 @@ def _check_shapes(where: str, mat_a: Tensor, mat_b: Tensor, offs: Any) -> None:
     needs = len(a) == 2 or len(b) == 2
     fits = len(a) in (2, 3) and len(b) in (2, 3) and a[-1] == b[-2]
     if not fits or (not needs and a[0] != b[0]):
-        message = (
+        raise ShapeError(
             f"{where}: `mat_a` has shape {a}, `mat_b` {b}; they must be (M, K) or (G, "
             f"M, K), and (K, N) or (G, K, N)."
         )
-        raise ShapeError(message)
     if needs != (offs is not None):
-        message = (
+        raise ShapeError(
             f"{where}: `mat_a` has shape {a}, `mat_b` {b}, and `offs` is "
             f"{'left out' if needs else 'given'}; it belongs to operands of which one "
             f"or both are 2-d."
         )
-        raise ShapeError(message)
     if offs is None:
         return
     groups = (a if len(a) == 3 else b)[:-2] or check_tensor(where, offs).shape
     if check_tensor(where, offs).ndim != 1 or offs.shape != groups:
-        message = (
+        raise ShapeError(
             f"{where}: `offs` has shape {offs.shape}; it must hold one end for each "
             f"group, {groups or '(G,)'}."
         )
-        raise ShapeError(message)
     if offs.dtype is not dtypes.int32:
         message = f"{where}: `offs` has dtype {offs.dtype.name}; it must be int32."
         raise DTypeError(message)
@@ -150,9 +145,8 @@ def _spans(where: str, offs: Tensor, length: int) -> list[tuple[int, int]]:
     begins = [0, *ends[:-1]]
     spans = [(a, b - a) for a, b in zip(begins, ends, strict=False)]
     if any(n < 0 for _, n in spans) or (ends and ends[-1] > length):
-        message = (
+        raise ArgumentError(
             f"{where}: `offs` is {ends}; the ends must not decrease, and be from 0 to "
             f"{length}."
         )
-        raise ArgumentError(message)
     return spans

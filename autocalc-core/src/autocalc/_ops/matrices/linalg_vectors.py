@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, refuse_booleans
 from autocalc._ops._operator.coerce import same_dtype
 from autocalc._ops._operator.declared import declared
@@ -22,7 +23,7 @@ from autocalc._ops.sequences import scans
 from autocalc._ops.views import view
 from autocalc._ops.views.broadcasting import expand
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import require, short
+from autocalc._tensor.checks import plain, require, short
 from autocalc._tensor.device import place_of_tensor
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -41,11 +42,11 @@ def cross(
     Parameters
     ----------
     input, other
-        Tensors of one dtype and as many dimensions, of size 3 along `dim`.
+        Tensors of one dtype and the same number of dimensions, of size 3 along `dim`.
     dim
         The dimension; a negative one counts from the end.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -63,6 +64,7 @@ def cross(
     return products.cross(input, other, as_int("cross", "dim", dim))
 
 
+@autocasts("lower")
 @traced
 @rounded_once
 def vecdot(
@@ -77,7 +79,7 @@ def vecdot(
     dim
         The dimension; a negative one counts from the end.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -107,9 +109,9 @@ def diagonal_of(
     Parameters
     ----------
     A
-        The tensor.
+        The input tensor.
     offset
-        Which diagonal: 0 is the main one, positive ones are above it.
+        The number of the diagonal: 0 is the main one, positive numbers are above it.
     dim1, dim2
         The dimensions of rows and of columns.
 
@@ -129,14 +131,14 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     Parameters
     ----------
     x
-        [..., n], numbers.
+        A tensor of shape [..., n], numbers.
     N
-        How many powers, 2 at least; by default n.
+        The number of powers, at least 2; by default n.
 
     Returns
     -------
     Tensor
-        [..., n, N]; of int64 for integers.
+        A tensor of shape [..., n, N]; of int64 for integers.
 
     Raises
     ------
@@ -165,6 +167,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
 # ---- the condition -------------------------------------------------------------------
 
 
+@autocasts("float32")
 @declared
 @rounded_once
 def cond(
@@ -178,12 +181,12 @@ def cond(
     Parameters
     ----------
     A
-        [..., n, n]; for p = 2, -2 and None any matrices.
+        A tensor of shape [..., n, n]; for p = 2, -2 and None any matrices.
     p
         The order of the norm, see `matrix_norm`: None, 2, -2, 1, -1, inf, -inf, "fro"
         or "nuc".
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -204,20 +207,18 @@ def cond(
     if A.ndim < 2:
         message = f"cond: `A` has shape {A.shape}; it must be matrices [..., n, n]."
         raise ShapeError(message)
-    order = 2 if p is None else p
+    order = 2 if p is None else plain(p)
     named = isinstance(order, (int, float, str))
     if not named or order not in (2, -2, 1, -1, math.inf, -math.inf, "fro", "nuc"):
-        message = (
+        raise ArgumentError(
             f"cond: `p` is {short(p)}; it must be None, 2, -2, 1, -1, inf, -inf, 'fro' "
             f"or 'nuc'."
         )
-        raise ArgumentError(message)
     spectral = order in (2, -2)
     if not spectral and A.shape[-1] != A.shape[-2]:
-        message = (
+        raise ShapeError(
             f"cond: `A` has shape {A.shape}; for `p`={p!r} its matrices must be square."
         )
-        raise ShapeError(message)
     if 0 in A.shape[-2:]:
         return zeros(A.shape[:-2], dtype=A.dtype, device=place_of_tensor(A))
     return _spectral(A, order) if spectral else _by_norm(A, order)

@@ -9,6 +9,7 @@ from operator import index
 from typing import Any
 
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_shape
 from autocalc._ops._operator.coerce import same_dtype
 from autocalc._ops._operator.declared import declared
@@ -37,6 +38,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.neg(_matrix_rules.mm(k, turned, g, turned))
 
 
+@autocasts("float32")
 @declared
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the inverse of each matrix of `A` [..., n, n].
@@ -46,9 +48,9 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     A
-        [..., n, n].
+        A tensor of shape [..., n, n].
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -68,6 +70,7 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("inverse")
+@autocasts("float32")
 @declared
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the inverse of each matrix; see `linalg.inv`.
@@ -75,9 +78,9 @@ def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        [..., n, n].
+        A tensor of shape [..., n, n].
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -105,6 +108,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return da, k.sum_to(db, n.shapes[1]) if n.needs(1) else None
 
 
+@autocasts("float32")
 @declared
 def solve(
     A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None
@@ -114,13 +118,13 @@ def solve(
     Parameters
     ----------
     A
-        [..., n, n].
+        A tensor of shape [..., n, n].
     B
         [..., n, k], or vectors: [n], or [..., n] with the leading dimensions of `A`.
     left
-        False solves X A = B, B [..., k, n].
+        True solves A X = B; False solves X A = B, with B [..., k, n].
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -161,11 +165,11 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     n
-        The exponent; a negative one takes the inverse.
+        The exponent; a negative one inverts the matrix.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -202,6 +206,7 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     return matmul.matmul(square, x) if n % 2 else square
 
 
+@autocasts("lower")
 @traced
 @rounded_once
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -214,7 +219,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     tensors
         The tensors, a list or a tuple.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -233,8 +238,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
         check_tensor("multi_dot", x) for x in sequence("multi_dot", "tensors", tensors)
     ]
     if len(given) < 2:
-        message = f"multi_dot: {len(given)} tensors; it needs at least two."
-        raise ArgumentError(message)
+        raise ArgumentError(f"multi_dot: {len(given)} tensors; it needs at least two.")
     row, column = given[0].ndim == 1, given[-1].ndim == 1
     parts = [*given]
     parts[0] = view.reshape(parts[0], (1, *parts[0].shape)) if row else parts[0]
@@ -257,7 +261,7 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     *matrices
         The matrices, one by one.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -274,11 +278,10 @@ def _check_chain(given: list[Tensor], parts: list[Tensor]) -> None:
     )
     if not fits:
         shapes = ", ".join(str(x._array.shape) for x in given)
-        message = (
+        raise ShapeError(
             f"multi_dot: the shapes {shapes} do not fit: all must be matrices, save "
             f"the first and last, and columns must equal the rows that follow."
         )
-        raise ShapeError(message)
 
 
 def _cheapest(sizes: list[int]) -> dict[tuple[int, int], int]:

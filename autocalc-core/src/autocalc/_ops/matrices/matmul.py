@@ -15,11 +15,12 @@ from autocalc._graph._node import Node
 from autocalc._kernels.spec import Shape
 from autocalc._kernels.table import TABLE
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import refuse_booleans
-from autocalc._ops._operator.coerce import is_foreign, same_dtype
+from autocalc._ops._operator.coerce import of_numpy, same_dtype
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
-from autocalc._ops._operator.method import method
+from autocalc._ops._operator.method import is_foreign, method
 from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.rules import Op, Saves
 from autocalc._ops._operator.traced import traced
@@ -53,6 +54,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
     if n.needs(2):
         dbias = k.sum_to(g, n.shapes[2])
     return da, db, dbias
+
+
+def _is_not_broadcast(n: Any) -> bool:
+    a, b, _ = n.shapes
+    return bool(a[:-2] == b[:-2]) and not n.needs(2)
+
+
+gemm_op.op.rounds_once = _is_not_broadcast
 
 
 DEFAULTS = TABLE["gemm"].defaults
@@ -138,6 +147,7 @@ def transposed(k: Any, a: Any) -> Any:
 
 
 @method("matmul", reflected="__rmatmul__")
+@autocasts("lower")
 @accelerate("product", *_KNOWN, 0)
 @traced
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -148,11 +158,11 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     Parameters
     ----------
     input
-        [..., M, K], or a vector [K].
+        A tensor of shape [..., M, K], or a vector [K].
     other
-        [..., K, N], or a vector [K]; batch dimensions broadcast.
+        A tensor of shape [..., K, N], or a vector [K]; batch dimensions broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -172,13 +182,14 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 
 
 @method("__matmul__")
+@autocasts("lower")
 @accelerate("product", *_KNOWN, 0)
 @traced(light=True)
 def _matmul_operator(self: Tensor, other: Any) -> Tensor:
     """Return the matrix product; leading dimensions are batches and broadcast."""
     result = product(self, other)
     if result is None:
-        if is_foreign(other, "__rmatmul__"):
+        if is_foreign(other):
             return NotImplemented  # type: ignore[no-any-return]
         result = _matmul(self, other)
     return result
@@ -186,7 +197,7 @@ def _matmul_operator(self: Tensor, other: Any) -> Tensor:
 
 def _matmul(input: Tensor, other: Tensor) -> Tensor:
     """Return the product of operands that are not yet matrices of one dtype."""
-    a, b = same_dtype("matmul", input, other)
+    a, b = same_dtype("matmul", of_numpy(input), of_numpy(other))
     result = times_vector(a, b)
     return _with_vectors(a, b) if result is None else result
 
@@ -244,11 +255,10 @@ def times_vector(x: Any, y: Any, dims: tuple[int, ...] = (1, 2)) -> Tensor | Non
 def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
     """Return the product where an operand is 1-d: a row on the left, else a column."""
     if a.ndim == 0 or b.ndim == 0:
-        message = (
+        raise ShapeError(
             f"matmul: shapes {a.shape} and {b.shape}: both operands need at least one "
             f"dimension; use * for scalars."
         )
-        raise ShapeError(message)
     row, column = a.ndim == 1, b.ndim == 1
     if a.shape[-1] != b.shape[0 if column else -2]:
         raise unequal(a.shape, b.shape)
@@ -263,6 +273,7 @@ def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
 
 
 @method("mm")
+@autocasts("lower")
 @accelerate("product", *_KNOWN, 2)
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the product of two matrices.
@@ -270,11 +281,11 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        [M, K].
+        A matrix of shape [M, K].
     mat2
-        [K, N].
+        A matrix of shape [K, N].
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -289,16 +300,16 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     a, b = check_tensor("mm", input)._array, check_tensor("mm", mat2)._array
     if a.ndim != 2 or b.ndim != 2:
-        message = (
+        raise ShapeError(
             f"mm: shapes {input.shape} and {mat2.shape}: both operands must be "
             f"matrices; use matmul for batches."
         )
-        raise ShapeError(message)
     result = matmul(input, mat2)
     return result if out is None else apply_out("mm", result, out)
 
 
 @method("bmm")
+@autocasts("lower")
 @accelerate("product", *_KNOWN, 3)
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the products of two batches of matrices, [B, M, K] and [B, K, N].
@@ -306,11 +317,11 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        [B, M, K].
+        A tensor of shape [B, M, K].
     mat2
-        [B, K, N].
+        A tensor of shape [B, K, N].
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -326,11 +337,10 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     a = check_tensor("bmm", input)._array.shape
     b = check_tensor("bmm", mat2)._array.shape
     if len(a) != 3 or len(b) != 3 or a[0] != b[0]:
-        message = (
+        raise ShapeError(
             f"bmm: shapes {input.shape} and {mat2.shape}: both operands must be "
             f"[B, M, K] and [B, K, N] with one B; use matmul to broadcast."
         )
-        raise ShapeError(message)
     result = matmul(input, mat2)
     return result if out is None else apply_out("bmm", result, out)
 
@@ -346,6 +356,10 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.linear_backward(g, x, weight, want=want)
 
 
+linear_op.op.rounds_once = lambda n: True
+
+
+@autocasts("lower")
 @traced(light=True)
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return x W^T + b.
@@ -362,7 +376,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     Returns
     -------
     Tensor
-        [..., out].
+        A tensor of shape [..., out].
 
     Raises
     ------
@@ -385,21 +399,19 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 def _linear_of_integers(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     same_dtype("linear", x, weight)
     if weight.ndim != 2 or x.ndim == 0 or x.shape[-1] != weight.shape[1]:
-        message = (
+        raise ShapeError(
             f"linear: `input` has shape {x.shape}, `weight` {weight.shape}; they must "
             f"be [..., in] and [out, in]."
         )
-        raise ShapeError(message)
     out = matmul(x, view.permute_op(weight, (1, 0)))
     if bias is None:
         return out
     same_dtype("linear", x, bias)
     if bias.shape != weight.shape[:1]:
-        message = (
+        raise ShapeError(
             f"linear: `bias` has shape {bias.shape} for {weight.shape[0]} outputs; it "
             f"must be ({weight.shape[0]},)."
         )
-        raise ShapeError(message)
     return arithmetic.add_op(out, bias)
 
 
@@ -419,12 +431,12 @@ def bilinear(
     weight
         W, (out, in1, in2).
     bias
-        b, (out,).
+        A vector of shape (out,); None adds nothing.
 
     Returns
     -------
     Tensor
-        (..., out).
+        A tensor of shape (..., out).
 
     Raises
     ------
@@ -449,12 +461,11 @@ def bilinear(
         and (input1.shape[-1], input2.shape[-1]) == weight.shape[1:]
     )
     if not fits:
-        message = (
+        raise ShapeError(
             f"bilinear: the inputs have shapes {input1.shape} and {input2.shape}, "
             f"`weight` {weight.shape}; they must be (..., in1), (..., in2) and (out, "
             f"in1, in2)."
         )
-        raise ShapeError(message)
     out, in1, in2 = weight.shape
     # One product of matrices with x1, (..., out * in2), then a sum of products with x2.
     flat = view.reshape(view.permute(weight, (0, 2, 1)), (out * in2, in1))

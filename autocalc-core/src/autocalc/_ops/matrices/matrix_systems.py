@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import prod
 
 from autocalc._ops._operator.arguments import as_int, axis_of, integers
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.coerce import cast, same_dtype
 from autocalc._ops._operator.declared import declared
@@ -39,17 +40,17 @@ def solve_triangular(
     Parameters
     ----------
     A
-        [..., n, n].
+        A tensor of shape [..., n, n].
     B
-        [..., n, k]; with ``left=False`` [..., k, n].
+        A tensor of shape [..., n, k]; with ``left=False`` [..., k, n].
     upper
-        Whether the upper triangle is read, or the lower one.
+        True to read the upper triangle, False the lower one.
     left
-        False solves X A = B.
+        True solves A X = B; False solves X A = B.
     unitriangular
-        Take the diagonal for 1, without reading it.
+        True to take the diagonal as 1, without reading it.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -72,11 +73,10 @@ def solve_triangular(
     a, b = same_dtype(where, A, B)
     check_float(where, a)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2] or b.ndim < 2:
-        message = (
+        raise ShapeError(
             f"{where}: `A` has shape {a.shape} and `B` {b.shape}; they must be "
             f"[..., n, n] and matrices."
         )
-        raise ShapeError(message)
     half = _triangle(a, upper, unitriangular)
     return linear_systems.solve(half, b, left=left)
 
@@ -92,6 +92,7 @@ def _triangle(a: Tensor, upper: bool, unit: bool) -> Tensor:
     )
 
 
+@autocasts("float32")
 @declared
 @rounded_once
 def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
@@ -102,16 +103,16 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     A
-        The product of its first `ind` sizes is that of the others.
+        A tensor; the product of its first `ind` sizes equals that of the others.
     ind
-        How many dimensions are rows, 1 at least.
+        The number of dimensions of the rows, at least 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Returns
     -------
     Tensor
-        ``[*A.shape[ind:], *A.shape[:ind]]``.
+        A tensor of shape ``[*A.shape[ind:], *A.shape[:ind]]``.
 
     Raises
     ------
@@ -132,23 +133,23 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     check_float(where, A)
     ind = as_int(where, "ind", ind)
     if not 1 <= ind <= A.ndim:
-        message = (
+        raise ArgumentError(
             f"{where}: `ind` is {ind}; it must be 1 at least, and at most the {A.ndim} "
             f"dimensions of `A`."
         )
-        raise ArgumentError(message)
     rows, columns = A.shape[:ind], A.shape[ind:]
     if prod(rows) != prod(columns):
-        message = (
-            f"{where}: `A` has shape {A.shape}; its first {ind} sizes multiply "
-            f"to {prod(rows)} and the others to {prod(columns)}; they must be equal."
+        raise ShapeError(
+            f"{where}: Expected self to satisfy the requirement that the first {ind} "
+            f"sizes and the others multiply to one number, but those of {A.shape} do "
+            f"to {prod(rows)} and {prod(columns)}."
         )
-        raise ShapeError(message)
     n = prod(rows)
     found = linear_systems.inv(view.reshape(A, (n, n)))
     return view.reshape(found, (*columns, *rows))
 
 
+@autocasts("float32")
 @declared
 @rounded_once
 def tensorsolve(
@@ -163,13 +164,14 @@ def tensorsolve(
     Parameters
     ----------
     A
-        ``[*B.shape, *X.shape]``, the two products of sizes being equal.
+        A tensor of shape ``[*B.shape, *X.shape]``, the two products of sizes being
+        equal.
     B
         The right-hand side.
     dims
-        Dimensions of `A` that are moved to its end first.
+        The dimensions of `A` to move to its end first.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -193,15 +195,15 @@ def tensorsolve(
         a = view.permute(a, (*kept, *moved))
     shape, n = a.shape[b.ndim :], prod(b.shape)
     if a.numel() != n * n or prod(shape) != n:
-        message = (
+        raise ShapeError(
             f"{where}: `A` has shape {a.shape} and `B` {b.shape}; the sizes of `A` "
             f"after the first {b.ndim} must multiply to {n}, and so must those."
         )
-        raise ShapeError(message)
     found = linear_systems.solve(view.reshape(a, (n, n)), view.reshape(b, (n,)))
     return view.reshape(found, shape)
 
 
+@autocasts("float32")
 @declared
 @rounded_once
 def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -213,16 +215,16 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
     Parameters
     ----------
     A
-        [..., m, n], m >= n.
+        A tensor of shape [..., m, n], m >= n.
     tau
-        [..., k], k <= n.
+        A tensor of shape [..., k], k <= n.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Returns
     -------
     Tensor
-        [..., m, n].
+        A tensor of shape [..., m, n].
 
     Raises
     ------
@@ -244,11 +246,11 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
     rows, columns = a.shape[-2:] if a.ndim > 1 else (0, 1)
     fits = rows >= columns and scales.ndim == a.ndim - 1
     if not fits or scales.shape[-1] > columns or scales.shape[:-1] != a.shape[:-2]:
-        message = (
-            f"{where}: `A` has shape {a.shape} and `tau` {scales.shape}; they must be "
-            f"[..., m, n] and [..., k] with m >= n >= k."
+        raise ShapeError(
+            f"{where}: `A` has shape {a.shape} and `tau` {scales.shape}; input must "
+            f"have at least 2 dimensions, [..., m, n], and `tau` be [..., k], with "
+            f"m >= n >= k."
         )
-        raise ShapeError(message)
     v, factors = (cast(x, dtypes.float64) for x in (_triangle(a, False, True), scales))
     q = broadcasting.expand(
         eye(rows, columns, dtype=v.dtype, device=place_of_tensor(v)), a.shape

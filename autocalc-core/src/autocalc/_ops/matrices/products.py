@@ -7,22 +7,24 @@ import math
 from functools import lru_cache
 from typing import Any
 
+from autocalc._dispatch.device.device import place_of
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._kernels import rules
 from autocalc._kernels.spec import Shape
 from autocalc._ops._operator.arguments import axis_of, check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.coerce import same_dtype
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
+from autocalc._ops._operator.one_node import one_node
 from autocalc._ops._operator.traced import traced
-from autocalc._ops._recorded import composed, recorded
 from autocalc._ops.elementwise import arithmetic
 from autocalc._ops.matrices import einsum, matmul
 from autocalc._ops.reductions import reduction
 from autocalc._ops.views import broadcasting, view
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc.errors import DimensionError, ShapeError
+from autocalc.errors import DimensionError, DTypeError, ShapeError
 
 
 @method("dot")
@@ -37,7 +39,7 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor
         A vector [n].
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -60,11 +62,11 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        [M, K].
+        A matrix of shape [M, K].
     vec
-        [K].
+        A vector of shape [K].
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -87,11 +89,11 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        [M].
+        A vector of shape [M].
     vec2
-        [N].
+        A vector of shape [N].
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -114,11 +116,11 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        [..., K].
+        A tensor of shape [..., K].
     other
-        [..., K].
+        A tensor of shape [..., K].
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -144,7 +146,7 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     other
         A vector [n].
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -176,8 +178,13 @@ def _three() -> Any:
     return arrays.arange(3, constant(0, dtypes.int64.numpy))
 
 
-@composed("cross", "a:b b:a", like="mul")
-def _cross(k: Any, n: Any, g: Any) -> Any:
+@one_node("cross", "a:b b:a", like="mul")
+def _cross(a: Tensor, b: Tensor, axis: int) -> Tensor:
+    return make(_vector_product(arrays, a._array, b._array, axis), None)
+
+
+@_cross.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
     a, b = n.saved
     da = db = None
     if n.needs(0):
@@ -205,13 +212,13 @@ def cross(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     other
         The second operand, a tensor or a number; shapes broadcast.
     dim
-        The dimension of size 3; by default the first such.
+        The dimension of size 3; by default the first one of this size.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -233,19 +240,16 @@ def cross(
     if dim is None:
         found = [i for i, n in enumerate(a.shape) if n == 3]
         if not found:
-            message = f"cross: no dimension of shape {a.shape} has size 3."
-            raise DimensionError(message)
+            raise DimensionError(f"cross: no dimension of shape {a.shape} has size 3.")
         axis = found[0]
     else:
         axis = axis_of("cross", dim, len(shape))
     if a.ndim != b.ndim or not shape or a.shape[axis] != 3 or b.shape[axis] != 3:
-        message = (
+        raise ShapeError(
             f"cross: shapes {a.shape} and {b.shape}; they must have as many "
             f"dimensions, and size 3 along dimension {axis}."
         )
-        raise ShapeError(message)
-    found = _vector_product(arrays, a._array, b._array, axis)
-    return recorded(_cross, (a, b), found, (axis,))
+    return _cross(a, b, axis)
 
 
 @method("kron")
@@ -256,11 +260,11 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     other
         The second operand, a tensor or a number; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -324,11 +328,10 @@ def _spread(where: str, input: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Return `input` in the shape of the product that is added to it."""
     given = input.shape
     if rules.broadcast_shapes(where, given, shape) != shape:
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {given}, which does not broadcast to that of "
             f"the product, {shape}."
         )
-        raise ShapeError(message)
     return broadcasting.expand(input, shape)
 
 
@@ -336,11 +339,17 @@ def _sum_with(
     where: str, input: Tensor, product: Tensor, beta: float, alpha: float
 ) -> Tensor:
     """Return the sum of two tensors that must be of one dtype."""
-    same_dtype(where, input, product)
+    if input._array.dtype is not product._array.dtype:
+        place_of(where, input._array, product._array)
+        raise DTypeError(
+            f"{where}: Input dtypes must be the same, but they are {input.dtype.name} "
+            f"and {product.dtype.name}. Convert one of them with .to(...)."
+        )
     return _blend(where, input, product, beta, alpha)
 
 
 @method("addmm", inplace="addmm_")
+@autocasts("lower")
 @traced
 @rounded_once
 def addmm(
@@ -359,15 +368,15 @@ def addmm(
     input
         Broadcast to [M, N].
     mat1
-        [M, K].
+        A matrix of shape [M, K].
     mat2
-        [K, N].
+        A matrix of shape [K, N].
     beta
         The factor of `input`.
     alpha
         The factor of the product.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -402,15 +411,15 @@ def addmv(
     input
         Broadcast to [M].
     mat
-        [M, K].
+        A matrix of shape [M, K].
     vec
-        [K].
+        A vector of shape [K].
     beta
         The factor of `input`.
     alpha
         The factor of the product.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -445,15 +454,15 @@ def addr(
     input
         Broadcast to [M, N].
     vec1
-        [M].
+        A vector of shape [M].
     vec2
-        [N].
+        A vector of shape [N].
     beta
         The factor of `input`.
     alpha
         The factor of the product.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -471,6 +480,7 @@ def addr(
 
 
 @method("baddbmm", inplace="baddbmm_")
+@autocasts("lower")
 @traced
 @rounded_once
 def baddbmm(
@@ -489,15 +499,15 @@ def baddbmm(
     input
         Broadcast to [B, M, N].
     batch1
-        [B, M, K].
+        A tensor of shape [B, M, K].
     batch2
-        [B, K, N].
+        A tensor of shape [B, K, N].
     beta
         The factor of `input`.
     alpha
         The factor of the products.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -514,6 +524,7 @@ def baddbmm(
 
 
 @method("addbmm", inplace="addbmm_")
+@autocasts("lower")
 @traced
 @rounded_once
 def addbmm(
@@ -532,15 +543,15 @@ def addbmm(
     input
         Broadcast to [M, N].
     batch1
-        [B, M, K].
+        A tensor of shape [B, M, K].
     batch2
-        [B, K, N].
+        A tensor of shape [B, K, N].
     beta
         The factor of `input`.
     alpha
         The factor of the products.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------

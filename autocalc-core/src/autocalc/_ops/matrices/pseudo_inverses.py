@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, check_shape
 from autocalc._ops._operator.coerce import cast, same_dtype
 from autocalc._ops._operator.declared import declared
@@ -47,6 +48,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return da, None, None
 
 
+@autocasts("float32")
 @declared
 @rounded_once
 def pinv(
@@ -65,31 +67,31 @@ def pinv(
 
         dP = -P dA P + P P^T dA^T (I - A P) + (I - P A) dA^T P^T P
 
-    as long as the rank stays what it is (Golub and Pereyra, "The differentiation of
-    pseudo-inverses and nonlinear least squares problems whose variables separate",
-    SIAM Journal on Numerical Analysis 10, 1973); equal singular values do no harm.
+    while the rank is constant (Golub and Pereyra, "The differentiation of
+    pseudo-inverses and nonlinear least squares problems whose variables separate", SIAM
+    Journal on Numerical Analysis 10, 1973).  Equal singular values do no harm.
 
     Parameters
     ----------
     A
-        [..., m, n].
+        A tensor of shape [..., m, n].
     rcond
-        `rtol` by its old name.
+        The old name of `rtol`.
     hermitian
-        Take `A` for symmetric: its lower triangle is read, the upper one only by the
+        True if `A` is symmetric: its lower triangle is read, the upper one only by the
         gradient.
     atol, rtol
-        Up to which size singular values count as 0, and up to which share of the
-        largest; numbers, or a tensor of one for each matrix.  `atol` is 0 by default,
-        `rtol` max(m, n) times the smallest step of the dtype at 1, or 0 where `atol` is
-        given and not 0.
+        The limits up to which singular values count as 0: absolute, and relative to the
+        largest. Numbers, or a tensor with one for each matrix. `atol` is 0 by default.
+        `rtol` is max(m, n) times the spacing of the dtype's numbers at 1, or 0 if
+        `atol` is given and not 0.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Returns
     -------
     Tensor
-        [..., n, m].
+        A tensor of shape [..., n, m].
 
     Raises
     ------
@@ -118,6 +120,7 @@ def pinv(
 
 
 @method("pinverse")
+@autocasts("float32")
 @rounded_once
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return the pseudoinverse of each matrix; see `linalg.pinv`.
@@ -125,9 +128,9 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     Parameters
     ----------
     input
-        [..., m, n].
+        A tensor of shape [..., m, n].
     rcond
-        Up to which share of the largest singular value others count as 0.
+        The limit of singular values that count as 0, relative to the largest.
 
     Examples
     --------
@@ -146,7 +149,11 @@ def _matrices(where: str, x: Any) -> Tensor:
     """Return a tensor of matrices of floats."""
     check_float(where, x)
     check_shape(
-        where, "A", x, "matrices [..., m, n]. Reshape a vector to one row or column"
+        where,
+        "A",
+        x,
+        "[..., m, n]: expected a tensor with 2 or more dimensions. Reshape a vector to "
+        "one row or column",
     )
     return x  # type: ignore[no-any-return]  # checked
 
@@ -174,6 +181,7 @@ def _limit(where: str, name: str, x: Tensor, given: Any) -> Tensor:
     return cast(given.detach(), x.dtype)
 
 
+@autocasts("float32")
 @declared
 def matrix_rank(
     A: Tensor,
@@ -184,23 +192,23 @@ def matrix_rank(
     rtol: float | Tensor | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return how many singular values of each matrix do not count as 0, int64.
+    """Return the rank of each matrix, int64: singular values above a tolerance.
 
     Those above max(atol, rtol * the largest one).
 
     Parameters
     ----------
     A
-        [..., m, n].
+        A tensor of shape [..., m, n].
     tol
-        `atol` by its old name, with an `rtol` of 0.
+        The old name of `atol`, with an `rtol` of 0.
     hermitian
-        Take `A` for symmetric: its lower triangle is read, and the sizes of its
-        eigenvalues are counted.
+        True if `A` is symmetric: its lower triangle is read, and its eigenvalues are
+        counted by size.
     atol, rtol
-        As of `pinv`.
+        The tolerances: see `pinv`.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -220,10 +228,9 @@ def matrix_rank(
     where = "matrix_rank"
     if tol is not None:
         if atol is not None or rtol is not None:
-            message = (
+            raise ArgumentError(
                 f"{where}: `tol` is `atol` by its old name; give `atol` and `rtol`."
             )
-            raise ArgumentError(message)
         atol, rtol = tol, 0.0
     x = _matrices(where, A).detach()
     size, share = _limits(where, x, atol, rtol)
@@ -256,35 +263,39 @@ class LstsqResult(NamedTuple):
     singular_values: Tensor
 
 
+@autocasts("float32")
 @rounded_once
 def lstsq(
     A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None
 ) -> LstsqResult:
-    """Return the X that makes the sum of squares of A X - B least.
+    """Return the X that minimises the sum of squares of A X - B.
 
     Among several the one of least squares itself: X = A^+ B with the pseudoinverse, see
-    `pinv`, whatever the driver.  X and the residuals have a gradient as long as the
-    rank stays what it is.
+    `pinv`, for every driver.  X and the residuals have a gradient while the rank is
+    constant.
 
     Parameters
     ----------
     A
-        [..., m, n].
+        A tensor of shape [..., m, n].
     B
-        [..., m, k], or vectors: [..., m] with one dimension less than `A`.
+        A tensor of shape [..., m, k], or vectors: [..., m] with one dimension less than
+        `A`.
     rcond
-        Up to which share of the largest singular value others count as 0; by default
-        max(m, n) times the smallest step of the dtype at 1.
+        The limit of singular values that count as 0, relative to the largest; by
+        default max(m, n) times the spacing of the dtype's numbers at 1.
     driver
-        "gelsy", by default, "gels", "gelsd" or "gelss": what is returned with X.
+        "gelsy", by default, "gels", "gelsd" or "gelss"; it selects the values that are
+        returned with X.
 
     Returns
     -------
     LstsqResult
-        The named tuple (solution [..., n, k] or [..., n]; residuals [..., k], the sums
-        of squares, with 1 for k of vectors: empty for "gelsy", unless m > n, and where
-        a matrix has a smaller rank than n; rank [...], for "gels" empty;
-        singular_values [..., min(m, n)], empty for "gelsy" and "gels").
+        The named tuple (solution, residuals, rank, singular_values). The solution is
+        [..., n, k] or [..., n]. Residuals [..., k] are sums of squares, with k = 1 for
+        vectors; they are empty for "gelsy", unless m > n, and for a rank below n. The
+        rank [...] is empty for "gels", the singular values [..., min(m, n)] for "gelsy"
+        and "gels".
 
     Raises
     ------
@@ -342,9 +353,8 @@ def _squares(a: Tensor, x: Tensor, b: Tensor) -> Tensor:
 
 def _check_sides(where: str, a: Tensor, b: Tensor, column: Tensor) -> None:
     if column.ndim != a.ndim or column.shape[-2] != a.shape[-2]:
-        message = (
+        raise ShapeError(
             f"{where}: `A` has shape {a.shape} and `B` {b.shape}; `B` must be "
             f"[..., {a.shape[-2]}, k], or vectors [..., {a.shape[-2]}]."
         )
-        raise ShapeError(message)
     broadcast_shapes(where, a.shape[:-2], column.shape[:-2])

@@ -22,15 +22,15 @@ from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
+from autocalc._ops._operator.one_node import one_node
 from autocalc._ops._operator.traced import traced
-from autocalc._ops._recorded import composed, one_node
 from autocalc._ops.elementwise import arithmetic, comparison
 from autocalc._ops.matrices import factorizations
 from autocalc._ops.reductions import extrema, reduction
 from autocalc._ops.reductions.reduction import spread
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import integers, number
+from autocalc._tensor.checks import integers, number, plain
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -58,17 +58,17 @@ def vector_norm(
     Parameters
     ----------
     x
-        The tensor.
+        The input tensor.
     ord
         The order of the norm: a number, inf, "fro" or "nuc".
     dim
         The dimensions; by default the last two for matrices, all for vectors.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype in which the tensor is taken.
+        The dtype to which the tensor is cast first.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -94,7 +94,7 @@ def _norm_of_vectors(x: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
     if ord == 2:
         axes = axes_of("sum", x, dim)
         if len(axes) == x._array.ndim:
-            return one_node(_slope_of_length, _length, (x,), (keepdim,))
+            return _length(x, keepdim)
         return norm_op(x, axes, keepdim)
     size = arithmetic.abs(x)
     if ord == math.inf:
@@ -131,6 +131,7 @@ def _unit(size: Tensor, ord: float, dim: Dims) -> Tensor:
     return comparison.choose(comparison.lt(known, math.inf), known, 1.0)
 
 
+@one_node("length", "out a", like="abs")
 @traced
 def _length(x: Tensor, keepdim: bool) -> Tensor:
     """Return the root of the sum of all squares, in one pass over memory."""
@@ -139,8 +140,8 @@ def _length(x: Tensor, keepdim: bool) -> Tensor:
     return make(arrays.reshape(found, ones) if keepdim else found, None)
 
 
-@composed("length", "out a", like="abs")
-def _slope_of_length(k: Any, n: Any, g: Any) -> Any:
+@_length.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
     """Return g x / length, 0 where that is 0."""
     y, x = n.saved
     zero = k.constant(0, g)
@@ -174,11 +175,10 @@ def _power(x: Tensor, exponent: float) -> Tensor:
 def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
     x = check_and_cast(where, x, dtype)
     if x._array.dtype.kind not in FLOAT_KINDS:
-        message = (
+        raise DTypeError(
             f"{where}: takes float32 or float64, not {x.dtype.name}; call .float() "
             f"first, or pass dtype=ac.float32."
         )
-        raise DTypeError(message)
     return x
 
 
@@ -204,17 +204,17 @@ def matrix_norm(
     Parameters
     ----------
     A
-        The tensor.
+        The input tensor.
     ord
         The order of the norm: a number, inf, "fro" or "nuc".
     dim
         The dimensions; by default the last two for matrices, all for vectors.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype in which the tensor is taken.
+        The dtype to which the tensor is cast first.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -240,22 +240,20 @@ def _norm_of_matrices(
 ) -> Tensor:
     dim = integers("matrix_norm", "dim", dim)
     if A.ndim < 2 or len(dim) != 2:
-        message = (
+        raise ShapeError(
             f"matrix_norm: `A` has shape {A.shape}, `dim` is {tuple(dim)}; it needs "
             f"two dimensions at least, and two names of them."
         )
-        raise ShapeError(message)
     row, column = axes = [axis_of("matrix_norm", d, A.ndim) for d in dim]
     if ord == "fro":
         return _norm_of_vectors(A, 2, axes_of("matrix_norm", A, axes), keepdim)
     if ord in ("nuc", 2, -2):
         return _norm_of_singular_values(A, ord, row, column, keepdim)
     if ord not in (1, -1, math.inf, -math.inf):
-        message = (
+        raise ArgumentError(
             f"matrix_norm: `ord`={ord!r} is not available; there are 'fro', 'nuc', 1, "
             f"-1, 2, -2, inf and -inf."
         )
-        raise ArgumentError(message)
     over, rest = (row, column) if ord in (1, -1) else (column, row)
     sums = reduction.sum(arithmetic.abs(A), over, True)
     find = _largest if ord in (1, math.inf) else extrema.amin
@@ -302,17 +300,17 @@ def linalg_norm(
     Parameters
     ----------
     A
-        The tensor.
+        The input tensor.
     ord
         The order of the norm: a number, inf, "fro" or "nuc".
     dim
         The dimensions; by default the last two for matrices, all for vectors.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype in which the tensor is taken.
+        The dtype to which the tensor is cast first.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -328,15 +326,14 @@ def linalg_norm(
     tensor(5.)
     """
     A = check_tensor("norm", A)
-    given = (dim,) if isinstance(dim, int) else dim
+    given = (dim,) if isinstance(plain(dim), int) else dim
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
     if given is None and A.ndim > 2:
-        message = (
+        raise ArgumentError(
             f"norm: `A` has shape {A.shape}, `ord` is {ord!r} and `dim` is not given; "
             f"name one dimension for vectors or two for matrices."
         )
-        raise ArgumentError(message)
     axes = tuple(range(-A.ndim, 0)) if given is None else integers("norm", "dim", given)
     if len(axes) == 2:
         return matrix_norm(A, ord, axes, keepdim, dtype=dtype)
@@ -362,17 +359,17 @@ def norm(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     p
         The order of the norm.
     dim
         The dimension; a negative one counts from the end.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     dtype
         The dtype of the result.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -387,8 +384,7 @@ def norm(
     """
     check_float("norm", input)
     if isinstance(p, str) and p not in ("fro", "inf", "-inf"):
-        message = f"norm: `p`={p!r} is not available; use 'fro' or a number."
-        raise ArgumentError(message)
+        raise ArgumentError(f"norm: `p`={p!r} is not available; use 'fro' or a number.")
     euclidean = p is None or (isinstance(p, str) and p == "fro")
     order = (
         2.0 if euclidean else number("norm", "p", float(p) if isinstance(p, str) else p)
@@ -415,15 +411,15 @@ def renorm(
     Parameters
     ----------
     input
-        The tensor, of two dimensions or more.
+        The tensor, with at least two dimensions.
     p
         The order of the norm, positive.
     dim
-        The dimension of which each index is a slice.
+        The dimension of the slices.
     maxnorm
         The largest norm, not negative.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -450,11 +446,10 @@ def renorm(
         message = f"renorm: `input` has shape {x.shape}; it needs two dimensions."
         raise ShapeError(message)
     if not (order > 0 and most >= 0):
-        message = (
+        raise ArgumentError(
             f"renorm: `p`={order} and `maxnorm`={most}; the order must be positive, "
             f"the norm not negative."
         )
-        raise ArgumentError(message)
     axis = axis_of("renorm", dim, x.ndim)
     others = [i for i in range(x.ndim) if i != axis]
     norm = vector_norm(x, order, others, True)

@@ -13,20 +13,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._kernels.norm._activated import (
-    BY_INPUT,
-    NONE,
-    POST_OPS,
-    RELU,
-    PostOp,
-)
+from autocalc._kernels.norm._activated import BY_INPUT, NONE, POST_OPS, RELU, PostOp
 from autocalc._kernels.norm._channels import channel_column, count, over
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.cast import astype
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import multi, nary
 from autocalc._ops._operator.traced import traced
+from autocalc._ops.norms.layer_norm import has_wide_parameters
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
@@ -157,16 +153,16 @@ def batch_norm(
     input
         x, (N, C, ...), float32 or float64.
     running_mean, running_var
-        (C,); used unless `training`, which moves them towards the batch's mean and its
-        variance, divided by n - 1, by `momentum` of the way.
+        Tensors of shape (C,); used unless `training`, which moves them towards the
+        batch's mean and its variance, divided by n - 1, by `momentum` of the way.
     weight, bias
-        (C,).
+        The scale and shift of each channel, of shape (C,); None leaves them out.
     training
-        Whether mean and variance, divided by n, are those of this batch.
+        True to use mean and variance of this batch, the variance divided by n.
     momentum
-        From 0 to 1.
+        The weight of the batch in the running statistics, from 0 to 1.
     eps
-        Keeps channels of equal values from a division by 0.
+        The constant that is added to the variance, so that it is not 0.
 
     Raises
     ------
@@ -214,9 +210,10 @@ def batch_norm_relu(
     Parameters
     ----------
     input, running_mean, running_var, weight, bias, training, momentum, eps
-        Those of `batch_norm`.
+        The arguments of `batch_norm`.
     residual
-        What is added before the maximum, of the input's shape: a shortcut.
+        A tensor of the input's shape that is added before the maximum: the shortcut of
+        a residual block.
 
     Raises
     ------
@@ -277,11 +274,10 @@ def _normed(
     check_channels(where, input, 2, statistics, weight, bias)
     eps, momentum = number(where, "eps", eps), number(where, "momentum", momentum)
     if residual is not None and check_tensor(where, residual).shape != input.shape:
-        message = (
+        raise ShapeError(
             f"{where}: `residual` has shape {residual.shape}; it must be that of the "
             f"input, {input.shape}."
         )
-        raise ShapeError(message)
     affine = weight, bias
     if not training:
         return by_running(where, input, statistics, affine, eps, activation, residual)
@@ -310,15 +306,19 @@ def by_running(
     """Return x normalised by running statistics, plus `other`, activated."""
     mean, var = statistics
     if mean is None or var is None:
-        message = (
+        raise ArgumentError(
             f"{where}: `running_mean` and `running_var` are needed where the batch's "
             f"own statistics are not used."
         )
-        raise ArgumentError(message)
+    if has_wide_parameters(x, *affine):
+        wide, more = (None if a is None else astype(a, float32) for a in (x, other))
+        assert wide is not None, "the input is no optional operand"
+        out = by_running(where, wide, statistics, affine, eps, activation, more)
+        return astype(out, x.dtype)
     op = running_by_input_op if activation[0] in BY_INPUT else running_op
     operands = x, mean.detach(), var.detach(), *affine, other
-    out: Tensor = op(*operands, eps, *activation)
-    return out
+    found: Tensor = op(*operands, eps, *activation)
+    return found
 
 
 def _values(where: str, input: Tensor) -> int:
@@ -326,11 +326,10 @@ def _values(where: str, input: Tensor) -> int:
     shape: tuple[int, ...] = input._array.shape
     n = shape[0] * math.prod(shape[2:])
     if n == 1:
-        message = (
+        raise ShapeError(
             f"{where}: `input` of shape {input.shape} has one value in each channel; "
             f"training needs two or more, or eval()."
         )
-        raise ShapeError(message)
     return n
 
 
@@ -353,11 +352,10 @@ def check_channels(
     channels = x._array.shape[1:2]
     for name, tensor in zip(names, (*statistics, weight, bias), strict=True):
         if tensor is not None and check_tensor(where, tensor)._array.shape != channels:
-            message = (
+            raise ShapeError(
                 f"{where}: `{name}` has shape {tensor.shape}; it must be "
                 f"({x.shape[1]},), a number for each channel of {x.shape}."
             )
-            raise ShapeError(message)
 
 
 def with_statistics(

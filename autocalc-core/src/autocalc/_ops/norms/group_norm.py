@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
+from autocalc._ops._operator.cast import astype
 from autocalc._ops._operator.coerce import same_dtype
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.traced import traced
@@ -20,8 +21,10 @@ from autocalc._ops.norms.batch_norm import (
     with_statistics,
 )
 from autocalc._ops.views import broadcasting, view
+from autocalc._ops.views.conversion import laid_as
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import number, plain
+from autocalc._tensor.dtypes import float32
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -45,16 +48,16 @@ def instance_norm(
     input
         x, (N, C, ...), float32 or float64.
     running_mean, running_var
-        (C,); moved towards the mean over examples of means and of variances, and used
-        in their place unless `use_input_stats`.
+        Tensors of shape (C,); moved towards the mean over examples of means and of
+        variances, and used in their place unless `use_input_stats`.
     weight, bias
-        (C,).
+        The scale and shift of each channel, of shape (C,); None leaves them out.
     use_input_stats
-        Whether mean and variance are those of each channel of each example.
+        True to use mean and variance of each channel of each example.
     momentum
-        How far running statistics are moved, from 0 to 1.
+        The weight of the new values in the running statistics, from 0 to 1.
     eps
-        Keeps channels of equal values from a division by 0.
+        The constant that is added to the variance, so that it is not 0.
 
     Raises
     ------
@@ -81,11 +84,10 @@ def instance_norm(
     batch, channels, *positions = input.shape
     n = math.prod(positions)
     if n == 1:
-        message = (
+        raise ShapeError(
             f"{where}: `input` of shape {input.shape} has one position; it needs two "
             f"or more."
         )
-        raise ShapeError(message)
     x = view.reshape_op(input, (1, batch * channels, n))
     out, mean, var = with_statistics(_of_examples, (x, weight, bias), (batch, eps))
     if batch and (running_mean is not None or running_var is not None):
@@ -111,14 +113,15 @@ def group_norm(
     Parameters
     ----------
     input
-        x, (N, C, ...), float32 or float64.
+        x, (N, C, ...), of floats.
     num_groups
-        Into how many groups of neighbours the channels fall; each has a mean and a
-        variance, divided by n.
+        The number of groups of neighbouring channels; each has a mean and a variance,
+        divided by n.
     weight, bias
-        (C,).
+        Tensors of shape (C,), of the dtype of `input`; or float32 where that is of half
+        precision.
     eps
-        Keeps groups of equal values from a division by 0.
+        The constant that is added to the variance, so that it is not 0.
 
     Raises
     ------
@@ -136,18 +139,20 @@ def group_norm(
     where = "group_norm"
     check_channels(where, input, 2, (None, None), weight, bias)
     eps = number(where, "eps", eps)
-    check_groups(where, num_groups, input.shape[1])
+    num_groups = check_groups(where, num_groups, input.shape[1])
+    if layer_norm.has_wide_parameters(input, weight, bias):
+        wide = group_norm(astype(input, float32), num_groups, weight, bias, eps)
+        return astype(wide, input.dtype)
     for parameter in (weight, bias):
         if parameter is not None:
             same_dtype(where, input, parameter)
     batch, channels, *positions = input.shape
     n = channels // num_groups * math.prod(positions)
     if n == 1 and batch == 1:
-        message = (
+        raise ShapeError(
             f"{where}: `input` of shape {input.shape} has one value in each of "
             f"{num_groups} groups; it needs two or more."
         )
-        raise ShapeError(message)
     rows = view.reshape_op(input, (batch * num_groups, n))
     out = layer_norm.layer_norm_op(rows, None, None, float(eps))
     out = view.detach_from_base(view.reshape_op(out, input.shape))
@@ -156,22 +161,22 @@ def group_norm(
         out = arithmetic.mul(out, view.reshape_op(weight, column))
     if bias is not None:
         out = arithmetic.add_op(out, view.reshape_op(bias, column))
-    return out
+    return laid_as(input, out)
 
 
-def check_groups(where: str, groups: Any, channels: int) -> None:
-    """Raise unless `groups` is an integer that divides the channels."""
+def check_groups(where: str, groups: Any, channels: int) -> int:
+    """Return `groups` as an integer; raise unless it divides the channels."""
+    groups = plain(groups)
     if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
-        message = (
+        raise ArgumentError(
             f"{where}: `num_groups` is {groups!r}; it must be an integer, 1 or more."
         )
-        raise ArgumentError(message)
     if channels % groups:
-        message = (
-            f"{where}: {channels} channels do not fall into {groups} groups; "
-            f"`num_groups` must divide them."
+        raise ShapeError(
+            f"{where}: num_channels ({channels}) must be divisible by num_groups "
+            f"({groups})."
         )
-        raise ShapeError(message)
+    return groups
 
 
 def _of_examples(

@@ -7,13 +7,16 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from autocalc._dispatch.selection.upcast import FLOAT32, HALVES
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.cast import astype
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, number
+from autocalc._tensor.dtypes import float32
 from autocalc.errors import ShapeError
 
 layer_norm_op = nary("layer_norm", saves="mean rstd x weight:x")
@@ -50,13 +53,13 @@ def layer_norm(
     Parameters
     ----------
     input
-        Of shape (..., \*normalized_shape), float32 or float64.
+        A tensor of shape (..., \*normalized_shape), of float32 or float64.
     normalized_shape
         The sizes of the last dimensions, over which mean and variance are taken.
     weight, bias
-        Of shape `normalized_shape`.
+        The scale and shift, of shape `normalized_shape`; None leaves them out.
     eps
-        Keeps rows of equal values from a division by 0.
+        The constant that is added to the variance, so that it is not 0.
 
     Raises
     ------
@@ -79,10 +82,24 @@ def layer_norm(
         _check_parameter("layer_norm", "bias", bias, sizes)
     if eps.__class__ is not float:
         eps = number("layer_norm", "eps", eps)
+    if has_wide_parameters(input, weight, bias):
+        wide = layer_norm(astype(input, float32), sizes, weight, bias, eps)
+        return astype(wide, input.dtype)
     if len(sizes) == 1:
         return layer_norm_op(input, weight, bias, eps)
     x, weight, bias = _merged(sizes, input, weight, bias)
     return _unmerged(layer_norm_op(x, weight, bias, eps), input)
+
+
+def has_wide_parameters(x: Tensor, *parameters: Tensor | None) -> bool:
+    """Return whether parameters of an input of half precision are float32.
+
+    Then their gradients are float32, too: all is computed so, and rounded once.
+    """
+    if x._array.dtype not in HALVES:
+        return False
+    given = [p for p in parameters if p is not None]
+    return bool(given) and all(p._array.dtype is FLOAT32 for p in given)
 
 
 rms_norm_op = nary("rms_norm", saves="rstd x weight:x")
@@ -112,13 +129,14 @@ def rms_norm(
     Parameters
     ----------
     input
-        Of shape (..., \*normalized_shape), float32 or float64.
+        A tensor of shape (..., \*normalized_shape), of float32 or float64.
     normalized_shape
         The sizes of the last dimensions, over which the mean is taken.
     weight
-        Of shape `normalized_shape`.
+        The scale, of shape `normalized_shape`; None leaves it out.
     eps
-        By default the spacing of the dtype's numbers at 1.
+        The constant that is added to the mean square; by default the spacing of the
+        dtype's numbers at 1.
 
     Raises
     ------
@@ -155,11 +173,10 @@ def _last_sizes(where: str, input: Any, normalized_shape: Any) -> tuple[int, ...
         check_tensor(where, input)
     shape = input._array.shape
     if not sizes or shape[-len(sizes) :] != sizes:
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {shape}, `normalized_shape` is {sizes}; the "
             f"last dimensions of `input` must be these, at least one."
         )
-        raise ShapeError(message)
     return sizes
 
 
@@ -169,11 +186,10 @@ def _check_parameter(
     if isinstance(parameter, Tensor) and parameter._array.shape == sizes:
         return
     check_tensor(where, parameter)
-    message = (
+    raise ShapeError(
         f"{where}: `{name}` has shape {parameter.shape}; it must be that of "
         f"`normalized_shape`, {sizes}."
     )
-    raise ShapeError(message)
 
 
 def _merged(sizes: tuple[int, ...], input: Tensor, *parameters: Tensor | None) -> Any:

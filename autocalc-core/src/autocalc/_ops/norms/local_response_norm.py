@@ -29,11 +29,11 @@ def local_response_norm(
     Parameters
     ----------
     input
-        (N, C, ...), with one dimension or more after the channels.
+        A tensor of shape (N, C, ...), with one dimension or more after the channels.
     size
-        How many channels, 1 or more.
+        The number of channels, 1 or more.
     alpha, beta, k
-        As in the formula.
+        The constants of the formula above.
 
     Raises
     ------

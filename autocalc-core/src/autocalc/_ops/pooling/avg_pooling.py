@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.traced import traced
@@ -13,6 +14,7 @@ from autocalc._ops.convolutions import _spatial
 from autocalc._ops.pooling import _windows
 from autocalc._ops.reductions import reduction
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import plain
 from autocalc.errors import ArgumentError
 
 Sizes = int | tuple[int, ...]
@@ -68,17 +70,17 @@ def avg_pool1d(
     Parameters
     ----------
     input
-        (N, C, L) or (C, L).
+        A tensor of shape (N, C, L) or (C, L).
     kernel_size
         The size of a window.
     stride
-        From one window to the next; by default their size.
+        The distance of two windows; by default their size.
     padding
-        Zeros at both ends.
+        The number of zeros at both ends.
     ceil_mode
-        Whether a last window may reach beyond the end.
+        True to allow a last window beyond the end.
     count_include_pad
-        Whether zeros of the padding count in the mean.
+        True to count zeros of the padding in the mean.
 
     Examples
     --------
@@ -105,19 +107,19 @@ def avg_pool2d(
     Parameters
     ----------
     input
-        (N, C, H, W) or (C, H, W), float32 or float64.
+        A tensor of shape (N, C, H, W) or (C, H, W), float32 or float64.
     kernel_size
-        Of a window: one number, or height and width.
+        The size of a window: one number, or (height, width).
     stride
-        Steps between windows, by default `kernel_size`.
+        The distance of two windows; by default `kernel_size`.
     padding
-        Zeros around the input; at most half a window.
+        The number of zeros around the input; at most half a window.
     ceil_mode
-        Whether a last window may reach over the end; values there do not count.
+        True to allow a last window beyond the end; values there do not count.
     count_include_pad
-        Whether zeros of the padding count in a mean.
+        True to count zeros of the padding in a mean.
     divisor_override
-        Divide sums by this instead of by the number of elements.
+        The divisor of sums, instead of the number of elements.
 
     Raises
     ------
@@ -139,6 +141,7 @@ def avg_pool2d(
     )
 
 
+@autocasts("float32")
 @traced
 def avg_pool3d(
     input: Tensor,
@@ -154,19 +157,19 @@ def avg_pool3d(
     Parameters
     ----------
     input
-        (N, C, D, H, W) or (C, D, H, W), float32 or float64.
+        A tensor of shape (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     kernel_size
-        Of a window: one number, or depth, height and width.
+        The size of a window: one number, or (depth, height, width).
     stride
-        Steps between windows, by default `kernel_size`.
+        The distance of two windows; by default `kernel_size`.
     padding
-        Zeros around the input; at most half a window.
+        The number of zeros around the input; at most half a window.
     ceil_mode
-        Whether a last window may reach over the end; values there do not count.
+        True to allow a last window beyond the end; values there do not count.
     count_include_pad
-        Whether zeros of the padding count in a mean.
+        True to count zeros of the padding in a mean.
     divisor_override
-        Divide sums by this instead of by the number of elements.
+        The divisor of sums, instead of the number of elements.
 
     Raises
     ------
@@ -195,9 +198,9 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
     Parameters
     ----------
     input
-        (N, C, L) or (C, L).
+        A tensor of shape (N, C, L) or (C, L).
     output_size
-        How many results.
+        The number of results.
 
     Examples
     --------
@@ -210,15 +213,15 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
 
 @traced
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Return the mean of each of so many boxes of images.
+    """Return the means of a fixed number of boxes of images.
 
     Parameters
     ----------
     input
-        (N, C, H, W) or (C, H, W), float32 or float64.
+        A tensor of shape (N, C, H, W) or (C, H, W), float32 or float64.
     output_size
-        One number, or height and width; None keeps that of the input.  Boxes are those
-        of `adaptive_max_pool2d`.
+        One number, or height and width; None keeps that of the input.  The boxes are
+        the same as in `adaptive_max_pool2d`.
 
     Raises
     ------
@@ -237,17 +240,18 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     return _adaptive_avg("adaptive_avg_pool2d", 2, input, output_size)
 
 
+@autocasts("float32")
 @traced
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """Return the mean of each of so many boxes of volumes.
+    """Return the means of a fixed number of boxes of volumes.
 
     Parameters
     ----------
     input
-        (N, C, D, H, W) or (C, D, H, W), float32 or float64.
+        A tensor of shape (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     output_size
-        One number, or depth, height and width; None keeps that of the input.  Boxes are
-        those of `adaptive_max_pool2d`.
+        One number, or depth, height and width; None keeps that of the input.  The boxes
+        are the same as in `adaptive_max_pool2d`.
 
     Raises
     ------
@@ -277,14 +281,14 @@ def _avg_pool(
 ) -> Tensor:
     x, had_batch = _spatial.batched(where, input, dims)
     check_float(where, x)
+    divisor = plain(divisor)
     if divisor is not None and (
         isinstance(divisor, bool) or not isinstance(divisor, int) or divisor == 0
     ):
-        message = (
+        raise ArgumentError(
             f"{where}: `divisor_override` is {divisor!r}; it must be an integer other "
             f"than 0, or None."
         )
-        raise ArgumentError(message)
     steps = _windows.steps_of(where, dims, *lie)
     out = avg_pool_op(x, *steps, ceil_mode, count_include_pad, divisor or 0)
     return out if had_batch else _spatial.unbatched(out, False)

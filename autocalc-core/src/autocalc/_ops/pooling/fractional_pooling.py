@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.declared import declared
@@ -32,6 +33,7 @@ Ratios = float | tuple[float, ...]
 Result = Tensor | tuple[Tensor, Tensor]
 
 
+@autocasts("float32")
 @declared
 def fractional_max_pool2d(
     input: Tensor,
@@ -43,22 +45,24 @@ def fractional_max_pool2d(
 ) -> Any:
     """Return the largest element of each window of images, by steps that are drawn.
 
-    Of n rows, windows of k and m results, window i begins at row floor(a (i + u)) -
-    floor(a u), where a = (n - k) / (m - 1) and u is drawn from 0 to 1 for each plane;
-    the last one at n - k.  So with the columns.
+    With n rows, windows of k and m results, window i begins at row floor(a (i + u)) -
+    floor(a u), where a = (n - k) / (m - 1). u is drawn from 0 to 1 for each plane, and
+    the last window begins at n - k. Columns are treated alike.
 
     Parameters
     ----------
     input
-        (N, C, H, W) or (C, H, W), of a floating-point dtype.
+        A tensor of shape (N, C, H, W) or (C, H, W), of a floating-point dtype.
     kernel_size
-        Of a window: one number, or height and width.
+        The size of a window: one number, or (height, width).
     output_size
-        Of the result: one number, or height and width.
+        The size of the result: one number, or (height, width).
     output_ratio
-        In its place, what shares of the input's height and width, between 0 and 1.
+        The size of the result as a share of the input's height and width, between 0 and
+        1, in place of `output_size`.
     return_indices
-        Also return the places of the elements in their planes, counted row by row.
+        True to also return the positions of the elements in their planes, counted row
+        by row.
     _random_samples
         The draws, (N, C, 2): first those of the columns, then those of the rows.  By
         default they are drawn from the process's generator.
@@ -87,6 +91,7 @@ def fractional_max_pool2d(
     )  # fmt: skip
 
 
+@autocasts("float32")
 @declared
 def fractional_max_pool3d(
     input: Tensor,
@@ -103,15 +108,17 @@ def fractional_max_pool3d(
     Parameters
     ----------
     input
-        (N, C, D, H, W) or (C, D, H, W), of a floating-point dtype.
+        A tensor of shape (N, C, D, H, W) or (C, D, H, W), of a floating-point dtype.
     kernel_size
-        Of a window: one number, or depth, height and width.
+        The size of a window: one number, or (depth, height, width).
     output_size
-        Of the result: one number, or depth, height and width.
+        The size of the result: one number, or (depth, height, width).
     output_ratio
-        In its place, what shares of the input's sizes, between 0 and 1.
+        The size of the result as a share of the input's sizes, between 0 and 1, in
+        place of `output_size`.
     return_indices
-        Also return the places of the elements in their volumes, counted row by row.
+        True to also return the positions of the elements in their volumes, counted row
+        by row.
     _random_samples
         The draws, (N, C, 3): those of depth, height and width.  By default they are
         drawn from the process's generator.
@@ -170,22 +177,20 @@ def checked_sizes(where: str, dims: int, output_size: Any, output_ratio: Any) ->
     """Return sizes and ratios, one of them None, each one for each dimension."""
     if (output_size is None) == (output_ratio is None):
         given = "neither" if output_size is None else "both"
-        message = (
+        raise ArgumentError(
             f"{where}: {given} of `output_size` and `output_ratio` are given; give one "
             f"of them."
         )
-        raise ArgumentError(message)
     if output_size is not None:
         return _spatial.sizes_of(where, "output_size", output_size, dims), None
     several = isinstance(output_ratio, (tuple, list))
     ratios = tuple(output_ratio) if several else (output_ratio,) * dims
     ratios = tuple(number(where, "output_ratio", ratio) for ratio in ratios)
     if len(ratios) != dims or not all(0 < ratio < 1 for ratio in ratios):
-        message = (
+        raise ArgumentError(
             f"{where}: `output_ratio` is {output_ratio!r}; it must be a number between "
             f"0 and 1, or {dims} of them."
         )
-        raise ArgumentError(message)
     return None, ratios
 
 
@@ -205,11 +210,10 @@ def _check_fit(
     planes = zip(x.shape[2:], kernel, sizes, strict=True)
     if not all(m >= 1 and m + k - 1 <= n for n, k, m in planes):
         least = tuple(k + m - 1 for k, m in zip(kernel, sizes, strict=True))
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {x.shape}; for results of {sizes} windows of "
             f"{kernel} need {least} or more, and results 1 or more."
         )
-        raise ShapeError(message)
 
 
 def _draws(where: str, x: Tensor, dims: int, samples: Tensor | None) -> list[Tensor]:
@@ -219,10 +223,9 @@ def _draws(where: str, x: Tensor, dims: int, samples: Tensor | None) -> list[Ten
         samples = rand(shape, dtype=x.dtype, device=place_of_tensor(x))
     check_float(where, check_tensor(where, samples))
     if samples.shape != shape:
-        message = (
+        raise ShapeError(
             f"{where}: `_random_samples` has shape {samples.shape}; it must be {shape}."
         )
-        raise ShapeError(message)
     samples = cast(samples.detach(), float64 if x.dtype is float64 else float32)
     each = [samples[..., i : i + 1] for i in range(dims)]
     return each[::-1] if dims == 2 else each

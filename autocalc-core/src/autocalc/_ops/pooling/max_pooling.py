@@ -8,6 +8,7 @@ from typing import Any
 
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float, refuse_booleans
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.declared import declared
@@ -79,19 +80,19 @@ def max_pool1d(
     Parameters
     ----------
     input
-        (N, C, L) or (C, L).
+        A tensor of shape (N, C, L) or (C, L).
     kernel_size
         The size of a window.
     stride
-        From one window to the next; by default their size.
+        The distance of two windows; by default their size.
     padding
-        Elements of -inf at both ends.
+        The number of elements of -inf at both ends.
     dilation
         The step within a window.
     ceil_mode
-        Whether a last window may reach beyond the end.
+        True to allow a last window beyond the end.
     return_indices
-        Also return where the maxima are.
+        True to also return the positions of the maxima.
 
     Examples
     --------
@@ -121,20 +122,21 @@ def max_pool2d(
     Parameters
     ----------
     input
-        (N, C, H, W) or (C, H, W), float32 or float64.
+        A tensor of shape (N, C, H, W) or (C, H, W), float32 or float64.
     kernel_size
-        Of a window: one number, or height and width.
+        The size of a window: one number, or (height, width).
     stride
-        Steps between windows, by default `kernel_size`.
+        The distance of two windows; by default `kernel_size`.
     padding
-        Elements around the input, none of which is ever the largest; at most half a
-        window.
+        The number of elements around the input, which are never the maximum; at most
+        half a window.
     dilation
-        Steps between the elements of one window.
+        The distance of two elements of a window.
     ceil_mode
-        Whether a last window may reach over the end.
+        True to allow a last window beyond the end.
     return_indices
-        Also return the places of the elements in their planes, counted row by row.
+        True to also return the positions of the elements in their planes, counted row
+        by row.
 
     Raises
     ------
@@ -169,19 +171,20 @@ def max_pool3d(
     Parameters
     ----------
     input
-        (N, C, D, H, W) or (C, D, H, W), float32 or float64.
+        A tensor of shape (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     kernel_size
-        Of a window: one number, or depth, height and width.
+        The size of a window: one number, or (depth, height, width).
     stride
-        Steps between windows, by default `kernel_size`.
+        The distance of two windows; by default `kernel_size`.
     padding
-        Elements around the input, none of which is ever the largest.
+        The number of elements around the input, which are never the maximum.
     dilation
-        Steps between the elements of one window.
+        The distance of two elements of a window.
     ceil_mode
-        Whether a last window may reach over the end.
+        True to allow a last window beyond the end.
     return_indices
-        Also return the places of the elements in their volumes, counted row by row.
+        True to also return the positions of the elements in their volumes, counted row
+        by row.
 
     Raises
     ------
@@ -205,18 +208,18 @@ def max_pool3d(
 def adaptive_max_pool1d(
     input: Tensor, output_size: Sizes, return_indices: bool = False
 ) -> Any:
-    """Return the largest elements of signals, as many as asked for.
+    """Return a fixed number of maxima of signals.
 
     As in `adaptive_max_pool2d`, with one dimension of positions.
 
     Parameters
     ----------
     input
-        (N, C, L) or (C, L).
+        A tensor of shape (N, C, L) or (C, L).
     output_size
-        How many results.
+        The number of results.
     return_indices
-        Also return where the maxima are.
+        True to also return the positions of the maxima.
 
     Examples
     --------
@@ -231,17 +234,18 @@ def adaptive_max_pool1d(
 def adaptive_max_pool2d(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> Any:
-    """Return the largest element of each of so many boxes of images.
+    """Return the maxima of a fixed number of boxes of images.
 
     Parameters
     ----------
     input
-        (N, C, H, W) or (C, H, W), float32 or float64.
+        A tensor of shape (N, C, H, W) or (C, H, W), float32 or float64.
     output_size
         One number, or height and width; None keeps that of the input.  Box i of s takes
         the rows from floor(i H / s) up to ceil((i + 1) H / s), and so the columns.
     return_indices
-        Also return the places of the elements in their planes, counted row by row.
+        True to also return the positions of the elements in their planes, counted row
+        by row.
 
     Raises
     ------
@@ -260,21 +264,23 @@ def adaptive_max_pool2d(
     return _adaptive_max("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
+@autocasts("float32")
 @declared
 def adaptive_max_pool3d(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> Any:
-    """Return the largest element of each of so many boxes of volumes.
+    """Return the maxima of a fixed number of boxes of volumes.
 
     Parameters
     ----------
     input
-        (N, C, D, H, W) or (C, D, H, W), float32 or float64.
+        A tensor of shape (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     output_size
-        One number, or depth, height and width; None keeps that of the input.  Boxes are
-        those of `adaptive_max_pool2d`.
+        One number, or depth, height and width; None keeps that of the input.  The boxes
+        are the same as in `adaptive_max_pool2d`.
     return_indices
-        Also return the places of the elements in their volumes, counted row by row.
+        True to also return the positions of the elements in their volumes, counted row
+        by row.
 
     Raises
     ------

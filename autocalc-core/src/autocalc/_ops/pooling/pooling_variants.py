@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import check_float
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
@@ -38,15 +39,15 @@ def lp_pool1d(
     Parameters
     ----------
     input
-        (N, C, L) or (C, L).
+        A tensor of shape (N, C, L) or (C, L).
     norm_type
         p, above 0.
     kernel_size
         The size of a window.
     stride
-        From one window to the next; by default their size.
+        The distance of two windows; by default their size.
     ceil_mode
-        Whether a last window may reach beyond the end.
+        True to allow a last window beyond the end.
 
     Examples
     --------
@@ -73,15 +74,15 @@ def lp_pool2d(
     Parameters
     ----------
     input
-        (N, C, H, W) or (C, H, W), float32 or float64.
+        A tensor of shape (N, C, H, W) or (C, H, W), float32 or float64.
     norm_type
         p, above 0.
     kernel_size
-        Of a window: one number, or height and width.
+        The size of a window: one number, or (height, width).
     stride
-        Steps between windows, by default `kernel_size`.
+        The distance of two windows; by default `kernel_size`.
     ceil_mode
-        Whether a last window may reach over the end.
+        True to allow a last window beyond the end.
 
     Raises
     ------
@@ -113,15 +114,15 @@ def lp_pool3d(
     Parameters
     ----------
     input
-        (N, C, D, H, W) or (C, D, H, W).
+        A tensor of shape (N, C, D, H, W) or (C, D, H, W).
     norm_type
         p, above 0.
     kernel_size
-        Of a window: one number, or depth, height and width.
+        The size of a window: one number, or (depth, height, width).
     stride
-        Steps between windows, by default `kernel_size`.
+        The distance of two windows; by default `kernel_size`.
     ceil_mode
-        Whether a last window may reach over the end.
+        True to allow a last window beyond the end.
 
     Examples
     --------
@@ -163,6 +164,7 @@ def _lp_pool(
 # ---- the way back from maxima --------------------------------------------------------
 
 
+@autocasts("float32")
 def max_unpool1d(
     input: Tensor,
     indices: Tensor,
@@ -176,11 +178,11 @@ def max_unpool1d(
     Parameters
     ----------
     input
-        (N, C, L) or (C, L).
+        A tensor of shape (N, C, L) or (C, L).
     indices
-        Where they were, as `max_pool1d` returns it.
+        The positions of the maxima, as returned by `max_pool1d`.
     kernel_size, stride, padding
-        Those of the pooling.
+        The parameters of the pooling that is undone.
     output_size
         The size before the pooling, if several have the same result.
 
@@ -196,6 +198,7 @@ def max_unpool1d(
     return _max_unpool("max_unpool1d", 1, input, indices, lie, output_size)
 
 
+@autocasts("float32")
 def max_unpool2d(
     input: Tensor,
     indices: Tensor,
@@ -209,11 +212,12 @@ def max_unpool2d(
     Parameters
     ----------
     input
-        (N, C, H, W) or (C, H, W).
+        A tensor of shape (N, C, H, W) or (C, H, W).
     indices
-        Where they were, counted row by row in each plane, as `max_pool2d` returns it.
+        The positions of the maxima as returned by `max_pool2d`, counted row by row in
+        each plane.
     kernel_size, stride, padding
-        Those of the pooling.
+        The parameters of the pooling that is undone.
     output_size
         Height and width before the pooling, or the whole shape; by default (H - 1) *
         stride - 2 * padding + kernel_size.  It may differ from that by less than
@@ -244,6 +248,7 @@ def max_unpool2d(
     return _max_unpool("max_unpool2d", 2, input, indices, lie, output_size)
 
 
+@autocasts("float32")
 def max_unpool3d(
     input: Tensor,
     indices: Tensor,
@@ -257,11 +262,11 @@ def max_unpool3d(
     Parameters
     ----------
     input
-        (N, C, D, H, W) or (C, D, H, W).
+        A tensor of shape (N, C, D, H, W) or (C, D, H, W).
     indices
-        Where they were, as `max_pool3d` returns it.
+        The positions of the maxima, as returned by `max_pool3d`.
     kernel_size, stride, padding
-        Those of the pooling.
+        The parameters of the pooling that is undone.
     output_size
         The sizes before the pooling, if several have the same result.
 
@@ -304,17 +309,15 @@ def _max_unpool(
 
 def _check_places(where: str, input: Tensor, indices: Tensor) -> None:
     if check_tensor(where, indices).dtype is not dtypes.int64:
-        message = (
+        raise DTypeError(
             f"{where}: `indices` has dtype {indices.dtype.name}; it must be int64, as "
             f"max pooling with return_indices=True gives it."
         )
-        raise DTypeError(message)
     if indices.shape != input.shape:
-        message = (
+        raise ShapeError(
             f"{where}: `indices` has shape {indices.shape}, `input` {input.shape}; "
             f"they must be equal."
         )
-        raise ShapeError(message)
 
 
 def _sizes_before(
@@ -332,9 +335,8 @@ def _sizes_before(
         given = _spatial.sizes_of(where, "output_size", last, behind)
     fits = zip(given, usual, steps[1], strict=True)
     if min(given) < 1 or not all(abs(n - u) < s for n, u, s in fits):
-        message = (
+        raise ArgumentError(
             f"{where}: `output_size` is {given}; windows of {steps[0]} by steps of "
             f"{steps[1]} come from {usual}, give or take less than a step."
         )
-        raise ArgumentError(message)
     return given

@@ -42,15 +42,15 @@ def alpha_dropout(
     Parameters
     ----------
     input
-        Of any shape, float32 or float64.
+        The input tensor, of any shape, of float32 or float64.
     p
         The probability that an element is dropped, from 0 to 1; with 1 all are 0.
     training
-        If not, `input` is returned.
+        False to return `input` unchanged.
     inplace
-        Write the result into `input` as well.
+        True to also write the result into `input`.
     generator
-        By default the process's generator.
+        The generator of the random numbers; by default the process's.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def alpha_dropout(
     >>> [round(value, 4) for value in sorted(set(y.tolist()))]
     [-1.2362, 0.309]
     """
-    check_probability("alpha_dropout", p)
+    p = check_probability("alpha_dropout", p)
     check_tensor("alpha_dropout", input)
     if not training or p == 0.0:
         return input
@@ -82,9 +82,9 @@ def feature_alpha_dropout(
     Parameters
     ----------
     input
-        (N, C, ...): each of the N * C channels is kept or not.
+        A tensor of shape (N, C, ...): each of the N * C channels is kept or not.
     p, training, inplace, generator
-        As those of `alpha_dropout`.
+        The same as for `alpha_dropout`.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def feature_alpha_dropout(
     True
     """
     where = "feature_alpha_dropout"
-    check_probability(where, p)
+    p = check_probability(where, p)
     check_tensor(where, input)
     if not training or p == 0.0:
         return input

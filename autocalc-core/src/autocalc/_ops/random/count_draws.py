@@ -35,7 +35,8 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     input
         The means, a tensor of floats of any shape: 0 or more, and finite.
     generator
-        Where random numbers come from; by default the one that `manual_seed` sets.
+        The generator of the random numbers; None is the generator that `manual_seed`
+        seeds.
 
     Returns
     -------
@@ -75,7 +76,8 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     prob
         The probabilities, of the same dtype: from 0 to 1.  Shapes broadcast.
     generator
-        Where random numbers come from; by default the one that `manual_seed` sets.
+        The generator of the random numbers; None is the generator that `manual_seed`
+        seeds.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from autocalc._dispatch.device.device import dtype_near
 from autocalc._dispatch.selection.arrays import arrays, constant
-from autocalc._dispatch.selection.state import recordings
+from autocalc._dispatch.selection.state import check_values, recordings
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._operator.checks import check_probability
 from autocalc._ops._operator.coerce import as_operand
@@ -29,7 +29,7 @@ from autocalc._ops.creation.constants import (
 from autocalc._ops.random.random_draws import drawn_floats, random_into
 from autocalc._ops.reductions.extrema import ends
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, present
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -39,15 +39,18 @@ def _floats(where: str, name: str, x: Any) -> Any:
     """Return the array of a floating-point tensor."""
     if not isinstance(x, Tensor) or not x.is_floating_point():
         kind = x.dtype.name if isinstance(x, Tensor) else type(x).__name__
-        message = f"{where}: `{name}` is {kind}; it must be a tensor of floats."
-        raise DTypeError(message)
+        raise DTypeError(f"{where}: `{name}` is {kind}; it must be a tensor of floats.")
     return x._array
 
 
 def _check_probabilities(where: str, p: Any, high: float) -> None:
     """Raise unless all numbers are between 0 and `high`; NaN never is."""
-    if p.size and not _are_between(p, 0.0, high):
-        _check_between(where, *ends(make(p, None)), high)
+
+    def check(p: Any) -> None:
+        if p.size and not _are_between(p, 0.0, high):
+            _check_between(where, *ends(make(p, None)), high)
+
+    check_values(check, p)
 
 
 def _are_between(a: Any, least: float, most: float, above: int = 0) -> bool:
@@ -63,11 +66,10 @@ def _are_between(a: Any, least: float, most: float, above: int = 0) -> bool:
 def _check_between(where: str, least: float, most: float, high: float) -> None:
     if not (least >= 0 and most <= high):
         limit = "finite" if high > 1 else "at most 1"
-        message = (
+        raise ArgumentError(
             f"{where}: the probabilities are between {least:g} and {most:g}; they must "
             f"be 0 at least and {limit}."
         )
-        raise ArgumentError(message)
 
 
 @method("bernoulli")
@@ -86,13 +88,14 @@ def bernoulli(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     p
         The probability of 1; by default the elements of `input` are the probabilities.
     generator
-        Where random numbers come from; by default the one that `manual_seed` sets.
+        The generator of the random numbers; None is the generator that `manual_seed`
+        seeds.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -141,20 +144,21 @@ def multinomial(
     generator: Generator | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return indices drawn with probabilities in proportion to `input`.
+    """Return indices drawn with probabilities proportional to `input`.
 
     Parameters
     ----------
     input
         Weights, (C,) or (N, C): not negative, finite, in each row one above 0.
     num_samples
-        How many to draw from each row.
+        The number of draws from each row.
     replacement
-        Whether an index can be drawn again.
+        The number of draws from each row.
     generator
-        Where random numbers come from; by default the one that `manual_seed` sets.
+        The generator of the random numbers; None is the generator that `manual_seed`
+        seeds.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Returns
     -------
@@ -174,15 +178,13 @@ def multinomial(
     """
     weights = _floats("multinomial", "input", input)
     if weights.ndim not in (1, 2) or weights.shape[-1] == 0:
-        message = (
+        raise ShapeError(
             f"multinomial: `input` has shape {weights.shape}; it must be (C,) or "
             f"(N, C), C 1 at least."
         )
-        raise ShapeError(message)
     count = count_of("multinomial", num_samples)
     if count == 0:
-        message = "multinomial: `num_samples` is 0; draw 1 at least."
-        raise ArgumentError(message)
+        raise ArgumentError("multinomial: `num_samples` is 0; draw 1 at least.")
     _check_weights(make(weights, None), count, replacement)
     draw = _again if replacement else _once
     drawn = draw(make(weights, None), count, generator)._array
@@ -190,19 +192,23 @@ def multinomial(
 
 
 def _check_weights(weights: Tensor, count: int, replacement: bool) -> None:
+    def check(a: Any) -> None:
+        if a.size and not _are_between(a, 0.0, _FINITE, 1 if replacement else count):
+            _check_each_weight(make(a, None), count, replacement)
+
+    check_values(check, weights._array)
+
+
+def _check_each_weight(weights: Tensor, count: int, replacement: bool) -> None:
     needed = 1 if replacement else count
-    a = weights._array
-    if not a.size or _are_between(a, 0.0, _FINITE, needed):
-        return
     smallest, largest, fewest = [one.item() for one in _extremes(weights, replacement)]
     _check_between("multinomial", smallest, largest, _FINITE)
     least = int(fewest)
     if least < needed:
-        message = (
+        raise ArgumentError(
             f"multinomial: a row has {least} weights above 0; to draw {count}, it must "
             f"have {needed} at least."
         )
-        raise ArgumentError(message)
 
 
 #: A number that no weight may exceed.
@@ -305,9 +311,10 @@ def normal(
     requires_grad
         Whether the result takes part in gradients.
     generator
-        Where random numbers come from; by default the one that `manual_seed` sets.
+        The generator of the random numbers; None is the generator that `manual_seed`
+        seeds.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -321,7 +328,7 @@ def normal(
     tensor([1., 2.])
     """
     if device is not None:
-        Device(device)
+        present(device)
     tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
     for x in tensors:
         _floats("normal", "mean and std", x)
@@ -334,8 +341,7 @@ def normal(
     elif tensors:
         shape = broadcast_shapes("normal", *(x.shape for x in tensors))
     else:
-        message = f"normal: mean={mean}, std={std}: numbers need a `size`."
-        raise ArgumentError(message)
+        raise ArgumentError(f"normal: mean={mean}, std={std}: numbers need a `size`.")
     wide = dtypes.float32 if kind.is_half else kind
     center, spread = (as_operand(x, wide)._array for x in (mean, std))
     axes = tuple(range(spread.ndim))

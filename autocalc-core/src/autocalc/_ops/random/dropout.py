@@ -13,6 +13,7 @@ from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops.creation.constants import ones
 from autocalc._ops.elementwise import arithmetic
 from autocalc._ops.views import _writing
+from autocalc._ops.views.conversion import laid_as
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import place_of_tensor
@@ -53,15 +54,15 @@ def dropout(
     Parameters
     ----------
     input
-        Of any shape, float32 or float64.
+        The input tensor, of any shape, of float32 or float64.
     p
-        From 0 to 1.
+        The weight of the batch in the running statistics, from 0 to 1.
     training
-        If not, `input` is returned.
+        False to return `input` unchanged.
     inplace
-        Write the result into `input` as well.
+        True to also write the result into `input`.
     generator
-        By default the process's generator.
+        The generator of the random numbers; by default the process's.
 
     Raises
     ------
@@ -79,17 +80,18 @@ def dropout(
         training = check_flag("dropout", "training", training)
     if inplace.__class__ is not FLAG:
         inplace = check_flag("dropout", "inplace", inplace)
-    check_probability("dropout", p)
+    p = check_probability("dropout", p)
     check_tensor("dropout", input)
     if not training or p == 0.0:
         return input
     if not input.is_floating_point():
-        message = f"dropout: needs float32 or float64, not {input.dtype.name}."
-        raise DTypeError(message)
+        raise DTypeError(f"dropout: needs float32 or float64, not {input.dtype.name}.")
     words = input.numel()  # one word of the random stream for each element
     seed, offset = chosen("dropout", generator).draw(words)
     dropped, _ = dropout_op(input, make(seed, None), make(offset, None), float(p))
-    return _writing.into(input, dropped, "dropout_") if inplace else dropped
+    if inplace:
+        return _writing.into(input, dropped, "dropout_")
+    return dropped if input._array.flags.c_contiguous else laid_as(input, dropped)
 
 
 @declared
@@ -106,9 +108,9 @@ def dropout1d(
     Parameters
     ----------
     input
-        (N, C, L) or (C, L): each channel is kept or not.
+        A tensor of shape (N, C, L) or (C, L): each channel is kept or not.
     p, training, inplace, generator
-        As those of `dropout`.
+        The same as for `dropout`.
 
     Raises
     ------
@@ -122,7 +124,7 @@ def dropout1d(
     >>> bool((y[..., :1] == y).all())
     True
     """
-    check_probability("dropout1d", p)
+    p = check_probability("dropout1d", p)
     check_float("dropout1d", input)
     check_shape("dropout1d", "input", input, "(N, C, L) or (C, L)")
     if not training or p == 0.0:
@@ -148,9 +150,9 @@ def dropout2d(
     Parameters
     ----------
     input
-        (N, C, ...): each of the N * C channels is kept or not.
+        A tensor of shape (N, C, ...): each of the N * C channels is kept or not.
     p, training, inplace, generator
-        As those of `dropout`.
+        The same as for `dropout`.
 
     Raises
     ------
@@ -163,7 +165,7 @@ def dropout2d(
     >>> ac.nn.functional.dropout2d(ac.ones(1, 2, 1, 1), p=0.0).shape
     autocalc.Size([1, 2, 1, 1])
     """
-    check_probability("dropout2d", p)
+    p = check_probability("dropout2d", p)
     check_float("dropout2d", input)
     check_shape("dropout2d", "input", input, "(N, C, ...)")
     if not training or p == 0.0:
@@ -187,9 +189,9 @@ def dropout3d(
     Parameters
     ----------
     input
-        (N, C, D, H, W) or (C, D, H, W): each channel is kept or not.
+        A tensor of shape (N, C, D, H, W) or (C, D, H, W): each channel is kept or not.
     p, training, inplace, generator
-        As those of `dropout`.
+        The same as for `dropout`.
 
     Raises
     ------
@@ -203,7 +205,7 @@ def dropout3d(
     >>> bool((y[..., :1, :1, :1] == y).all())
     True
     """
-    check_probability("dropout3d", p)
+    p = check_probability("dropout3d", p)
     check_float("dropout3d", input)
     check_shape("dropout3d", "input", input, "(N, C, D, H, W) or (C, D, H, W)")
     if not training or p == 0.0:

@@ -39,13 +39,13 @@ def rrelu(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     lower, upper
         The limits of the slopes.
     training
-        Whether slopes are drawn.
+        True to draw the slopes.
     inplace
-        Write the result into the memory of `input`.
+        True to write the result into the memory of `input`.
 
     Raises
     ------
@@ -94,11 +94,11 @@ def rrelu_(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     lower, upper
         The limits of the slopes.
     training
-        Whether slopes are drawn.
+        True to draw the slopes.
 
     Examples
     --------
@@ -132,10 +132,10 @@ def gumbel_softmax(
     tau
         The temperature, above 0: the smaller, the closer to one class.
     hard
-        Return 1 for the largest element and 0 for the others; the gradient is that of
-        the soft sample.
+        True to return 1 for the largest element and 0 for the others, with the gradient
+        of the soft sample.
     eps
-        Without effect.
+        Accepted for PyTorch's sake; it has no effect.
     dim
         The dimension of the classes.
 
@@ -157,8 +157,7 @@ def gumbel_softmax(
     number(where, "eps", eps)
     dim, tau = axis_of(where, dim, logits.ndim), number(where, "tau", tau)
     if not tau > 0:
-        message = f"{where}: `tau` is {tau}; a temperature is above 0."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: `tau` is {tau}; a temperature is above 0.")
     noisy = arithmetic.add(logits, _gumbel_noise(logits.detach()))
     soft = softmax.softmax(arithmetic.div(noisy, tau), dim)
     return _one_hot(soft, dim) if hard else soft

@@ -32,9 +32,11 @@ from autocalc._ops.random.random_integers import (
     random_words,
 )
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, present
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator, chosen
+from autocalc._tensor.layouts import check_layout
+from autocalc._tensor.layouts import layout as Layout
 from autocalc._tensor.memory_format import MemoryFormat
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -67,11 +69,10 @@ def drawn_floats(
 ) -> Any:
     """Return floats of a kernel; `dtype` says where, by default on the CPU."""
     if not kind.is_floating_point:
-        message = (
+        raise DTypeError(
             f"{where}: makes float32 or float64, not {kind.name}; randint makes "
             f"integers."
         )
-        raise DTypeError(message)
     array = arrays.empty(shape, dtype or kind.numpy)
     random_into(kernel, array, 0.0, 1.0, generator)
     return array
@@ -86,6 +87,8 @@ def rand(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool | None = False,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return numbers drawn evenly from [0, 1).
 
@@ -96,15 +99,20 @@ def rand(
     size
         The sizes by name, instead of one by one.
     generator
-        Where random numbers come from; by default the one that `manual_seed` sets.
+        The generator of the random numbers; None is the generator that `manual_seed`
+        seeds.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     dtype
         The dtype of the result.
     device
         The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Examples
     --------
@@ -112,9 +120,11 @@ def rand(
     >>> ac.rand(2, 3).shape
     autocalc.Size([2, 3])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("rand", layout, pin_memory)
     kind = dtype_of(dtype, out)
     if device is not None:
-        Device(device)
+        present(device)
     shape = shape_of("rand", sizes, size)
     array = drawn_floats("rand", "uniform", shape, kind, generator)
     return finished("rand", placed(array, device), out, requires_grad)
@@ -129,6 +139,8 @@ def randn(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool | None = False,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return numbers drawn from the normal distribution of mean 0 and deviation 1.
 
@@ -139,15 +151,20 @@ def randn(
     size
         The sizes by name, instead of one by one.
     generator
-        Where random numbers come from; by default the one that `manual_seed` sets.
+        The generator of the random numbers; None is the generator that `manual_seed`
+        seeds.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     dtype
         The dtype of the result.
     device
         The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Examples
     --------
@@ -155,9 +172,11 @@ def randn(
     >>> ac.randn(2, 3).shape
     autocalc.Size([2, 3])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("randn", layout, pin_memory)
     kind = dtype_of(dtype, out)
     if device is not None:
-        Device(device)
+        present(device)
     shape = shape_of("randn", sizes, size)
     array = drawn_floats("randn", "normal", shape, kind, generator)
     return finished("randn", placed(array, device), out, requires_grad)
@@ -172,6 +191,8 @@ def rand_like(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return numbers drawn from [0, 1), of the shape and dtype of `input`.
 
@@ -180,7 +201,8 @@ def rand_like(
     input
         The tensor whose shape is taken, and its dtype.
     generator
-        Where random numbers come from; by default the one that `manual_seed` sets.
+        The generator of the random numbers; None is the generator that `manual_seed`
+        seeds.
     dtype
         The dtype of the result.
     device
@@ -189,11 +211,15 @@ def rand_like(
         Whether the result takes part in gradients.
     memory_format
         The layout of the elements in memory; by default that of `input`.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is asked for another number of dimensions than four.
+        If `channels_last` is requested for a tensor without four dimensions.
 
     Examples
     --------
@@ -201,6 +227,8 @@ def rand_like(
     >>> ac.rand_like(ac.ones(2, 3)).shape
     autocalc.Size([2, 3])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("rand_like", layout, pin_memory)
     kind = kind_of("rand_like", input, dtype, device)
     dtype, shape = dtypes.of(kind), input.shape
     array = drawn_floats("rand", "uniform", shape, dtype, generator, kind)
@@ -216,6 +244,8 @@ def randn_like(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return normal numbers of the shape and dtype of `input`.
 
@@ -224,7 +254,8 @@ def randn_like(
     input
         The tensor whose shape is taken, and its dtype.
     generator
-        Where random numbers come from; by default the one that `manual_seed` sets.
+        The generator of the random numbers; None is the generator that `manual_seed`
+        seeds.
     dtype
         The dtype of the result.
     device
@@ -233,11 +264,15 @@ def randn_like(
         Whether the result takes part in gradients.
     memory_format
         The layout of the elements in memory; by default that of `input`.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Raises
     ------
     ShapeError
-        If `channels_last` is asked for another number of dimensions than four.
+        If `channels_last` is requested for a tensor without four dimensions.
 
     Examples
     --------
@@ -245,6 +280,8 @@ def randn_like(
     >>> ac.randn_like(ac.ones(2, 3)).shape
     autocalc.Size([2, 3])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("randn_like", layout, pin_memory)
     kind = kind_of("randn_like", input, dtype, device)
     dtype, shape = dtypes.of(kind), input.shape
     array = drawn_floats("randn", "normal", shape, dtype, generator, kind)
@@ -256,7 +293,7 @@ def randn_like(
 
 @traced(declares=False)
 def randint(
-    low: Any,
+    low: Any = None,
     high: Any = None,
     size: Any = None,
     *,
@@ -265,6 +302,8 @@ def randint(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool | None = False,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return integers drawn evenly from low to high - 1; or ``randint(high, size)``.
 
@@ -273,19 +312,24 @@ def randint(
     low
         The smallest integer; 0 by default.
     high
-        One more than the largest.
+        The end of the range: one more than the largest integer.
     size
         The sizes, one by one or as one sequence.
     generator
-        Where random numbers come from; by default the one that `manual_seed` sets.
+        The generator of the random numbers; None is the generator that `manual_seed`
+        seeds.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     dtype
         The dtype of the result.
     device
         The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Raises
     ------
@@ -299,15 +343,18 @@ def randint(
     >>> ac.randint(3, (4,)).shape, ac.randint(-1, 1, (2, 2)).dtype
     (autocalc.Size([4]), autocalc.int64)
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("randint", layout, pin_memory)
     if device is not None:
-        Device(device)
-    if size is None and not hasattr(high, "__index__"):
+        present(device)
+    if low is None:
+        low = 0
+    elif size is None and not hasattr(high, "__index__"):
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
     if size is None:
-        message = f"randint: low={low}, high={high}: `size` is missing."
-        raise ArgumentError(message)
+        raise ArgumentError(f"randint: low={low}, high={high}: `size` is missing.")
     kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
     shape = shape_of("randint", (size,))
     drawn = integers_below("randint", low, high, shape, kind, generator)
@@ -317,7 +364,7 @@ def randint(
 
 def randint_like(
     input: Tensor,
-    low: int,
+    low: int | None = None,
     high: int | None = None,
     *,
     generator: Generator | None = None,
@@ -325,6 +372,8 @@ def randint_like(
     device: str | Device | None = None,
     requires_grad: bool | None = False,
     memory_format: MemoryFormat | None = None,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return integers from low to high - 1, of the shape and dtype of `input`.
 
@@ -335,11 +384,12 @@ def randint_like(
     input
         The tensor whose shape is taken, and its dtype.
     low
-        The smallest integer.
+        The smallest integer; 0 by default.
     high
-        One more than the largest.
+        The end of the range: one more than the largest integer.
     generator
-        Where random numbers come from; by default the one that `manual_seed` sets.
+        The generator of the random numbers; None is the generator that `manual_seed`
+        seeds.
     dtype
         The dtype of the result.
     device
@@ -348,11 +398,17 @@ def randint_like(
         Whether the result takes part in gradients.
     memory_format
         The layout of the elements in memory; by default that of `input`.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Raises
     ------
+    ArgumentError
+        If there is no `high`.
     ShapeError
-        If `channels_last` is asked for another number of dimensions than four.
+        If `channels_last` is requested for a tensor without four dimensions.
 
     Examples
     --------
@@ -360,6 +416,10 @@ def randint_like(
     >>> ac.randint_like(ac.ones(2, 3), 10).shape
     autocalc.Size([2, 3])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("randint_like", layout, pin_memory)
+    if low is None and high is None:
+        raise ArgumentError("randint_like: `high` is missing.")
     first, last = (0, low) if high is None else (low, high)
     made = randint(
         first,
@@ -382,23 +442,30 @@ def randperm(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool | None = False,
+    layout: Layout | None = None,
+    pin_memory: bool | None = False,
 ) -> Tensor:
     """Return the integers 0 to n - 1 in random order.
 
     Parameters
     ----------
     n
-        How many.
+        The number of elements.
     generator
-        Where random numbers come from; by default the one that `manual_seed` sets.
+        The generator of the random numbers; None is the generator that `manual_seed`
+        seeds.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     dtype
         The dtype of the result.
     device
         The device of the result; by default the CPU.
     requires_grad
         Whether the result takes part in gradients.
+    layout
+        The layout of the elements: ``strided``, the only one.
+    pin_memory
+        Without effect, so that programs for PyTorch run.
 
     Examples
     --------
@@ -406,8 +473,10 @@ def randperm(
     >>> ac.randperm(3).sort()[0]
     tensor([0, 1, 2])
     """
+    if layout is not None or pin_memory is not False:
+        check_layout("randperm", layout, pin_memory)
     if device is not None:
-        Device(device)
+        present(device)
     kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
     count = count_of("randperm", n)
     check_held("randperm", 0, count, kind)

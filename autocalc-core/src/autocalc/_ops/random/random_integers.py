@@ -52,11 +52,12 @@ def _limits(kind: DType) -> tuple[int, int]:
 
 def _check(where: str, low: int, high: int, kind: DType, least: int, most: int) -> None:
     if high > low and not (least <= low and high - 1 <= most):
-        message = (
-            f"{where}: integers from {low} to {high - 1} do not fit into {kind.name}, "
-            f"which takes {least} to {most} here; use a smaller range or another dtype."
+        end = "to - 1" if least <= low <= most else "from"
+        raise ArgumentError(
+            f"{where}: {end} is out of bounds: integers from {low} to {high - 1} do "
+            f"not fit into {kind.name}, which takes {least} to {most} here; use a "
+            f"smaller range or another dtype."
         )
-        raise ArgumentError(message)
 
 
 def random_words(shape: tuple[int, ...], generator: Generator | None) -> Any:
@@ -96,11 +97,10 @@ def integers_below(
     """
     first, last = _integer(low), _integer(high)
     if first is None or last is None or last <= first:
-        message = (
-            f"{where}: from {low!r} to {high!r} - 1: both must be integers, the second "
-            f"the larger one."
+        raise ArgumentError(
+            f"{where} expects 'from' to be less than 'to', but got from={low!r} >= "
+            f"to={high!r}; both must be integers."
         )
-        raise ArgumentError(message)
     _check(where, first, last, kind, *_limits(kind))
     if kind.is_floating_point:
         first, last = _within(where, first, last, kind)
@@ -115,11 +115,10 @@ def _within(where: str, first: int, last: int, kind: DType) -> tuple[int, int]:
     """Return the range between the outermost numbers that a float dtype has."""
     up, down = -_floor(-first, kind), _floor(last - 1, kind)
     if down < up:
-        message = (
+        raise ArgumentError(
             f"{where}: {kind.name} has no number from {first} to {last - 1}; take a "
             f"larger range or another dtype."
         )
-        raise ArgumentError(message)
     return up, down + 1
 
 

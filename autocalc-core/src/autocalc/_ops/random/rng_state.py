@@ -63,7 +63,7 @@ def set_rng_state(new_state: Tensor) -> None:
     Parameters
     ----------
     new_state
-        What `get_rng_state` returned.
+        The state, as returned by `get_rng_state`.
 
     Raises
     ------
@@ -82,11 +82,10 @@ def set_rng_state(new_state: Tensor) -> None:
     if not isinstance(new_state, Tensor):
         raise not_a_tensor(where, new_state)
     if new_state.dtype is not dtypes.int64 or new_state.shape != (2,):
-        message = (
+        raise ArgumentError(
             f"set_rng_state: got a {new_state.dtype.name} tensor of shape "
             f"{new_state.shape}; give what `get_rng_state` returned."
         )
-        raise ArgumentError(message)
     first, offset = new_state.tolist()
     default_generator.set_state({"seed": first, "offset": offset})
 
@@ -108,9 +107,9 @@ def fork_rng(
     devices
         None, or an empty list: there is no other device than the CPU.
     enabled
-        False leaves the state as the block leaves it.
+        False to keep the state at the end of the block.
     device_type
-        Of `devices`: has no effect.
+        Accepted for PyTorch's sake; it has no effect.
 
     Raises
     ------
@@ -128,11 +127,10 @@ def fork_rng(
     """
     check_flag(_caller, "enabled", enabled)
     if devices is not None and (not isinstance(devices, (list, tuple)) or devices):
-        message = (
+        raise ArgumentError(
             f"{_caller}: `{_devices_kw}` is {short(devices)}; the CPU is the only "
             f"device, and always meant: leave it out."
         )
-        raise ArgumentError(message)
     state = default_generator.get_state()
     try:
         yield

@@ -18,7 +18,7 @@ from autocalc._ops.reductions import reduction
 from autocalc._ops.reductions._values_and_indices import picked
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, IndexShapeError
 
 
 def _reduction(name: str, *, of_all: bool = False) -> Operator:
@@ -89,17 +89,17 @@ def max(
 ) -> Tensor | Extremum:
     """Return the largest element; with `dim`, (values, indices) along it.
 
-    With a second tensor in the place of `dim`, the elementwise `maximum`.
+    With a second tensor instead of `dim`, the elementwise `maximum`.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
-        The dimension; without it the one element of all. A tensor: the other operand of
-        `maximum` or `minimum`.
+        The dimension; without it, the result is one element. A tensor is the other
+        operand of `maximum` or `minimum`.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     out
         A tensor, or with `dim` a pair of them, that takes the result.
     axis, keepdims
@@ -138,17 +138,17 @@ def min(
 ) -> Tensor | Extremum:
     """Return the smallest element; with `dim`, (values, indices) along it.
 
-    With a second tensor in the place of `dim`, the elementwise `minimum`.
+    With a second tensor instead of `dim`, the elementwise `minimum`.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
-        The dimension; without it the one element of all. A tensor: the other operand of
-        `maximum` or `minimum`.
+        The dimension; without it, the result is one element. A tensor is the other
+        operand of `maximum` or `minimum`.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     out
         A tensor, or with `dim` a pair of them, that takes the result.
     axis, keepdims
@@ -183,10 +183,9 @@ def _of_all(where: str, operator: Operator, input: Tensor) -> Tensor:
 
 def _no_keepdim(where: str, keepdim: bool) -> None:
     if keepdim:
-        message = (
+        raise ArgumentError(
             f"{where}: `keepdim` is for one dimension; give `dim`, or use a{where}."
         )
-        raise ArgumentError(message)
 
 
 class MinMax(NamedTuple):
@@ -212,13 +211,13 @@ def aminmax(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimension; by default all elements.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -249,13 +248,13 @@ def amax(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -293,13 +292,13 @@ def amin(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -325,11 +324,10 @@ def amin(
 def check_line(where: str, x: Any, *axes: int, what: str = "extremum") -> None:
     """Raise if there are no elements along the dimensions, and so no extremum."""
     if 0 in [x.shape[axis] for axis in axes]:
-        message = (
+        raise IndexShapeError(
             f"{where}: a tensor of shape {tuple(x.shape)} has no elements along "
             f"dimension {', '.join(map(str, axes))}, so no {what}."
         )
-        raise ShapeError(message)
 
 
 argmax_op = nary("argmax", differentiable=False)
@@ -352,13 +350,13 @@ def argmax(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
-        The dimension; by default the tensor counts as one line.
+        The dimension; by default the tensor counts as one vector.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -374,11 +372,10 @@ def argmax(
 
 def _no_booleans(where: str, x: Any) -> None:
     if check_tensor(where, x)._array.dtype.kind == "b":
-        message = (
+        raise DTypeError(
             f"{where}: a tensor of bool has two values, most of them ties; convert it "
             f"with .int() to take the first."
         )
-        raise DTypeError(message)
 
 
 def _place(where: str, a: Any, dim: int | None, keepdim: bool) -> Tensor:
@@ -411,13 +408,13 @@ def argmin(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
-        The dimension; by default the tensor counts as one line.
+        The dimension; by default the tensor counts as one vector.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 

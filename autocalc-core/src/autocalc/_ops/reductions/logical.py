@@ -34,11 +34,11 @@ def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     other
         The second operand, a tensor or a number; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -58,11 +58,11 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     other
         The second operand, a tensor or a number; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -82,11 +82,11 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     other
         The second operand, a tensor or a number; shapes broadcast.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -106,9 +106,9 @@ def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     other
         The tensor to compare with.
 
@@ -165,7 +165,7 @@ def allclose(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     other
         The tensor to compare with.
     rtol
@@ -173,7 +173,7 @@ def allclose(
     atol
         The absolute tolerance.
     equal_nan
-        Whether two NaN are close.
+        True to count two NaN as close.
 
     Examples
     --------

@@ -38,15 +38,15 @@ def nansum(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype in which `input` is taken, and of the result.
+        The dtype to which `input` is cast first, and that of the result.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -83,20 +83,20 @@ def nanmean(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return the mean over `dim` of what is not NaN.
+    """Return the mean over `dim` without NaN.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype in which `input` is taken, and of the result.
+        The dtype to which `input` is cast first, and that of the result.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 

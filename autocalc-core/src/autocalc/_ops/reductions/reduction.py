@@ -11,6 +11,7 @@ from autocalc._dispatch.engine.eager import along
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._ops._operator.arguments import Dims, axes_of, check_tensor, sizes_of
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.coerce import cast, check_and_cast
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import nary, unary
@@ -59,15 +60,15 @@ def sum(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype in which `input` is taken, and of the result.
+        The dtype to which `input` is cast first, and that of the result.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -91,7 +92,7 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     *size
         The sizes, one by one or as one sequence; each is 1 or that of `input`.
 
@@ -112,11 +113,10 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     if lead < 0 or builtins.any(
         n not in (1, m) for n, m in zip(sizes, x.shape[lead:], strict=True)
     ):
-        message = (
+        raise ShapeError(
             f"sum_to_size: {sizes} does not broadcast to the shape {x.shape}, so there "
             f"is no sum of that size."
         )
-        raise ShapeError(message)
     ones = (lead + i for i, n in enumerate(sizes) if n == 1 and x.shape[lead + i] != 1)
     axes = (*range(lead), *ones)
     if not axes:
@@ -153,15 +153,15 @@ def mean(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype in which `input` is taken, and of the result.
+        The dtype to which `input` is cast first, and that of the result.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -178,11 +178,10 @@ def mean(
     """
     x = check_and_cast("mean", input, dtype)
     if x._array.dtype.kind not in FLOAT_KINDS:
-        message = (
+        raise DTypeError(
             f"mean: takes float32 or float64, not {x.dtype.name}; pass "
             f"dtype=ac.float32 or call .float() first."
         )
-        raise DTypeError(message)
     return mean_op(x, axes_of("mean", x, dim), keepdim)
 
 
@@ -236,6 +235,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("prod")
+@autocasts("float32")
 @along(prod_op, floats=False)
 @declared
 def prod(
@@ -256,15 +256,15 @@ def prod(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimension; a negative one counts from the end.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     dtype
-        The dtype in which `input` is taken, and of the result.
+        The dtype to which `input` is cast first, and that of the result.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -297,13 +297,13 @@ def all(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -353,13 +353,13 @@ def any(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -380,7 +380,7 @@ def count_nonzero(input: Tensor, dim: Dims = None, *, axis: Any = None) -> Tenso
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     axis

@@ -8,12 +8,7 @@ from functools import cache
 from typing import Any
 
 from autocalc._dispatch.engine.eager import along
-from autocalc._ops._operator.arguments import (
-    NeededDims,
-    axes_of,
-    axis_of,
-    check_tensor,
-)
+from autocalc._ops._operator.arguments import NeededDims, axes_of, axis_of, check_tensor
 from autocalc._ops._operator.coerce import check_and_cast, to_float
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import Operator, nary
@@ -51,13 +46,13 @@ def softmax(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimension of the classes; without it a guess, 0 or 1, and a warning.
     dtype
-        The dtype in which `input` is taken.
+        The dtype to which `input` is cast first.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -99,13 +94,13 @@ def log_softmax(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimension of the classes; without it a guess, 0 or 1, and a warning.
     dtype
-        The dtype in which `input` is taken.
+        The dtype to which `input` is cast first.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -135,11 +130,11 @@ def softmin(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimension of the classes; without it a guess, 0 or 1, and a warning.
     dtype
-        The dtype in which `input` is taken.
+        The dtype to which `input` is cast first.
 
     Examples
     --------
@@ -207,13 +202,13 @@ def logsumexp(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 

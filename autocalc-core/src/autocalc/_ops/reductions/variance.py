@@ -77,17 +77,17 @@ def var(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     unbiased
-        Divide by n - 1 instead of n.
+        True to divide by n - 1 instead of n.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     correction
-        What is taken from n in the divisor; `unbiased` is 1.
+        The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -116,17 +116,15 @@ def _moment(
     """Run `var` or `std`, which read their arguments in the same way."""
     if dim.__class__ is FLAG:  # var(x, unbiased)
         if unbiased is not None or keepdim:
-            message = (
+            raise ArgumentError(
                 f"{where}: `unbiased`={dim} must be alone; for "
                 f"more give {where}(input, dim, unbiased, keepdim)."
             )
-            raise ArgumentError(message)
         dim, unbiased = None, dim
     if unbiased is not None and correction is not None:
-        message = (
+        raise ArgumentError(
             f"{where}: `unbiased` and `correction` say the same; give one of them."
         )
-        raise ArgumentError(message)
     if correction is None:
         correction = 1.0 if unbiased is None or unbiased else 0.0
     x, weight = check_tensor(where, input), number(where, "correction", correction)
@@ -156,17 +154,17 @@ def std(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     unbiased
-        Divide by n - 1 instead of n.
+        True to divide by n - 1 instead of n.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     correction
-        What is taken from n in the divisor; `unbiased` is 1.
+        The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -196,15 +194,15 @@ def var_mean(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     unbiased
-        Divide by n - 1 instead of n.
+        True to divide by n - 1 instead of n.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     correction
-        What is taken from n in the divisor; `unbiased` is 1.
+        The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -235,15 +233,15 @@ def std_mean(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor, of any shape.
     dim
         The dimensions that are reduced, one or several; all by default.
     unbiased
-        Divide by n - 1 instead of n.
+        True to divide by n - 1 instead of n.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     correction
-        What is taken from n in the divisor; `unbiased` is 1.
+        The number that is subtracted from n in the divisor; ``unbiased=True`` is 1.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 

@@ -36,13 +36,13 @@ def mode(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     keepdim
-        Keep the reduced dimension, with size 1.
+        True to keep the reduced dimension, with size 1.
     out
-        Two tensors that take the result, converted to their dtypes.
+        Two tensors for the results, which are converted to their dtypes.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 

@@ -42,11 +42,11 @@ def cumulative_trapezoid(
     Parameters
     ----------
     y
-        The values.
+        The values of the function, at points along `dim`.
     x
-        Where they are; by default `dx` apart.
+        The points at which `y` was evaluated; by default their distance is `dx`.
     dx
-        The distance of two values, 1 by default.
+        The distance of two points, 1 by default.
     dim
         The dimension; a negative one counts from the end.
     axis
@@ -55,7 +55,7 @@ def cumulative_trapezoid(
     Returns
     -------
     Tensor
-        One element less along `dim` than `y` has.
+        A tensor with one element less along `dim` than `y`.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def cumulative_trapezoid(
 
 @declared
 @rounded_once
-def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tensor:
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the matrix of Vandermonde: the powers of each element, in a row.
 
     Parameters
@@ -84,9 +84,9 @@ def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tens
     x
         A vector; booleans count as 0 and 1.
     N
-        How many powers, from 0 on; by default as many as elements.
+        The number of powers, from 0 on; by default as many as elements.
     increasing
-        Whether the powers rise from left to right.
+        True to let the powers rise from left to right.
 
     Returns
     -------
@@ -135,10 +135,10 @@ def gradient(
     Parameters
     ----------
     input
-        The values.
+        The values of the function, at points of a grid.
     spacing
-        How far apart they are: a number, a number for each dimension, or a vector of
-        places for each dimension.
+        The distance of the points: a number, a number for each dimension, or a vector
+        of places for each dimension.
     dim
         The dimensions; all by default.
     edge_order
@@ -149,7 +149,7 @@ def gradient(
     Returns
     -------
     tuple of Tensor
-        For each dimension a tensor of the shape of `input`.
+        A tensor of the shape of `input` for each dimension.
 
     Raises
     ------
@@ -185,11 +185,10 @@ def _spacings(spacing: Any, count: int) -> list[Any]:
     if not isinstance(spacing, (list, tuple)):
         return [spacing] * count
     if len(spacing) != count:
-        message = (
+        raise ArgumentError(
             f"gradient: `spacing` has {len(spacing)} parts for {count} dimensions; "
             f"give one for each."
         )
-        raise ArgumentError(message)
     return list(spacing)
 
 
@@ -198,11 +197,10 @@ def _widths(x: Tensor, axis: int, spacing: Any) -> Tensor:
     count = x.shape[axis] if x.ndim else 0
     if isinstance(spacing, Tensor) and spacing.ndim:
         if spacing.shape != (count,):
-            message = (
+            raise ShapeError(
                 f"gradient: `spacing` has a tensor of shape {spacing.shape} for "
                 f"dimension {axis} of size {count}; it must be a vector of {count}."
             )
-            raise ShapeError(message)
         refuse_booleans("gradient", spacing)
         known = spacing if spacing.is_floating_point() else cast(spacing, x.dtype)
         return scans.diff(known)
@@ -219,11 +217,10 @@ def _slopes(x: Tensor, axis: int, widths: Tensor, edge_order: int) -> Tensor:
     """Return the derivatives along one dimension."""
     count = x.shape[axis] if x.ndim else 0
     if count <= edge_order:
-        message = (
+        raise ShapeError(
             f"gradient: dimension {axis} of shape {x.shape} has {count} values; "
             f"`edge_order`={edge_order} needs {edge_order + 1} at least."
         )
-        raise ShapeError(message)
     rows = view.movedim(x, axis, -1)
     lines = arithmetic.div(scans.diff(rows), widths)
     n = count - 1  # lines

@@ -16,9 +16,9 @@ from autocalc._ops._operator.factories import Operator, nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import method
 from autocalc._ops._operator.numpy_names import dim_or_axis
+from autocalc._ops._operator.one_node import one_node
 from autocalc._ops._operator.out import apply_out
 from autocalc._ops._operator.traced import traced
-from autocalc._ops._recorded import composed, one_node
 from autocalc._ops.arranging import joining
 from autocalc._ops.elementwise import arithmetic, bitwise
 from autocalc._ops.reductions import reduction
@@ -54,13 +54,13 @@ def cumsum(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     dtype
-        The dtype in which `input` is taken, and of the result.
+        The dtype to which `input` is cast first, and that of the result.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -143,13 +143,13 @@ def cumprod(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     dtype
-        The dtype in which `input` is taken, and of the result.
+        The dtype to which `input` is cast first, and that of the result.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -202,11 +202,11 @@ def cummax(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     out
-        Two tensors that take values and indices.
+        Two tensors for values and indices.
     axis
         `dim` by NumPy's name.
 
@@ -230,11 +230,11 @@ def cummin(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     out
-        Two tensors that take values and indices.
+        Two tensors for values and indices.
     axis
         `dim` by NumPy's name.
 
@@ -313,22 +313,18 @@ def _log_of_two(k: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
 @declared
 @rounded_once
 def logcumsumexp(
-    input: Tensor,
-    dim: NeededDim = None,
-    *,
-    out: Tensor | None = None,
-    axis: Any = None,
+    input: Tensor, dim: NeededDim = None, *, out: Tensor | None = None, axis: Any = None
 ) -> Tensor:
     """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, the larger one taken out.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -369,17 +365,17 @@ def diff(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     n
-        How often differences are taken.
+        The number of times that differences are taken.
     dim
         The dimension; a negative one counts from the end.
     prepend
-        What is put in front.
+        Values to put before `input`, along `dim`.
     append
-        Values to put after it.
+        Values to append, along `dim`.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -398,13 +394,23 @@ def diff(
     """
     x = check_tensor("diff", input)
     if x.ndim == 0:
-        message = "diff: a tensor without dimensions has no neighbours."
-        raise ShapeError(message)
+        raise ShapeError("diff expects input to be at least one-dimensional.")
     axis = axis_of("diff", dim, x.ndim)
     require("diff", "n", n, as_int("diff", "n", n) >= 0, "0 or more")
     if n == 0:
         return view.clone(x)
     ends = [one for one in (prepend, x, append) if one is not None]
+    if any(check_tensor("diff", one).ndim != x.ndim for one in ends):
+        raise ShapeError(
+            f"diff expects prepend or append to be the same dimension as input: "
+            f"shapes {', '.join(str(one.shape) for one in ends)}."
+        )
+    others = {one.shape[:axis] + one.shape[axis + 1 :] for one in ends}
+    if len(others) > 1:
+        raise ShapeError(
+            f"diff expects the shape of tensor to prepend or append to match that of "
+            f"input but for dimension {axis}: {', '.join(str(x.shape) for x in ends)}."
+        )
     x = joining.cat(ends, axis) if len(ends) > 1 else x
     for _ in range(min(n, x.shape[axis] + 1)):
         later, former = _but_first(x, axis), _but_last(x, axis)
@@ -432,11 +438,11 @@ def trapezoid(
     Parameters
     ----------
     y
-        The values.
+        The values of the function, at points along `dim`.
     x
-        Where they are; by default `dx` apart.
+        The points at which `y` was evaluated; by default their distance is `dx`.
     dx
-        The distance of two values.
+        The distance of two points.
     dim
         The dimension; a negative one counts from the end.
     axis
@@ -459,11 +465,12 @@ def trapezoid(
         place = axis_of("trapezoid", dim, y.ndim)
         if y._array.shape[place] > 1:
             width = number("trapezoid", "dx", 1.0 if dx is None else dx)
-            return one_node(_shares, _evenly_spaced, (y,), (width, place))
+            return _evenly_spaced(y, width, place)
     areas = trapezoids("trapezoid", y, x, dx, dim)
     return arithmetic.mul(reduction.sum(areas, dim), 0.5)
 
 
+@one_node("trapezoid")
 @traced
 def _evenly_spaced(y: Tensor, dx: float, axis: int) -> Tensor:
     """Return the integral of floats dx apart: a sum, with half of both ends."""
@@ -474,8 +481,8 @@ def _evenly_spaced(y: Tensor, dx: float, axis: int) -> Tensor:
     return total if dx == 1 else arithmetic.mul(total, dx)
 
 
-@composed("trapezoid")
-def _shares(k: Any, n: Any, g: Any) -> Any:
+@_evenly_spaced.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
     (shape,), (dx, axis) = n.shapes, n.attributes
     dtype, behind = k.dtype(g), (1,) * (len(shape) - axis - 1)
     half, whole = k.full((1,), dx / 2, dtype), k.full((shape[axis] - 2,), dx, dtype)
@@ -493,11 +500,9 @@ def trapezoids(
     values = check_tensor(where, y)
     refuse_booleans(where, y, *(() if x is None else (x,)))
     if x is not None and dx is not None:
-        message = f"{where}: both `x` and `dx`={dx} are given; give one."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: both `x` and `dx`={dx} are given; give one.")
     if values.ndim == 0:
-        message = f"{where}: a tensor without dimensions has no neighbours."
-        raise ShapeError(message)
+        raise ShapeError(f"{where}: a tensor without dimensions has no neighbours.")
     axis = axis_of(where, dim, values.ndim)
     later, former = _but_first(values, axis), _but_last(values, axis)
     width: Any = number(where, "dx", 1.0 if dx is None else dx)

@@ -79,7 +79,7 @@ def scatter_reduce(
     Parameters
     ----------
     input
-        Of any shape.
+        The input tensor, of any shape.
     dim
         The dimension; a negative one counts from the end.
     index
@@ -90,9 +90,9 @@ def scatter_reduce(
         ``"sum"``, ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``.  A mean of integers
         is rounded down.
     include_self
-        False leaves the elements of `input` at places that `index` names out.
+        False to leave out the elements of `input` at indexed places.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -134,7 +134,7 @@ def index_reduce(
     Parameters
     ----------
     input
-        Of any shape.
+        The input tensor, of any shape.
     dim
         The dimension; a negative one counts from the end.
     index
@@ -144,9 +144,9 @@ def index_reduce(
     reduce
         ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``; for sums there is `index_add`.
     include_self
-        False leaves the elements of `input` at places that `index` names out.
+        False to leave out the elements of `input` at indexed places.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -200,10 +200,9 @@ def _reduced_booleans(
 ) -> Tensor:
     """Reduce True and False as 1 and 0: a sum is whether any is true."""
     if reduce == "mean":
-        message = (
+        raise DTypeError(
             "scatter_reduce: booleans have no mean; convert them with .float() first."
         )
-        raise DTypeError(message)
     numbers = (cast(one, dtypes.int64) for one in (x, src))
     found = _reduced(reduce, own, next(numbers), index, next(numbers), axis)
     return comparison.ne(found, 0)

@@ -45,15 +45,15 @@ def unique(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     sorted
         Has no effect: they are sorted.
     return_inverse
-        Also return where each element is among the unique ones.
+        True to also return the index of each element among the unique ones.
     return_counts
-        Also return how often each is.
+        True to also return the count of each unique element.
     dim
-        Compare whole slices along it; elements by default.
+        The dimension whose slices are compared; None compares elements.
 
     Examples
     --------
@@ -145,13 +145,13 @@ def unique_consecutive(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     return_inverse
-        Also return where each element is in the result.
+        True to also return the index of each element in the result.
     return_counts
-        Also return how long each run is.
+        True to also return the length of each run.
     dim
-        Compare whole slices along it; elements by default.
+        The dimension whose slices are compared; None compares elements.
 
     Examples
     --------
@@ -197,18 +197,18 @@ def isin(
     assume_unique: bool = False,
     invert: bool = False,
 ) -> Tensor:
-    """Return whether each element is among `test_elements`, or, inverted, is not.
+    """Return whether each element is among `test_elements` (or is not, with `invert`).
 
     Parameters
     ----------
     elements
-        What is looked for.
+        The values that are searched for.
     test_elements
-        Where it is looked for.
+        The values that are searched.
     assume_unique
         Has no effect.
     invert
-        Whether elements are not there, instead.
+        True to test for absence instead.
 
     Examples
     --------
@@ -252,13 +252,15 @@ def searchsorted(
         A number, or values [..., m] with the same leading dimensions; of any shape for
         a vector.
     right, side
-        After equal elements (``side="right"``) instead of before them.
+        True or ``"right"`` for the position after equal elements, instead of before
+        them.
     out_int32
-        int32 in place of int64.
+        True to return int32 instead of int64.
     sorter
-        What `argsort` gives for a sequence that is not sorted.
+        The indices that sort the sequence, as returned by `argsort`; None if the
+        sequence is sorted.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -287,11 +289,10 @@ def searchsorted(
         values = as_operand(input, dtypes.of_scalar(input)) if number else input
     shape, sizes = line._array.shape, check_tensor(where, values)._array.shape
     if len(shape) != 1 and (not shape or shape[:-1] != sizes[:-1]):
-        message = (
+        raise ShapeError(
             f"{where}: the sequence has shape {line.shape}, the values {values.shape}; "
             f"it must be a vector, or all dimensions but the last must be equal."
         )
-        raise ShapeError(message)
     line, values = coerce_two(where, line, values)
     if line._array.dtype.kind == "b":
         refuse_booleans(where, line)
@@ -316,15 +317,15 @@ def bucketize(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     boundaries
         The limits of the buckets, rising, [n].
     out_int32
         Has no effect: indices are int64.
     right
-        Whether a bucket holds its left limit instead of its right one.
+        True if a bucket includes its left limit instead of its right one.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -338,8 +339,7 @@ def bucketize(
     tensor([0, 1, 3])
     """
     if check_tensor("bucketize", boundaries).ndim != 1:
-        message = (
+        raise ShapeError(
             f"bucketize: `boundaries` has shape {boundaries.shape}; give a vector."
         )
-        raise ShapeError(message)
     return searchsorted(boundaries, input, right=right, out_int32=out_int32)

@@ -51,15 +51,15 @@ def argsort(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension that is sorted.
     descending
-        From the largest to the smallest.
+        True to sort from the largest to the smallest.
     stable
         Has no effect: equal elements always keep their order.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis
         `dim` by NumPy's name.
 
@@ -93,15 +93,15 @@ def sort(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     descending
-        From the largest to the smallest.
+        True to sort from the largest to the smallest.
     stable
         Has no effect: equal elements always keep their order.
     out
-        Two tensors that take values and indices.
+        Two tensors for values and indices.
     axis
         `dim` by NumPy's name.
 
@@ -129,9 +129,9 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Examples
     --------
@@ -167,17 +167,17 @@ def topk(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     k
-        How many.
+        The number of elements.
     dim
         The dimension; a negative one counts from the end.
     largest
-        The largest instead of the smallest ones.
+        True for the largest elements, False for the smallest.
     sorted
         Has no effect: they are sorted.
     out
-        Two tensors that take values and indices.
+        Two tensors for values and indices.
     axis
         `dim` by NumPy's name.
 
@@ -199,11 +199,10 @@ def topk(
     size = a.shape[axis] if a.ndim else 1
     k = as_int("topk", "k", k)
     if not 0 <= k <= size:
-        message = (
+        raise ArgumentError(
             f"topk: `k`={k} of {size} elements along dimension {axis} of shape "
             f"{x.shape}; it must be in 0 to {size}."
         )
-        raise ArgumentError(message)
     if x.ndim == 0:
         return Ordered(view.clone(x), argsort(x))
     return Ordered(*picked(x, _first(a, axis, k, largest), axis))
@@ -234,15 +233,15 @@ def kthvalue(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     k
-        Which one, 1 for the smallest.
+        The rank of the element: 1 is the smallest.
     dim
         The dimension; a negative one counts from the end.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -262,12 +261,12 @@ def kthvalue(
     x = _ordered("kthvalue", x) if x.ndim else x
     axis = axis_of("kthvalue", dim, x.ndim)
     size = x.shape[axis] if x.ndim else 1
-    if not 1 <= as_int("kthvalue", "k", k) <= size:
-        message = (
+    k = as_int("kthvalue", "k", k)
+    if not 1 <= k <= size:
+        raise ArgumentError(
             f"kthvalue: `k`={k} for {size} elements along dimension {dim} of shape "
             f"{x.shape}; it must be in 1 to {size}."
         )
-        raise ArgumentError(message)
     if x.ndim == 0:
         return Ordered(view.clone(x), argsort(x))
     order = _first(x._array, axis, k, False)
@@ -294,13 +293,13 @@ def median(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; without it all elements.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -329,20 +328,20 @@ def nanmedian(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor | Ordered:
-    """Return the median of what is not NaN; with `dim`, (values, indices) along it.
+    """Return the median without NaN; with `dim`, (values, indices) along it.
 
     NaN only where every element is NaN, or there is none.  Otherwise as `median`.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; without it all elements.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 

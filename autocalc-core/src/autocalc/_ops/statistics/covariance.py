@@ -28,7 +28,7 @@ def cov(
     fweights: Tensor | None = None,
     aweights: Tensor | None = None,
 ) -> Tensor:
-    """Return the covariances of variables, of which each row holds the observations.
+    """Return the covariance matrix of the rows: variables with their observations.
 
     ``cov[i, j] = sum_k w_k (x_ik - m_i) (x_jk - m_j) / n``, where m is the weighted
     mean and n the sum of the weights less `correction`.
@@ -39,11 +39,11 @@ def cov(
         [variables, observations], or [observations] of a single variable, whose
         variance is returned.
     correction
-        1 for the estimate without bias, 0 for the mean.
+        The correction of the divisor: 1 for the estimate without bias, 0 for the mean.
     fweights
-        [observations]: how often each was made, integers.
+        The frequencies of the observations, integers.
     aweights
-        [observations]: how much each counts.
+        The weights of the observations.
 
     Returns
     -------
@@ -95,11 +95,10 @@ def _rows(where: str, input: Tensor) -> Tensor:
     """Return observations of floats as a matrix with a row for each variable."""
     refuse_booleans(where, check_tensor(where, input))
     if input.ndim > 2:
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {input.shape}; it must have two dimensions at "
             f"most, [variables, observations]."
         )
-        raise ShapeError(message)
     x = input if input.is_floating_point() else to_float(input)
     return x if x.ndim == 2 else view.reshape(x, (1, -1))
 
@@ -120,16 +119,14 @@ def _weights(
 
 def _check_weights(name: str, given: Tensor, count: int) -> None:
     if check_tensor("cov", given).shape != (count,):
-        message = (
+        raise ShapeError(
             f"cov: `{name}` has shape {given.shape}; it must have ({count},), a weight "
             f"for each observation."
         )
-        raise ShapeError(message)
     refuse_booleans("cov", given)
     if given.is_floating_point() != (name == "aweights"):
         kind = "floats" if name == "aweights" else "integers"
-        message = f"cov: `{name}` is {given.dtype.name}; it must hold {kind}."
-        raise DTypeError(message)
+        raise DTypeError(f"cov: `{name}` is {given.dtype.name}; it must hold {kind}.")
     if reduction.any(comparison.lt(given.detach(), 0)).item():
         message = f"cov: `{name}` holds a negative weight; all must be 0 or more."
         raise ArgumentError(message)

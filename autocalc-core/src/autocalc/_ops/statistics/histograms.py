@@ -55,26 +55,27 @@ def histogram(
     """Return how many elements each bin holds, and the edges of the bins.
 
     Bin i holds x where edge[i] <= x < edge[i + 1], the last one its right edge, too.
-    What is outside, and with `range` or edges given NaN, is left out.  Neither result
-    has a gradient.
+    Elements outside are left out, and so is NaN if `range` or edges are given.  Neither
+    result has a gradient.
 
     Parameters
     ----------
     input
         The values, a tensor of floats of any shape.
     bins
-        How many bins of equal width; or the edges [n + 1], rising, of the dtype of
+        The number of bins of equal width; or the edges [n + 1], rising, of the dtype of
         `input`.
     range
         The two ends of equal bins; by default the least and the largest element, for an
         empty tensor 0 and 1.  Equal ends are moved apart by 0.5 each.
     weight
-        As many numbers as `input` has, of its dtype: a bin holds their sum.
+        The weights of the elements of `input`, as many and of the same dtype. A bin
+        holds the sum of its weights.
     density
-        Divide by the sum of all bins and by the width of each, so that the integral
-        over all is 1.
+        True to divide by the sum of all bins and by the width of each, so that the
+        integral is 1.
     out
-        Two tensors that take the results, converted to their dtypes.
+        Two tensors for the results, which are converted to their dtypes.
 
     Returns
     -------
@@ -126,16 +127,16 @@ def histogramdd(
     input
         Points [..., n, D], a tensor of floats: the last dimension holds coordinates.
     bins
-        How many bins of equal width in all dimensions, or in each; or for each
+        The number of bins of equal width in all dimensions, or in each; or for each
         dimension its edges, rising, of the dtype of `input`.
     range
         The two ends for one dimension after the other, 2 * D numbers; by default the
         least and the largest coordinates, for no points 0 and 1.
     weight
         A number for each point, [..., n], of the dtype of `input`: a bin holds the sum
-        of those of its points.
+        of the weights of its points.
     density
-        Divide by the sum of all bins and by the volume of each.
+        True to divide by the sum of all bins and by the volume of each.
 
     Returns
     -------
@@ -165,17 +166,15 @@ def histogramdd(
     where = "histogramdd"
     check_float(where, input)
     if input.ndim < 2 or input.shape[-1] == 0:
-        message = (
+        raise ShapeError(
             f"{where}: `input` has shape {input.shape}; it must be [..., points, D], D "
             f"being 1 at least."
         )
-        raise ShapeError(message)
     if weight is not None and check_tensor(where, weight).shape != input.shape[:-1]:
-        message = (
+        raise ShapeError(
             f"{where}: `weight` has shape {weight.shape}; points of shape "
             f"{input.shape} need {input.shape[:-1]}."
         )
-        raise ShapeError(message)
     with no_grad():
         points = view.reshape(
             input.detach(), (math.prod(input.shape[:-1]), input.shape[-1])
@@ -218,17 +217,15 @@ def _amounts(where: str, points: Tensor, weight: Any) -> Tensor:
     if weight is None:
         return ones(points.shape[0], dtype=points.dtype, device=place_of_tensor(points))
     if check_tensor(where, weight).dtype is not points.dtype:
-        message = (
+        raise DTypeError(
             f"{where}: `weight` is {weight.dtype.name}, `input` {points.dtype.name}; "
             f"they must be of one dtype."
         )
-        raise DTypeError(message)
     if weight.numel() != points.shape[0]:
-        message = (
+        raise ShapeError(
             f"{where}: `weight` has {weight.numel()} elements; there must be one for "
             f"each of {points.shape[0]} values."
         )
-        raise ShapeError(message)
     return view.reshape(weight.detach(), (-1,))
 
 
@@ -241,11 +238,10 @@ def _edges(where: str, points: Tensor, bins: Any, ends: Any) -> list[Tensor]:
     one = isinstance(bins, Tensor) or not isinstance(bins, (list, tuple))
     given = [bins] * dims if one else list(bins)
     if len(given) != dims:
-        message = (
+        raise ArgumentError(
             f"{where}: `bins` has {len(given)} entries for {dims} dimensions; give one "
             f"number, or an entry for each."
         )
-        raise ArgumentError(message)
     if all(isinstance(edge, Tensor) for edge in given):
         return _given_edges(where, points, given, ends)
     counts = [as_int(where, "bins", n) for n in given]
@@ -262,23 +258,20 @@ def _given_edges(
     where: str, points: Tensor, edges: list[Tensor], ends: Any
 ) -> list[Tensor]:
     if ends is not None:
-        message = (
+        raise ArgumentError(
             f"{where}: `range`={short(ends)} is for numbers of bins, not for edges."
         )
-        raise ArgumentError(message)
     for edge in edges:
         if edge.dtype is not points.dtype:
-            message = (
+            raise DTypeError(
                 f"{where}: the edges are {edge.dtype.name}, `input` "
                 f"{points.dtype.name}; they must be of one dtype."
             )
-            raise DTypeError(message)
         if edge.ndim != 1 or edge.shape[0] < 2:
-            message = (
+            raise ShapeError(
                 f"{where}: the edges have shape {edge.shape}; they must be a vector of "
                 f"2 at least."
             )
-            raise ShapeError(message)
         if not comparison.ge(edge[1:], edge[:-1]).all() or comparison.isnan(edge).any():
             message = f"{where}: the edges {short(edge.tolist())} do not rise."
             raise ArgumentError(message)
@@ -291,11 +284,10 @@ def _ends(where: str, points: Tensor, given: Any) -> list[tuple[float, float]]:
     if given is not None:
         numbers = [number(where, "range", x) for x in sequence(where, "range", given)]
         if len(numbers) != 2 * dims:
-            message = (
+            raise ArgumentError(
                 f"{where}: `range` has {len(numbers)} numbers; {dims} dimensions need "
                 f"{2 * dims}, two for each."
             )
-            raise ArgumentError(message)
         pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
     elif points.shape[0]:
         least, most = extrema.amin(points, 0), extrema.amax(points, 0)
@@ -308,10 +300,9 @@ def _ends(where: str, points: Tensor, given: Any) -> list[tuple[float, float]]:
 def _apart(where: str, low: float, high: float) -> tuple[float, float]:
     """Return two ends that differ."""
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
-        message = (
+        raise ArgumentError(
             f"{where}: the bins would be between {low:g} and {high:g}; both must be "
             f"finite, and the first not above the second. Give a `range`, or leave out "
             f"what is not finite."
         )
-        raise ArgumentError(message)
     return (low - 0.5, high + 0.5) if low == high else (low, high)

@@ -10,6 +10,7 @@ from typing import Any
 from autocalc._dispatch.selection.arrays import arrays, constant
 from autocalc._dispatch.selection.state import recordings, refuse_reading
 from autocalc._ops._operator.arguments import as_int, axis_of, check_tensor
+from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.halves import rounded_once
@@ -33,6 +34,7 @@ from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
 @method("quantile")
+@autocasts("float32")
 @declared
 @rounded_once
 def quantile(
@@ -51,18 +53,20 @@ def quantile(
     Parameters
     ----------
     input
-        Of float32 or float64; a slice that holds NaN has the quantile NaN.
+        The input tensor, of float32 or float64. A slice with a NaN has the quantile
+        NaN.
     q
-        From 0 to 1: a number, or a vector, whose results form a first dimension.
+        The shares, from 0 to 1: a number, or a vector, whose results form a first
+        dimension.
     dim
-        By default all dimensions.
+        The dimension; by default all.
     interpolation
-        Between the two nearest elements: ``"linear"``, ``"lower"``, ``"higher"``,
-        ``"midpoint"`` or ``"nearest"``.
+        The rule between the two nearest elements: ``"linear"``, ``"lower"``,
+        ``"higher"``, ``"midpoint"`` or ``"nearest"``.
     keepdim
-        Keep the reduced dimension, with size 1.
+        True to keep the reduced dimension, with size 1.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -76,6 +80,7 @@ def quantile(
 
 
 @method("nanquantile")
+@autocasts("float32")
 @declared
 @rounded_once
 def nanquantile(
@@ -89,22 +94,23 @@ def nanquantile(
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
-    """Return the `quantile` of what is not NaN.
+    """Return the `quantile` without NaN.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     q
         The share, a number or a tensor in 0 to 1.
     dim
         The dimension; a negative one counts from the end.
     keepdim
-        Keep the reduced dimensions, with size 1.
+        True to keep the reduced dimensions, with size 1.
     interpolation
-        Between two elements: "linear", "lower", "higher", "midpoint" or "nearest".
+        The rule between two elements: "linear", "lower", "higher", "midpoint" or
+        "nearest".
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -133,11 +139,10 @@ def _of_shares(
     where: str, x: Tensor, shares: Tensor, dim: Any, keepdim: bool, between: str
 ) -> Tensor:
     if between not in ("linear", "lower", "higher", "midpoint", "nearest"):
-        message = (
+        raise ArgumentError(
             f"{where}: `interpolation`={between!r}; it must be linear, lower, higher, "
             f"midpoint or nearest."
         )
-        raise ArgumentError(message)
     axis = 0 if dim is None else axis_of(where, dim, x.ndim)
     line = view.reshape(x, (-1,)) if dim is None or x.ndim == 0 else x
     if line.shape[axis] == 0:
@@ -237,9 +242,9 @@ def bincount(
     input
         A vector of integers, none negative.
     weights
-        Of the same shape.
+        The weights of the elements, of the shape of `input`.
     minlength
-        How many counts there are at least.
+        The least number of counts.
 
     Raises
     ------
@@ -256,20 +261,18 @@ def bincount(
     """
     a = check_tensor("bincount", input)._array
     if a.ndim != 1 or a.dtype.kind not in "iu":
-        message = (
+        raise ShapeError(
             f"bincount: `input` has shape {input.shape} and dtype {input.dtype.name}; "
             f"it must be a vector of integers."
         )
-        raise ShapeError(message)
     if (
         weights is not None
         and check_tensor("bincount", weights)._array.shape != a.shape
     ):
-        message = (
+        raise ShapeError(
             f"bincount: `weights` has shape {weights.shape}, `input` {input.shape}; "
             f"they must be equal."
         )
-        raise ShapeError(message)
     if recordings:
         refuse_reading("bincount, whose shape depends on values")
     least = as_int("bincount", "minlength", minlength)
@@ -327,15 +330,15 @@ def histc(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     bins
-        How many.
+        The number of bins.
     min
         The lower end; with `max` equal, the smallest element.
     max
         The upper end.
     out
-        A tensor that takes the result, converted to its dtype.
+        A tensor for the result, which is converted to its dtype.
 
     Raises
     ------
@@ -352,7 +355,7 @@ def histc(
     """
     x = check_tensor("histc", input).detach()
     if not x.is_floating_point():
-        message = f"histc: takes float32 or float64, not {x.dtype.name}; use .float()."
+        message = f"histc: not implemented for {x.dtype.name}; use .float()."
         raise DTypeError(message)
     count = as_int("histc", "bins", bins)
     low, high = (
@@ -367,9 +370,8 @@ def histc(
     if count < 1 or not rise:
         if own:
             low, high = extrema.ends(x)
-        message = (
-            f"histc: {count} bins from {low:g} to {high:g}; there must be 1 at least, "
-            f"and the ends must be finite and rise."
+        raise ArgumentError(
+            f"histc: {count} bins from {low:g} to {high:g}; bins must be > 0, the ends "
+            f"finite, and max must be larger than min."
         )
-        raise ArgumentError(message)
     return make(counts, None)

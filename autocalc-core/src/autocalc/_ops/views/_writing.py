@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autocalc._dispatch.engine.eager import accelerate
+from autocalc._dispatch.device.addresses import repeats
 from autocalc._dispatch.selection.arrays import arrays, constant
-from autocalc._dispatch.selection.select import KERNEL_INDEX
 from autocalc._dispatch.selection.state import current
 from autocalc._graph._node import Leaf
 from autocalc._ops._operator import partial_writes
@@ -29,13 +28,14 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
     except AttributeError:
         raise not_a_tensor(where, x) from None
     if not a.flags.c_contiguous and repeats(a):
-        message = (
-            f"{where}: the tensor of shape {x.shape} is expanded or has windows that "
-            f"overlap: several of its elements are one place in memory. clone() it "
-            f"before the write."
+        raise ArgumentError(
+            f"{where}: unsupported operation: the tensor of shape {x.shape} is "
+            f"expanded or has windows that overlap: several of its elements are one "
+            f"place in memory, a single memory location. clone() it before the write."
         )
-        raise ArgumentError(message)
     base = base_of(x)
+    if not a.flags.writeable and base._array.flags.writeable:
+        a.flags.writeable = True  # `expand` takes it away, and here nothing overlaps
     recorded = current().grad and (
         x._edge is not None
         or base._edge is not None
@@ -48,52 +48,39 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
     return recorded
 
 
-def repeats(a: Any) -> bool:
-    """Return whether several elements are, or may be, one place in memory."""
-    reach = 0
-    for stride, n in sorted(zip(a.strides, a.shape, strict=True)):
-        if n > 1 and stride <= reach:
-            return bool(a.size)
-        reach += (n - 1) * stride
-    return False
-
-
 def _check_history(where: str, x: Tensor, base: Tensor) -> None:
     """Raise if a recorded write into `x` could not be given its gradient."""
     if x._edge.__class__ is Leaf or base._edge.__class__ is Leaf:
         what = "a leaf" if base is x else f"a view of a leaf of shape {base.shape}, one"
-        message = (
+        raise GradError(
             f"{where}: {what} of shape {x.shape} that requires a gradient cannot be "
             f"changed in place while gradients are recorded. Do it under ac.no_grad(), "
             f"or use the operation that returns a new tensor."
         )
-        raise GradError(message)
     expanded = base is not x and any(
         op.name == "expand" for op, *_ in steps(x._view[1])
     )
     if expanded or (base._view is not None and base._view.opaque):
-        message = (
+        raise GradError(
             f"{where}: the tensor of shape {x.shape} shares its memory with another by "
-            f"expand() or by a Function that returned its input, so that a write has "
-            f"no gradient. clone() it before the write."
+            f"expand() or by a Function that returned its input, as modules with a "
+            f"full backward hook do. So a write has no gradient. clone() it before "
+            f"the write, or use a module without inplace=True."
         )
-        raise GradError(message)
 
 
 def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
     """Make `x` hold `result`, and lead to what made it if that is recorded."""
     if result._array.shape != x._array.shape:
-        message = (
+        raise ShapeError(
             f"{where}: the result has shape {result.shape}, which does not fit into "
             f"the tensor of shape {x.shape}."
         )
-        raise ShapeError(message)
     if result.dtype.category > x.dtype.category:
-        message = (
-            f"{where}: the result has dtype {result.dtype.name}, which cannot be "
-            f"stored in {x.dtype.name}; convert the tensor first."
+        raise DTypeError(
+            f"{where}: result type {result.dtype.name} can't be cast to the desired "
+            f"output type {x.dtype.name}; convert the tensor first."
         )
-        raise DTypeError(message)
     converted = as_operand(result, x.dtype)
     arrays.copy(converted._array, into=x._array)
     x._cell().count += 1
@@ -109,7 +96,7 @@ def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
     if not isinstance(src, Tensor):
         return fill_(x, src)
     if recorded:
-        source = src if src.shape == x.shape else broadcasting.expand(src, x.shape)
+        source = src if src.shape == x.shape else _spread(where, src, x)
         converted = as_operand(source, x.dtype)
         shared = arrays.may_overlap(converted._array, x._array)
         if shared or base_of(x) is x:  # a whole tensor leads to a node of its own
@@ -117,16 +104,27 @@ def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
         return write(where, x, converted, recorded)
     a, b = x._array, src._array
     if a.shape != b.shape:
-        b = broadcasting.expand(src.detach(), x.shape)._array
+        b = _spread(where, src.detach(), x)._array
     arrays.copy(arrays.copy(b) if arrays.may_overlap(a, b) else b, into=a)
     x._cell().count += 1
     return x
 
 
+def _spread(where: str, src: Tensor, x: Tensor) -> Tensor:
+    """Return `src` expanded to the shape of the tensor that it is written into."""
+    try:
+        return broadcasting.expand(src, x.shape)
+    except ShapeError:
+        raise ShapeError(
+            f"{where}: what is written has shape {src.shape}, the tensor {x.shape}; it "
+            f"must have that shape, or broadcast to it."
+        ) from None
+
+
 @method("copy_")
 @traced(light=True)
 def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Take over the values of `src`, broadcast and converted, in place; return x.
+    """Copy the values of `src`, broadcast and converted, into x; return x.
 
     Examples
     --------
@@ -140,7 +138,7 @@ def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 
 
 @method("fill_")
-@accelerate("fill_in_place", KERNEL_INDEX["fill"], None)
+@traced(light=True)
 def fill_(x: Tensor, value: Any) -> Tensor:
     """Set every element to `value`.
 
@@ -153,11 +151,10 @@ def fill_(x: Tensor, value: Any) -> Tensor:
     recorded = check_writable("fill_", x)
     if isinstance(value, Tensor):
         if value.ndim:
-            message = (
+            raise ShapeError(
                 f"fill_: `value` has shape {value.shape}; it must be a number or a "
                 f"tensor without dimensions. copy_() takes more."
             )
-            raise ShapeError(message)
         return copy_into(x, value)
     fill_array(x._array, numbers_only("fill_", value))
     x._cell().count += 1

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from autocalc._dispatch.engine.eager import accelerate
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._kernels import rules
 from autocalc._ops._operator.arguments import (
@@ -22,6 +21,7 @@ from autocalc._ops._operator.traced import traced
 from autocalc._ops._operator.view_tracker import view_of
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor
+from autocalc._tensor.size import SIZES, Size
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -39,14 +39,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
 _EXPAND = expand_op.op
 
 
-@accelerate("view", "expand", _EXPAND, False)
+@traced(views=True)
 def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` repeated to `shape` without a copy; -1 keeps a size.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     shape
         The sizes; -1 keeps one.
 
@@ -66,12 +66,24 @@ def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
     a = (input if input.__class__ is Tensor else check_tensor("expand", input))._array
     sizes = _expanded(a.shape, shape)
     if sizes is None:
-        message = (
+        raise ShapeError(
             f"expand: a tensor of shape {input.shape} cannot be expanded to "
-            f"{tuple(shape)}: only dimensions of size 1 grow, new ones go in front."
+            f"{tuple(shape)}: {_misfit(a.shape, tuple(shape))}only dimensions of size "
+            f"1 grow, new ones go in front."
         )
-        raise ShapeError(message)
     return view_of(input, arrays.expand(a, sizes), _EXPAND, (sizes,))
+
+
+def _misfit(old: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    """Return which size does not match, counted from the left; "" if too few."""
+    lead = len(shape) - len(old)
+    for axis, (n, m) in enumerate(zip(shape[lead:], old, strict=lead >= 0), lead):
+        if m not in (1, n) and n >= 0:
+            return (
+                f"The expanded size of the tensor ({n}) must match the existing size "
+                f"({m}) at dimension {axis}; "
+            )
+    return ""
 
 
 @lru_cache(1024)
@@ -93,9 +105,9 @@ def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     size
-        The sizes.
+        The sizes of the result, one for each dimension.
 
     Examples
     --------
@@ -133,8 +145,7 @@ def tensors_given(where: str, tensors: Sequence[Any]) -> tuple[Tensor, ...]:
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tensors[0]
     if not tensors:
-        message = f"{where}: needs at least one tensor."
-        raise ArgumentError(message)
+        raise ArgumentError(f"{where}: needs at least one tensor.")
     return tuple([
         x if x.__class__ is Tensor else check_tensor(where, x) for x in tensors
     ])  # fmt: skip
@@ -148,9 +159,9 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     other
-        The tensor whose shape is taken.
+        The tensor with the new shape.
 
     Examples
     --------
@@ -231,7 +242,7 @@ def _at_least(where: str, tensors: Any, front: Any, ndim: int | None) -> Any:
     return results[0] if single else tuple(results)
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+def broadcast_shapes(*shapes: Any) -> Size:
     """Return the shape that tensors of these shapes have together.
 
     Parameters
@@ -243,14 +254,14 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     --------
     >>> import autocalc as ac
     >>> ac.broadcast_shapes((2, 1), (3,), 1)
-    (2, 3)
+    autocalc.Size([2, 3])
     """
     sizes = [integers("broadcast_shapes", "shapes", shape) for shape in shapes]
-    return rules.broadcast_shapes("broadcast_shapes", *sizes) if sizes else ()
+    return SIZES[rules.broadcast_shapes("broadcast_shapes", *sizes) if sizes else ()]
 
 
 @method("expand")
-@accelerate("view", "expand", _EXPAND, True)
+@traced(views=True)
 def _expand_method(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Return a view repeated to sizes; -1 keeps one.
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch.engine.eager import accelerate
-from autocalc._ops._operator.arguments import (
-    check_tensor,
-)
+from autocalc._dispatch.selection.layout import fits_channels_last, follows_pixels
+from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.cast import move
 from autocalc._ops._operator.coerce import cast, result_dtype
 from autocalc._ops._operator.method import method
@@ -30,7 +28,7 @@ def detach(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
 
     Examples
     --------
@@ -76,9 +74,9 @@ def can_cast(from_: DType, to: DType) -> bool:
     Parameters
     ----------
     from_
-        The dtype of what is converted.
+        The dtype to convert from.
     to
-        The dtype that it would have.
+        The dtype to convert to.
 
     Raises
     ------
@@ -125,6 +123,8 @@ def to(
         elif not isinstance(arg, bool) and arg is not None:
             dtype = dtypes.as_dtype(arg)
     result = input if dtype is None else cast(input, dtype)
+    if result is not input and not input._array.flags.c_contiguous:
+        result = laid_as(input, result)
     if device is not None:
         there = dtype_at(device, result._array.dtype)
         result = result if there is result._array.dtype else move(result, there)
@@ -152,7 +152,7 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
 
 
 @method("contiguous")
-@accelerate("contiguous")
+@traced(views=True)
 def _contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
     """Return x itself where its memory has this format, else a copy in it.
 
@@ -167,3 +167,11 @@ def _contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
     if memory_format is contiguous_format and a.flags.c_contiguous:
         return self
     return to(self, memory_format=memory_format)
+
+
+def laid_as(x: Tensor, result: Tensor) -> Tensor:
+    """Return images that were made of `x` channels-last, if `x` or its whole is."""
+    a = result._array
+    if a.ndim != 4 or not follows_pixels(x._array) or fits_channels_last(a):
+        return result
+    return view.channels_last(result)

@@ -56,31 +56,31 @@ def _check_elements(x: Tensor, kind: DType) -> None:
     """Raise unless the last dimension can be cut, or put together, to other sizes."""
     single = x.numel() == 0 or (x.ndim > 0 and x.shape[-1] == 1)
     if x.ndim == 0 or not (single or x.stride(-1) == 1):
-        message = (
+        raise ShapeError(
             f"view: a tensor of shape {x.shape} with strides {x.stride()} cannot be "
             f"seen as {kind.name}, whose elements have another size than those of "
             f"{x.dtype.name}: it needs a last dimension of stride 1. Use contiguous()."
         )
-        raise ShapeError(message)
     ratio = kind.itemsize // x.itemsize
     moved = [
         n for n, size in zip(x.stride()[:-1], x.shape[:-1], strict=True) if size > 1
     ]
     steps = [x.shape[-1], *([x.data_ptr() // x.itemsize, *moved] if x.numel() else ())]
     if ratio > 1 and any(step % ratio for step in steps):
-        message = (
-            f"view: a tensor of shape {x.shape} with strides {x.stride()} cannot be "
-            f"seen as {kind.name}: {ratio} elements of {x.dtype.name} make one, and "
-            f"sizes, strides and the first element must be multiples of that."
+        names = ["size(-1)", "storage_offset()"]
+        names += [f"stride({i})" for i, n in enumerate(x.shape[:-1]) if n > 1]
+        named = next(n for n, step in zip(names, steps, strict=False) if step % ratio)
+        raise ShapeError(
+            f"view: to be seen as {kind.name}, self.{named} must be divisible by "
+            f"{ratio}, as {ratio} elements of {x.dtype.name} make one. The tensor has "
+            f"shape {x.shape} and strides {x.stride()}."
         )
-        raise ShapeError(message)
 
 
 def _check_truth(bytes_: Any) -> None:
     most = arrays.max(bytes_, tuple(range(bytes_.ndim))) if bytes_.size else 0
     if most > 1:
-        message = (
+        raise ArgumentError(
             f"view: a byte of {int(most)} is no boolean, which is 0 or 1; compare with "
             f"0 instead."
         )
-        raise ArgumentError(message)

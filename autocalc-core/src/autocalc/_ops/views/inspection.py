@@ -14,7 +14,7 @@ def is_tensor(obj: object) -> bool:
     Parameters
     ----------
     obj
-        Anything.
+        The object to test.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def _assert(condition: object, message: str) -> None:
     condition
         A boolean, or a tensor of one element.
     message
-        What the error says.
+        The text of the error.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def is_floating_point(input: Tensor) -> bool:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def numel(input: Tensor) -> int:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def is_complex(input: Tensor) -> bool:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def is_signed(input: Tensor) -> bool:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def is_nonzero(input: Tensor) -> bool:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     other
         The second operand, a tensor or a number; shapes broadcast.
 

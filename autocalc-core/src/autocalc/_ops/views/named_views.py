@@ -23,7 +23,7 @@ def ravel(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def unflatten(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     sizes
@@ -76,11 +76,10 @@ def unflatten(
     known, n = prod([m for m in parts if m != -1]), shape[axis] if shape else 1
     fits = known == n if -1 not in parts else known > 0 and n % known == 0
     if not parts or not fits or parts.count(-1) > 1 or min(parts) < -1:
-        message = (
+        raise ShapeError(
             f"unflatten: dimension {axis} of size {n} in shape {x.shape} cannot be "
             f"split into {parts}; they must multiply to {n}, one may be -1."
         )
-        raise ShapeError(message)
     parts = tuple(n // known if m == -1 else m for m in parts)
     return reshape_op(x, (*shape[:axis], *parts, *shape[axis + 1 :]))
 
@@ -92,12 +91,12 @@ def adjoint(input: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        [..., n, m].
+        A tensor of shape [..., n, m].
 
     Returns
     -------
     Tensor
-        [..., m, n].
+        A tensor of shape [..., m, n].
 
     Raises
     ------
@@ -111,11 +110,10 @@ def adjoint(input: Tensor) -> Tensor:
     autocalc.Size([4, 3, 2])
     """
     if check_tensor("adjoint", input).ndim < 2:
-        message = (
+        raise DimensionError(
             f"adjoint: a tensor of shape {input.shape} holds no matrices; it must have "
             f"two dimensions at least."
         )
-        raise DimensionError(message)
     return transpose(input, -2, -1)
 
 
@@ -126,11 +124,11 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     axis0
-        A dimension.
+        The first of the two dimensions.
     axis1
-        The one that it changes places with.
+        The second of the two dimensions.
 
     Examples
     --------
@@ -149,9 +147,9 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     other
-        The tensor whose shape is taken.
+        The tensor with the new shape.
 
     Examples
     --------
@@ -171,9 +169,9 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     other
-        The tensor whose shape is taken.
+        The tensor with the new shape.
 
     Examples
     --------

@@ -43,11 +43,11 @@ def select(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     index
-        The index.
+        The index along `dim`; negative ones count from the end.
     axis
         `dim` by NumPy's name.
 
@@ -67,11 +67,10 @@ def select(
     axis, n = _with_dim("select", input, dim)
     i = index if index.__class__ is int else as_int("select", "index", index)
     if not -n <= i < n:
-        message = (
+        raise DimensionError(
             f"select: `index`={i} is out of range for dimension {axis} of size {n} in "
             f"shape {input.shape}."
         )
-        raise DimensionError(message)
     return slicing.slices(input, axis, (i,))[0]
 
 
@@ -90,13 +89,13 @@ def narrow(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     start
         The first index.
     length
-        How many.
+        The number of elements to keep.
     axis
         `dim` by NumPy's name.
 
@@ -117,11 +116,10 @@ def narrow(
     first, count = as_int("narrow", "start", start), as_int("narrow", "length", length)
     begin = first + n if first < 0 else first
     if not 0 <= begin <= n or not 0 <= count <= n - begin:
-        message = (
+        raise DimensionError(
             f"narrow: {count} slices from {first} on exceed dimension {axis} of "
             f"size {n} in shape {input.shape}."
         )
-        raise DimensionError(message)
     return slicing.slices(input, axis, (slice(begin, begin + count),))[0]
 
 
@@ -134,7 +132,7 @@ def split_with_sizes(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     split_sizes
         The sizes of the parts.
     dim
@@ -157,11 +155,10 @@ def _of_sizes(where: str, input: Tensor, sizes: Sequence[int], dim: int) -> Part
     axis, n = _with_dim(where, input, dim)
     counts = integers(where, "sizes", sizes)
     if min(counts, default=0) < 0 or sum(counts) != n:
-        message = (
+        raise ShapeError(
             f"{where}: the sizes {counts} along dimension {axis} of shape "
             f"{input.shape}; none may be negative, and they must add up to {n}."
         )
-        raise ShapeError(message)
     ends = list(accumulate(counts, initial=0))
     return slicing.slices(input, axis, list(map(slice, ends, ends[1:])))
 
@@ -175,7 +172,7 @@ def split(
     Parameters
     ----------
     tensor
-        The tensor.
+        The tensor to split.
     split_size_or_sections
         The size of each part, or their sizes.
     dim
@@ -199,11 +196,10 @@ def split(
     axis, n = _with_dim("split", tensor, dim)
     size = as_int("split", "split_size", split_size_or_sections)
     if size < 0 or (size == 0 and n > 0):
-        message = (
+        raise ArgumentError(
             f"split: parts of size {size} of dimension {axis} of size {n}; the size "
             f"must be positive."
         )
-        raise ArgumentError(message)
     return _of_size(tensor, axis, n, size)
 
 
@@ -220,9 +216,9 @@ def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: Any = None) -> Part
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     chunks
-        How many parts at most.
+        The largest number of parts.
     dim
         The dimension; a negative one counts from the end.
     axis
@@ -257,7 +253,7 @@ def unbind(input: Tensor, dim: int = 0, *, axis: Any = None) -> Parts:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimension; a negative one counts from the end.
     axis
@@ -280,11 +276,10 @@ def _read(where: str, parts: Any) -> Any:
     if not isinstance(parts, Tensor):
         return parts
     if parts.dtype is not dtypes.int64 or parts.ndim > 1:
-        message = (
+        raise DTypeError(
             f"{where}: `indices_or_sections` is a tensor of {parts.dtype.name} and "
             f"shape {parts.shape}; it must be int64, without dimensions or a vector."
         )
-        raise DTypeError(message)
     return parts.tolist()
 
 
@@ -304,9 +299,10 @@ def tensor_split(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     indices_or_sections
-        How many parts, or where the parts begin; also as a tensor of int64.
+        The number of parts, or the positions at which they begin; also as a tensor of
+        int64.
     dim
         The dimension; a negative one counts from the end.
     axis
@@ -336,8 +332,7 @@ def tensor_split(
         return slicing.slices(input, axis, parts)
     count = as_int("tensor_split", "sections", indices_or_sections)
     if count < 1:
-        message = f"tensor_split: {count} sections; there must be 1 or more."
-        raise ArgumentError(message)
+        raise ArgumentError(f"tensor_split: {count} sections; there must be 1 or more.")
     size, extra = divmod(n, count)
     return _of_sizes(
         "tensor_split", input, [size + (i < extra) for i in range(count)], axis
@@ -348,18 +343,16 @@ def _split_evenly(
     where: str, input: Tensor, parts: int | Sequence[int], axis: int, least: int
 ) -> Parts:
     if check_tensor(where, input).ndim < least:
-        message = (
+        raise DimensionError(
             f"{where}: the tensor has shape {input.shape}; it must have {least} "
             f"dimension{'s' * (least > 1)} at least."
         )
-        raise DimensionError(message)
     n = input.shape[axis]
     if isinstance(parts, int) and (parts < 1 or n % parts):
-        message = (
+        raise ArgumentError(
             f"{where}: {parts} equal sections of dimension {axis} of size {n} in shape "
             f"{input.shape}; it must be divisible."
         )
-        raise ArgumentError(message)
     return tensor_split(input, parts, axis)
 
 
@@ -370,9 +363,9 @@ def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     indices_or_sections
-        How many parts, or where the parts begin.
+        The number of parts, or the positions at which they begin.
 
     Examples
     --------
@@ -391,9 +384,9 @@ def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     indices_or_sections
-        How many parts, or where the parts begin.
+        The number of parts, or the positions at which they begin.
 
     Examples
     --------
@@ -411,9 +404,9 @@ def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     indices_or_sections
-        How many parts, or where the parts begin.
+        The number of parts, or the positions at which they begin.
 
     Examples
     --------

@@ -101,7 +101,7 @@ def as_strided(
     Parameters
     ----------
     input
-        Of any shape.
+        The input tensor, of any shape.
     size, stride
         Sizes, and steps in elements, of each dimension; none is negative.
     storage_offset
@@ -134,11 +134,10 @@ def _seen_of_view(x: Tensor, size: Any, stride: Any, storage_offset: Any) -> Ten
     sizes = integers("as_strided", "size", size)
     steps = integers("as_strided", "stride", stride)
     if len(sizes) != len(steps) or min_of((*sizes, *steps, 0)) < 0:
-        message = (
+        raise ShapeError(
             f"as_strided: `size`={sizes}, `stride`={steps}; there must be a stride for "
             f"each size, and none of them be negative."
         )
-        raise ShapeError(message)
     base = base_of(x)
     begin = 0 if base is x else x.storage_offset()
     place = begin
@@ -163,12 +162,11 @@ _seen_of_whole = traced(_seen_of_view)
 def _check_bounds(base: Tensor, size: Any, stride: Any, offset: int) -> None:
     span, held = _span(size, stride), _span(base.shape, base.stride())
     if offset < 0 or (span and offset + span > held):
-        message = (
+        raise ArgumentError(
             f"as_strided: `size`={size}, `stride`={stride} and `storage_offset`="
             f"{offset} need {offset} to {offset + span - 1} of memory that holds "
             f"{held} elements."
         )
-        raise ArgumentError(message)
 
 
 def _beyond(x: Tensor, size: Any, stride: Any, offset: int) -> Tensor:

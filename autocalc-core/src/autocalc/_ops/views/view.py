@@ -9,9 +9,8 @@ from math import prod
 from types import EllipsisType
 from typing import Any
 
-from autocalc._dispatch.engine.eager import accelerate
 from autocalc._dispatch.selection.arrays import arrays, reshaped_view
-from autocalc._dispatch.selection.layout import PIXELS, PLANES, is_channels_last
+from autocalc._dispatch.selection.layout import PIXELS, is_channels_last, memory_order
 from autocalc._kernels.rules import check_ndim
 from autocalc._ops._operator.arguments import (
     Dims,
@@ -31,11 +30,7 @@ from autocalc._ops._operator.view_tracker import is_alone, leave_base, view_of
 from autocalc._ops.views.dtype_views import view_as_dtype
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import DType
-from autocalc._tensor.memory_format import (
-    MemoryFormat,
-    asks_channels_last,
-    preserve_format,
-)
+from autocalc._tensor.memory_format import MemoryFormat, order_asked, preserve_format
 from autocalc._tensor.size import Size
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
@@ -62,7 +57,6 @@ def reshape_op(x: Tensor, shape: Any) -> Tensor:
     return view_of(x, seen, _RESHAPE, (shape,))
 
 
-@traced(light=True)
 def _reshaped_copy(x: Tensor, shape: Any) -> Tensor:
     x = clone_op(x)
     seen = x._array.reshape(shape)
@@ -92,14 +86,14 @@ def _plain_view(where: str, x: Tensor, shape: Any) -> Tensor | None:
     return view_of(x, seen, _RESHAPE, (seen.shape,))
 
 
-@accelerate("view", "reshape", _RESHAPE, False)
+@traced(views=True)
 def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` in another shape; one size may be -1.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     shape
         The sizes; one may be -1.
 
@@ -114,13 +108,12 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     return _reshaped(input, shape) if plain is None else plain
 
 
-@traced(light=True)
 def _reshaped(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return the view, or the copy, that a strided tensor needs for a shape."""
     return reshape_op(input, full_shape("reshape", input, shape))
 
 
-@accelerate("view", "reshape", _RESHAPE, False)
+@traced(views=True)
 def view(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` in another shape, sharing its memory.
 
@@ -139,23 +132,22 @@ def view(input: Tensor, shape: Sequence[int]) -> Tensor:
     sizes = full_shape("view", input, shape)
     seen = reshaped_view(input._array, sizes) is not None
     if not (seen or store_in_rows(input)):
-        message = (
+        raise ShapeError(
             f"view: a tensor of shape {input.shape} with strides {input.stride()} "
             f"cannot be seen as {sizes} without a copy; use reshape()."
         )
-        raise ShapeError(message)
     return reshape_view(input, sizes)
 
 
 @method("flatten")
-@accelerate("view", "flatten", _RESHAPE, False)
+@traced(views=True)
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Return `input` with the dimensions start_dim to end_dim merged.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     start_dim
         The first dimension that is merged.
     end_dim
@@ -182,17 +174,16 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if end_dim.__class__ is not int or end_dim != -1 or not ndim:
         end = axis_of("flatten", end_dim, ndim)
     if start > end:
-        message = (
+        raise DimensionError(
             f"flatten: start_dim={start_dim} is after end_dim={end_dim} in a tensor "
             f"of {input.ndim} dimensions."
         )
-        raise DimensionError(message)
     shape = (*sizes[:start], prod(sizes[start : end + 1]), *sizes[end + 1 :])
     return reshape_op(input, shape)
 
 
 @method("squeeze")
-@accelerate("view", "squeeze", _RESHAPE, False)
+@traced(views=True)
 def squeeze(
     input: Tensor, dim: Dims | EllipsisType = ..., *, axis: Any = None
 ) -> Tensor:
@@ -201,7 +192,7 @@ def squeeze(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The dimensions to take away where their size is 1; all by default.
     axis
@@ -237,14 +228,14 @@ def squeeze(
 
 
 @method("unsqueeze")
-@accelerate("view", "unsqueeze", _RESHAPE, False)
+@traced(views=True)
 def unsqueeze(input: Tensor, dim: int | None = None, *, axis: Any = None) -> Tensor:
     """Return `input` with a dimension of size 1 inserted before `dim`.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim
         The place of the new dimension.
     axis
@@ -289,14 +280,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
 _PERMUTE = permute_op.op
 
 
-@accelerate("view", "permute", _PERMUTE, False)
+@traced(views=True)
 def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return `input` with its dimensions in the order `dims`: a view.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dims
         The order of the dimensions.
 
@@ -315,11 +306,10 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     order = integers("permute", "dims", dims)
     axes = _order(a.ndim, order)
     if axes is None:
-        message = (
+        raise DimensionError(
             f"permute: `dims`={order} is no order of the {input.ndim} dimensions "
             f"of shape {input.shape}; name each once."
         )
-        raise DimensionError(message)
     return view_of(input, a.transpose(axes), _PERMUTE, (axes,))
 
 
@@ -331,18 +321,18 @@ def _order(ndim: int, dims: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 @method("transpose swapdims")
-@accelerate("view", "transpose", _PERMUTE, False)
+@traced(views=True)
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return `input` with two dimensions exchanged: a view.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     dim0
-        A dimension.
+        The first of the two dimensions.
     dim1
-        The one that it changes places with.
+        The second of the two dimensions.
 
     Examples
     --------
@@ -372,14 +362,14 @@ def _exchanged(ndim: int, dim0: int, dim1: int) -> tuple[int, ...]:
 
 
 @method("t")
-@accelerate("view", "t", _PERMUTE, False)
+@traced(views=True)
 def t(input: Tensor) -> Tensor:
     """Return the transpose of a matrix; vectors stay as they are.
 
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
 
     Raises
     ------
@@ -395,7 +385,10 @@ def t(input: Tensor) -> Tensor:
     """
     a = (input if input.__class__ is Tensor else check_tensor("t", input))._array
     if a.ndim > 2:
-        message = f"t: takes matrices, not shape {input.shape}; use transpose()."
+        message = (
+            f"t: is only supported on matrices, not on shape {input.shape}; use "
+            f"transpose()."
+        )
         raise ShapeError(message)
     return view_of(input, a.T, _PERMUTE, ((1, 0),)) if a.ndim == 2 else input
 
@@ -410,11 +403,11 @@ def movedim(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     source
-        The places of dimensions, one or several.
+        The present positions of the dimensions, one or several.
     destination
-        Where they go.
+        The new positions of these dimensions.
 
     Raises
     ------
@@ -436,11 +429,10 @@ def movedim(
         for name, v in (("source", source), ("destination", destination))
     )
     if len(origin) != len(goal) or any(len(set(v)) < len(v) for v in (origin, goal)):
-        message = (
+        raise DimensionError(
             f"movedim: `source`={source} to `destination`={destination}; each must "
             f"name as many dimensions, none twice."
         )
-        raise DimensionError(message)
     if x.ndim == 0:
         return x
     rest = iter([d for d in range(x.ndim) if d not in origin])
@@ -477,14 +469,15 @@ def clone(
     Parameters
     ----------
     input
-        The tensor.
+        The input tensor.
     memory_format
         The layout in memory.
 
     Raises
     ------
     ShapeError
-        For `channels_last` of a tensor that does not have four dimensions.
+        For `channels_last` of a tensor that does not have four dimensions, or
+        `channels_last_3d` of one that does not have five.
 
     Examples
     --------
@@ -496,24 +489,24 @@ def clone(
     (60, 20, 5, 1)
     """
     a = check_tensor("clone", input)._array
-    if memory_format is preserve_format and a.ndim != 4:
+    if memory_format is preserve_format and a.flags.c_contiguous:
         return clone_op(input)
     given = preserve_format if memory_format is None else memory_format
-    last = asks_channels_last("clone", given)
-    if last and a.ndim != 4:
-        message = (
-            f"clone: channels_last is a layout of (N, C, H, W); this tensor has shape "
-            f"{a.shape}. Use unsqueeze() first, or another layout."
-        )
-        raise ShapeError(message)
-    if last or (given is preserve_format and is_channels_last(a)):
-        return channels_last(input)
-    return clone_op(input)
+    order = order_asked("clone", given, a.shape)
+    if given is preserve_format:
+        order = memory_order(a)
+    return clone_op(input) if order is None else _clone_in(input, order)
+
+
+def _clone_in(x: Tensor, order: tuple[int, ...]) -> Tensor:
+    """Return a copy of `x` whose dimensions have this order in memory."""
+    back = tuple(sorted(range(len(order)), key=order.__getitem__))
+    return detach_from_base(permute_op(clone_op(permute_op(x, order)), back))
 
 
 def channels_last(x: Tensor) -> Tensor:
     """Return a copy of `x` [N, C, H, W] that is channels-last."""
-    return detach_from_base(permute_op(clone_op(permute_op(x, PIXELS)), PLANES))
+    return _clone_in(x, PIXELS)
 
 
 def store_in_rows(x: Tensor) -> bool:
@@ -534,7 +527,7 @@ def detach_from_base(x: Tensor) -> Tensor:
 
 
 @method("reshape")
-@accelerate("view", "reshape", _RESHAPE, True)
+@traced(views=True)
 def _reshape_method(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """Return x in another shape; one size may be -1.
 
@@ -554,7 +547,7 @@ _KINDS = frozenset({DType, type})
 
 
 @method("view")
-@accelerate("view", "reshape", _RESHAPE, True)
+@traced(views=True)
 def _view_method(
     self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None
 ) -> Tensor:
@@ -579,7 +572,7 @@ def _view_method(
 
 
 @method("permute")
-@accelerate("view", "permute", _PERMUTE, True)
+@traced(views=True)
 def _permute_method(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
     """Return a view with the dimensions in another order.
 

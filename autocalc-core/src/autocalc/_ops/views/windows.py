@@ -56,13 +56,13 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     Parameters
     ----------
     input
-        Of shape `(*, n, *)`.
+        The input, a tensor of shape `(*, n, *)`.
     dimension
         The dimension of size n; a negative one counts from the end.
     size
-        The elements of a window.
+        The number of elements of a window.
     step
-        From the start of one window to the next.
+        The distance of the starts of two windows.
 
     Returns
     -------
@@ -86,11 +86,10 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     width, stride = as_int("unfold", "size", size), as_int("unfold", "step", step)
     n = x.shape[axis] if x.ndim else 1
     if not 0 <= width <= n or stride < 1:
-        message = (
+        raise ArgumentError(
             f"unfold: `size`={width}, `step`={stride} for dimension {axis} of size "
             f"{n}; `size` must be in 0 to {n} and `step` be 1 at least."
         )
-        raise ArgumentError(message)
     if x.ndim == 0:
         return slicing.slice_op(view.reshape_op(x, (1,)), slice(0, width))
     return windows_op(x, axis, width, stride)

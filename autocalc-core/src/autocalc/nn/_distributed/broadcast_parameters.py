@@ -25,22 +25,20 @@ def check_same_parameters(
     if len({int(count) for count in counts}) > 1:
         pairs = zip(group.ranks, counts, strict=True)
         numbers = ", ".join(f"{int(c)} on rank {r}" for r, c in pairs)
-        message = (
+        raise DistributedError(
             f"{where}: ranks have different numbers of parameters: {numbers}. Build "
             f"the same model on all ranks."
         )
-        raise DistributedError(message)
     own = tensor([_number(text) for text in texts], dtype=int64)
     digests = _of_all(group, own)
     for other, theirs in zip(group.ranks, digests, strict=True):
         for i, text in enumerate(texts):
             if int(theirs[i]) != int(digests[0][i]):
-                message = (
+                raise DistributedError(
                     f"{where}: parameter {i} of rank {other} is another one than that "
                     f"of rank {group.ranks[0]}; on this rank, {rank}, it is {text}. "
                     f"Build the same model on all ranks."
                 )
-                raise DistributedError(message)
 
 
 def _number(text: str) -> int:

@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._tensor.checks import as_int, check_type, sequence
-from autocalc._tensor.device import Device
+from autocalc._tensor.device import Device, present
 from autocalc.nn._module.module import Module
 
 
 class DataParallel(Module):
-    """Calls the module: there is one device, which takes the whole batch.
+    """Calls the module with the whole batch, because there is one device.
 
     For programs that are written for several GPUs; keys of the state begin with
     ``module.``, as they do there.
@@ -19,9 +19,9 @@ class DataParallel(Module):
     Parameters
     ----------
     module
-        What is called.
+        The module to call.
     device_ids
-        None, or a list of numbers and devices, of which the first would do everything.
+        None, or a list of numbers and devices; the first would do everything.
     output_device
         A number or a device; without effect.
     dim
@@ -30,7 +30,7 @@ class DataParallel(Module):
     Attributes
     ----------
     module
-        The module.
+        The module to wrap.
 
     Raises
     ------
@@ -64,7 +64,7 @@ class DataParallel(Module):
         self.device_ids: list[int] = []
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """Return what the module returns."""
+        """Call the module."""
         return self.module(*inputs, **kwargs)
 
 
@@ -83,4 +83,4 @@ def _check_device(where: str, one: Any) -> None:
     if not isinstance(one, (str, Device)):
         as_int(where, "device_ids", one)
     elif not str(one).startswith("cuda"):  # programs for GPUs name those
-        Device(one)
+        present(one)

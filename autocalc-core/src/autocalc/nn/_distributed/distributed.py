@@ -36,43 +36,44 @@ _MB = 2**20
 class DistributedDataParallel(Module):
     """Calls the module; backward gives all ranks the mean of their gradients.
 
-    Each rank computes the gradients of its part of the batch.  They are summed over
-    all ranks in buckets, while backward still computes others, and divided by the
-    number of ranks: n ranks with a mean loss over B / n samples each do what one
-    process does with B.  At first all get the parameters and buffers of the first rank.
-    In a group of one, or without a group, this is the module.
+    Each rank computes the gradients of its part of the batch.  They are summed over all
+    ranks in buckets, while backward still computes others, and divided by the number of
+    ranks.  So n ranks with a mean loss over B / n samples each do what one process does
+    with B.  At first all get the parameters and buffers of the first rank.  In a group
+    of one, or without a group, this is the module.
 
     Parameters
     ----------
     module
-        What is called; the same on all ranks.
+        The module to call, the same on all ranks.
     device_ids, output_device
         None, or numbers and devices; without effect.
     dim
         The dimension of the batch; without effect.
     broadcast_buffers
-        Give all ranks the buffers of rank 0 before each forward in training.
+        True to copy the buffers of rank 0 to all ranks before each forward pass in
+        training.
     init_sync
-        Compare the ranks' parameters and give all of them those of rank 0.
+        True to compare the ranks' parameters and copy those of rank 0 to all.
     process_group
         The ranks that average, as `distributed.new_group` made them; None: all.
     bucket_cap_mb
         Megabytes of gradients in a bucket; by default 2 where all ranks are on one
         host, else a 32nd of all gradients, 0.125 at least and 25 at most.
     find_unused_parameters
-        Let parameters be without gradient on some ranks, or on all: what a rank lacks
-        counts as 0.  Otherwise that is an error.
+        True to let parameters be without gradient on some ranks, or on all; a missing
+        gradient counts as 0. Otherwise it is an error.
     check_reduction
-        Without effect.
+        Accepted for PyTorch's sake; it has no effect.
     gradient_as_bucket_view
-        Let ``grad`` be part of a bucket: one copy less, and half of the memory.
+        True to let ``grad`` be part of a bucket: one copy less, and half of the memory.
     **words
         Other arguments of PyTorch's, ``static_graph`` for example; without effect.
 
     Attributes
     ----------
     module
-        The module.
+        The module to wrap.
 
     Notes
     -----
@@ -161,17 +162,16 @@ class DistributedDataParallel(Module):
             broadcast_all(tensors, 0, group)
         trained = [(n, p) for n, p in self.module.named_parameters() if p.requires_grad]
         if not trained:
-            message = (
+            raise ArgumentError(
                 f"{_WHERE}: no parameter of the module requires a gradient; there is "
                 f"nothing to average, call the module itself."
             )
-            raise ArgumentError(message)
         limit = None if megabytes is None else megabytes * _MB
         flags = self.gradient_as_bucket_view, self.find_unused_parameters
         self._reducer = Reducer(group, trained, limit, *flags)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """Return what the module returns; its backward averages gradients."""
+        """Call the module; its backward pass averages gradients."""
         reducer = self._reducer
         if reducer is None or not is_grad_enabled():
             return self.module(*inputs, **kwargs)
@@ -203,7 +203,7 @@ class DistributedDataParallel(Module):
     def no_sync(self) -> Iterator[None]:
         """Return a context in which gradients add up on each rank and are not averaged.
 
-        The next backward of a forward outside of it averages what has added up.
+        The next backward pass outside of it averages the sum.
 
         Examples
         --------
@@ -239,16 +239,17 @@ class DistributedDataParallel(Module):
         Parameters
         ----------
         divide_by_initial_world_size
-            Divide sums by the number of all ranks, and not of those that have data.
+            True to divide sums by the number of all ranks, False by the number of those
+            with data.
         enable
-            False: do nothing; all ranks have as many batches.
+            False to do nothing, if all ranks have as many batches.
         throw_on_early_termination
-            Raise on all ranks as soon as one has no data any more.
+            True to raise on all ranks as soon as one has no more data.
 
         Raises
         ------
         DistributedError
-            If that is asked for and happens.
+            If this is enabled and happens.
 
         Examples
         --------
@@ -277,11 +278,10 @@ class DistributedDataParallel(Module):
     def _turn(self, syncs: bool) -> int:
         """Tell the others that this rank has data; return whose buffers count."""
         if recorder() is not None:
-            message = (
+            raise CompileError(
                 f"{_WHERE}.join: the ranks tell each other before each step which has "
                 f"data, which no replay of a compiled step does. Do not compile it."
             )
-            raise CompileError(message)
         assert self._reducer is not None
         return self._take(take_turn(self._reducer.group, True, syncs))
 

@@ -39,9 +39,8 @@ def check_all_active(where: str, group: ProcessGroup, turn: Turn) -> None:
     size = group.size()
     gone = [group.ranks[r] for r in range(size) if r not in turn.active]
     if gone:
-        message = (
+        raise DistributedError(
             f"{where}: rank {', '.join(map(str, gone))} has no more data, and "
             f"throw_on_early_termination is True. Give all ranks as many batches, or "
             f"leave it out."
         )
-        raise DistributedError(message)

@@ -2,8 +2,8 @@
 """The mean of all ranks' gradients, computed in buckets while backward still runs.
 
 A bucket holds the gradients of some parameters one after the other.  When the last of
-them is complete its sum over all ranks is started, in the same order on all ranks; it
-moves on whenever another gradient is complete, and backward ends with the last bucket.
+them is complete, its sum over all ranks is started, in the same order on all ranks.  It
+proceeds whenever another gradient is complete, and backward ends with the last bucket.
 Method: Li et al., "PyTorch Distributed", VLDB 2020, section 3.2.
 """
 
@@ -50,7 +50,7 @@ class Bucket:
     names, params, views
         The parameters, and the part of `flat` that is each one's gradient.
     waiting
-        How many are not there yet.
+        The number of missing gradients.
     """
 
     def __init__(self, named: Sequence[Named]) -> None:
@@ -108,7 +108,7 @@ class Reducer:
     Parameters
     ----------
     group
-        The ranks.
+        The group of ranks.
     named
         The parameters that are trained, with their names.
     bucket_bytes
@@ -123,7 +123,7 @@ class Reducer:
     armed
         Whether the next backward averages.
     divisor
-        What sums are divided by.
+        The divisor of the sums.
     """
 
     def __init__(
@@ -180,12 +180,11 @@ class Reducer:
         names = [self._name(edge) for edge in reversed(unused)]  # in their own order
         rank = self.group.world.rank()
         shown = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
-        message = (
+        raise DistributedError(
             f"{_WHERE}: rank {rank}: the loss does not depend on {shown}. "
             f"Use all parameters, freeze these with requires_grad_(False), or pass "
             f"find_unused_parameters=True."
         )
-        raise DistributedError(message)
 
     def _name(self, edge: Any) -> str:
         bucket, i = self._leaves[edge]
@@ -197,12 +196,11 @@ class Reducer:
         if not self.armed:
             return
         if edge in self._ready:
-            message = (
+            raise DistributedError(
                 f"{_WHERE}: {self._name(edge)} has got a second gradient in one "
                 f"backward, after the one that was sent. Use parameters inside of the "
                 f"module's forward only."
             )
-            raise DistributedError(message)
         self._mark(edge)
 
     def _mark(self, edge: Any) -> None:
@@ -273,11 +271,10 @@ class Reducer:
     def _used_by_any(self) -> list[bool]:
         """Return which parameters have a gradient on some rank."""
         if recorder() is not None:
-            message = (
+            raise CompileError(
                 f"{_WHERE}: find_unused_parameters=True looks at each backward, which "
                 f"no replay of a compiled step does. Leave it out, or do not compile."
             )
-            raise CompileError(message)
         counts = tensor([int(e not in self._unused) for e in self._leaves], dtype=int32)
         steps = all_reduce_steps(self.group, self._channel, counts, ReduceOp.SUM)
         Work(_WHERE, self.group, steps).wait()
@@ -299,13 +296,12 @@ class Reducer:
         if self._ready:
             rank = self.group.world.rank()
             missing = [self._name(e) for e in self._leaves if e not in self._ready]
-            message = (
+            raise DistributedError(
                 f"{_WHERE}: rank {rank}: the last backward has brought no "
                 f"gradient of {', '.join(missing[:5])}, for which all ranks wait. "
                 f"Compute the loss from what the module returns, and pass "
                 f"find_unused_parameters=True if it may leave parameters out."
             )
-            raise DistributedError(message)
         self.armed = sync
 
     # ---- for ranks without data --------------------------------------------------

@@ -30,14 +30,14 @@ class SyncBatchNorm(_BatchNorm):
     Parameters
     ----------
     num_features, eps, momentum, affine, track_running_stats, dtype, bias
-        Those of `BatchNorm2d`.
+        The same as for `BatchNorm2d`.
     process_group
         The ranks, as `distributed.new_group` made them; None: all.
 
     Attributes
     ----------
     weight, bias, running_mean, running_var, num_batches_tracked
-        Those of `BatchNorm2d`.
+        The same as for `BatchNorm2d`.
 
     Raises
     ------
@@ -84,11 +84,10 @@ class SyncBatchNorm(_BatchNorm):
                 input, mean, var, weight, bias, by_batch, share, eps
             )
         if input.shape[1] != self.num_features:
-            message = (
+            raise ShapeError(
                 f"SyncBatchNorm: `input` of shape {input.shape} has {input.shape[1]} "
                 f"channels, the layer num_features={self.num_features}."
             )
-            raise ShapeError(message)
         return sync_batch_norm(input, mean, var, weight, bias, share, eps, group)
 
     def relu(self, input: Tensor, residual: Tensor | None = None) -> Tensor:
@@ -153,11 +152,10 @@ def _converted(
 ) -> SyncBatchNorm:
     """Return a norm with the tensors and settings of `norm`."""
     if any(map(is_lazy, (*norm.parameters(), *norm.buffers()))):
-        message = (
+        raise ArgumentError(
             f"convert_sync_batchnorm: a {type(norm).__name__} has no parameters yet; "
             f"call the network once on an example first."
         )
-        raise ArgumentError(message)
     made = cls(
         norm.num_features,
         norm.eps,

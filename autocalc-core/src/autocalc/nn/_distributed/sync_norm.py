@@ -88,12 +88,11 @@ def _check_count(input: Tensor, count: Tensor, group: ProcessGroup) -> None:
     if group.size() > 1 and input.numel() > input.shape[1]:
         return  # this rank alone has more: nothing to read
     if count.item() < 2:
-        message = (
+        raise ShapeError(
             f"SyncBatchNorm: all ranks have {count.item():g} value in each channel "
             f"together, the input of rank {group.world.rank()} shape "
             f"{input.shape}; training needs 2 or more."
         )
-        raise ShapeError(message)
 
 
 def _move(running: Tensor | None, value: Tensor, share: float) -> None:

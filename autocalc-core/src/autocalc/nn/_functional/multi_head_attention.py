@@ -53,9 +53,9 @@ def multi_head_attention_forward(
     Parameters
     ----------
     query
-        (S, B, E), or (S, E) for one sequence.
+        A tensor of shape (S, B, E), or (S, E) for one sequence.
     key, value
-        (T, B, K) and (T, B, V), likewise.
+        Tensors of shape (T, B, K) and (T, B, V), or without B for one sequence.
     embed_dim_to_check
         E; an error if `query` has other features.
     num_heads
@@ -65,28 +65,29 @@ def multi_head_attention_forward(
     bias_k, bias_v
         (1, 1, E): a key and value after those of each sequence; None for none.
     add_zero_attn
-        Whether a key and value of zeros is added.
+        True to add a key and a value of zeros.
     dropout_p
-        With this probability weights are set to 0, if `training`.
+        The probability that a weight is set to 0, if `training`.
     out_proj_weight, out_proj_bias
         (E, E) and (E,).
     training
-        Whether weights are dropped.
+        True to drop weights.
     key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal
-        As in the call of `nn.MultiheadAttention`.
+        The same as in the call of `nn.MultiheadAttention`.
     use_separate_proj_weight
-        Whether the next three take the place of `in_proj_weight`.
+        True if the next three replace `in_proj_weight`.
     q_proj_weight, k_proj_weight, v_proj_weight
-        (E, E), (E, K) and (E, V).
+        Tensors of shape (E, E), (E, K) and (E, V).
     static_k, static_v
-        (B * H, T, E / H), in place of what is projected.
+        Tensors of shape (B * H, T, E / H), which replace the projected keys and values.
 
     Returns
     -------
     output : Tensor
-        As `query`.
+        The result, of the shape of `query`.
     weights : Tensor or None
-        (B, S, T), or (B, H, S, T) if not averaged; without B for one sequence.
+        A tensor of shape (B, S, T), or (B, H, S, T) if not averaged; without B for one
+        sequence.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def multi_head_attention_forward(
     }
     for name, flag in flags.items():
         check_flag(_WHERE, name, flag)
-    check_probability(_WHERE, dropout_p)
+    dropout_p = check_probability(_WHERE, dropout_p)
     _check_heads(embed_dim_to_check, num_heads)
     apart = (q_proj_weight, k_proj_weight, v_proj_weight)
     weights = _projections(
@@ -161,31 +162,28 @@ def multi_head_attention_forward(
 
 
 def _check_heads(size: int, heads: int) -> None:
-    check_sizes(_WHERE, embed_dim_to_check=size, num_heads=heads)
+    size, heads = check_sizes(_WHERE, embed_dim_to_check=size, num_heads=heads)
     if not size or not heads or size % heads:
-        message = (
+        raise ArgumentError(
             f"{_WHERE}: `embed_dim_to_check` is {size} and `num_heads` {heads}; the "
             f"heads must divide the features, and neither may be 0."
         )
-        raise ArgumentError(message)
 
 
 def _given(name: str, weight: Tensor | None) -> Tensor:
     if weight is None:
-        message = (
+        raise ArgumentError(
             f"{_WHERE}: `{name}` is None; give `in_proj_weight`, or "
             f"`use_separate_proj_weight=True` and the three weights apart."
         )
-        raise ArgumentError(message)
     return check_tensor(_WHERE, weight)
 
 
 def _check_shape(name: str, given: Any, needed: tuple[int, ...]) -> None:
     if given is not None and check_tensor(_WHERE, given).shape != needed:
-        message = (
+        raise ShapeError(
             f"{_WHERE}: `{name}` has shape {tuple(given.shape)}; it must be {needed}."
         )
-        raise ShapeError(message)
 
 
 def _projections(

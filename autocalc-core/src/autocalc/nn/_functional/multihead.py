@@ -121,11 +121,10 @@ def allowed(where: str, name: str, mask: Tensor | None) -> Tensor | None:
     if mask is None or mask.is_floating_point():
         return mask
     if mask.dtype is not dtypes.bool_:
-        message = (
+        raise DTypeError(
             f"{where}: `{name}` has dtype {mask.dtype.name}; it must be "
             f"bool, or numbers that are added to the scores."
         )
-        raise DTypeError(message)
     return logical.logical_not(mask)
 
 
@@ -151,11 +150,10 @@ def padding(where: str, mask: Tensor | None, batch: int, keys: int) -> Tensor | 
     if mask is None:
         return None
     if mask.shape not in ((batch, keys), (keys,)):
-        message = (
+        raise ShapeError(
             f"{where}: `key_padding_mask` has shape {mask.shape}; it must "
             f"be ({batch}, {keys}), batch and keys."
         )
-        raise ShapeError(message)
     return view.reshape(mask, (batch if mask.ndim == 2 else 1, 1, 1, keys))
 
 
@@ -169,12 +167,11 @@ def scores_mask(
         return view.reshape(mask, (1, 1, queries, keys))
     if mask.shape == (batch * heads, queries, keys):
         return view.reshape(mask, (batch, heads, queries, keys))
-    message = (
+    raise ShapeError(
         f"{where}: `attn_mask` has shape {mask.shape}; it must be "
         f"{(queries, keys)} or {(batch * heads, queries, keys)}: queries and keys, or "
         f"batch * heads before them."
     )
-    raise ShapeError(message)
 
 
 def with_one_more_key(mask: Tensor | None) -> Tensor | None:

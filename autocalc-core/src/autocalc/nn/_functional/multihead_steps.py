@@ -79,11 +79,10 @@ def _mask(
     batch, _, queries, _ = parts.q.shape
     keys = parts.k.shape[2]
     if asked.is_causal and asked.attn_mask is None:
-        message = (
+        raise ArgumentError(
             f"{where}: `is_causal` says that `attn_mask` is causal, and there is no "
             f"mask; Transformer.generate_square_subsequent_mask makes one."
         )
-        raise ArgumentError(message)
     padded = multihead.allowed(where, "key_padding_mask", asked.key_padding_mask)
     mask = multihead.padding(where, padded, batch, keys)
     if asked.is_causal and not asked.need_weights and not extra:
@@ -135,11 +134,10 @@ def check_shapes(
         order = "(B, S, {0})" if batch_first else "(S, B, {0})"
         given = ", ".join(map(str, shapes))
         needed = ", ".join(order.format(size) for size in sizes)
-        message = (
+        raise ShapeError(
             f"{where}: query, key and value have shapes {given}; they must be "
             f"{needed}, or all three without B; key and value of one length."
         )
-        raise ShapeError(message)
     return len(q) == 2
 
 

@@ -47,15 +47,15 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     in_features
         The size of the last dimension of the input.
     n_classes
-        How many classes there are.
+        The number of classes.
     cutoffs
-        Where clusters begin, rising, from 1 to n_classes - 1.
+        The classes at which the clusters begin: increasing, from 1 to n_classes - 1.
     div_value
         Cluster i is reached through in_features // div_value**(i + 1) features.
     head_bias
-        Whether the head has a bias.
+        True to give the head a bias.
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Raises
     ------
@@ -88,7 +88,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     ) -> None:
         where = "AdaptiveLogSoftmaxWithLoss"
         check_flags(where, head_bias=head_bias)
-        check_sizes(where, in_features=in_features, n_classes=n_classes)
+        in_features, n_classes = check_sizes(
+            where, in_features=in_features, n_classes=n_classes
+        )
         super().__init__()
         self.in_features = in_features
         self.n_classes = n_classes
@@ -128,9 +130,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         Parameters
         ----------
         input_
-            [N, in_features] or [in_features].
+            A tensor of shape [N, in_features] or [in_features].
         target_
-            [N] or [], integers from 0 to n_classes - 1.
+            A tensor of shape [N] or [], integers from 0 to n_classes - 1.
         """
         rows, targets = self._checked(input_, target_)
         head = log_softmax(self.head(rows), 1)
@@ -161,7 +163,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         Parameters
         ----------
         input
-            [N, in_features].
+            The features, of shape [N, in_features].
 
         Examples
         --------
@@ -185,7 +187,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         Parameters
         ----------
         input
-            [N, in_features].
+            The features, of shape [N, in_features].
 
         Examples
         --------
@@ -203,11 +205,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         where = f"AdaptiveLogSoftmaxWithLoss.{method}"
         check_float(where, input)
         if input.ndim not in ndims or input.shape[-1] != self.in_features:
-            message = (
+            raise ShapeError(
                 f"{where}: `input` has shape {input.shape}; it must be [N, "
                 f"{self.in_features}]."
             )
-            raise ShapeError(message)
         return input if input.ndim == 2 else view.unsqueeze(input, 0)
 
     def _checked(self, input: Any, target: Any) -> tuple[Tensor, Tensor]:
@@ -216,24 +217,21 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         where = "AdaptiveLogSoftmaxWithLoss.forward"
         if not isinstance(target, Tensor) or target.shape != input.shape[:-1]:
             given = target.shape if isinstance(target, Tensor) else repr(target)
-            message = (
+            raise ShapeError(
                 f"{where}: `target` is {given}, `input` has shape {input.shape}; give "
                 f"one label for each row."
             )
-            raise ShapeError(message)
         if target.is_floating_point() or target.dtype is dtypes.bool_:
-            message = (
+            raise DTypeError(
                 f"{where}: `target` has dtype {target.dtype.name}; labels must be "
                 f"integers."
             )
-            raise DTypeError(message)
         labels = view.reshape(target, (-1,)).to(dtypes.int64)
         if bool(((labels < 0) | (labels >= self.n_classes)).any()):
-            message = (
+            raise ArgumentError(
                 f"{where}: labels must be in 0 to {self.n_classes - 1}; `target` "
                 f"holds {labels.min().item()} to {labels.max().item()}."
             )
-            raise ArgumentError(message)
         return rows, labels
 
 
@@ -242,9 +240,8 @@ def _rising(where: str, cutoffs: Any, n_classes: int) -> list[int]:
     given = [as_int(where, "cutoffs", c) for c in sequence(where, "cutoffs", cutoffs)]
     rises = all(a < b for a, b in zip([0, *given], [*given, n_classes], strict=True))
     if not given or not rises:
-        message = (
+        raise ArgumentError(
             f"{where}: `cutoffs` is {given}; these must be integers that rise, from 1 "
             f"to n_classes - 1 = {n_classes - 1}."
         )
-        raise ArgumentError(message)
     return given

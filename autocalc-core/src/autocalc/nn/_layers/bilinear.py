@@ -20,11 +20,11 @@ class Bilinear(Module):
     Parameters
     ----------
     in1_features, in2_features, out_features
-        Sizes of the last dimension of x1, x2 and y.
+        The sizes of the last dimension of x1, x2 and y.
     bias
-        Whether b is added.
+        True to add b.
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Bilinear(Module):
     ) -> None:
         check_switches("Bilinear", bias=bias)
         super().__init__()
-        check_sizes(
+        in1_features, in2_features, out_features = check_sizes(
             "Bilinear",
             in1_features=in1_features,
             in2_features=in2_features,

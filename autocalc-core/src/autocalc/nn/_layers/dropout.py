@@ -16,7 +16,7 @@ class _DropoutBase(Module):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         check_switches(type(self).__name__, inplace=inplace)
         super().__init__()
-        check_probability(type(self).__name__, p)
+        p = check_probability(type(self).__name__, p)
         self.p = p
         self.inplace = bool(inplace)
 
@@ -33,9 +33,9 @@ class Dropout(_DropoutBase):
     Parameters
     ----------
     p
-        From 0 to 1.
+        The weight of the batch in the running statistics, from 0 to 1.
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Raises
     ------
@@ -63,9 +63,9 @@ class Dropout1d(_DropoutBase):
     Parameters
     ----------
     p
-        From 0 to 1.
+        The weight of the batch in the running statistics, from 0 to 1.
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Examples
     --------
@@ -87,9 +87,9 @@ class Dropout2d(_DropoutBase):
     Parameters
     ----------
     p
-        From 0 to 1.
+        The weight of the batch in the running statistics, from 0 to 1.
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Examples
     --------
@@ -112,9 +112,9 @@ class Dropout3d(_DropoutBase):
     Parameters
     ----------
     p
-        From 0 to 1.
+        The weight of the batch in the running statistics, from 0 to 1.
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Examples
     --------
@@ -137,9 +137,9 @@ class AlphaDropout(_DropoutBase):
     Parameters
     ----------
     p
-        From 0 to 1.
+        The weight of the batch in the running statistics, from 0 to 1.
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Examples
     --------
@@ -163,9 +163,9 @@ class FeatureAlphaDropout(_DropoutBase):
     Parameters
     ----------
     p
-        From 0 to 1.
+        The weight of the batch in the running statistics, from 0 to 1.
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Examples
     --------

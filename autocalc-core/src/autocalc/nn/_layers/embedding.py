@@ -18,19 +18,19 @@ from autocalc.nn._module.parameter import Parameter
 
 
 class Embedding(Module):
-    """weight[x]: a row of the table for each number.
+    """weight[x]: a row of the table for each index.
 
     Parameters
     ----------
     num_embeddings, embedding_dim
-        Rows and columns of the table.
+        The numbers of rows and columns of the table.
     padding_idx
-        A row that is zero at first and gets no gradient; negative ones count from the
-        end.
+        The row that is initially zero and gets no gradient; negative ones count from
+        the end.
     max_norm, norm_type, scale_grad_by_freq, sparse
-        As those of `functional.embedding`.
+        The same as for `functional.embedding`.
     dtype
-        Of the table.
+        The dtype of the table; None is the default dtype.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Embedding(Module):
     ) -> None:
         check_flags("Embedding", scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
         super().__init__()
-        check_sizes(
+        num_embeddings, embedding_dim = check_sizes(
             "Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim
         )
         refuse_sparse("Embedding", sparse)
@@ -94,18 +94,18 @@ class Embedding(Module):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Embedding:
-        """Make the layer of a table that is there already, and shares its memory.
+        """Make a layer with an existing table, whose memory it shares.
 
         Parameters
         ----------
         embeddings
             The table, (V, D).
         freeze
-            Whether it stays as it is in training.
+            True to keep the table constant in training.
         padding_idx
-            As above; the row is not set to zero.
+            The same as for the class; the row is not set to zero.
         max_norm, norm_type, scale_grad_by_freq, sparse
-            As above.
+            The same as for the class.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class Embedding(Module):
                 self.weight[self.padding_idx].zero_()
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the rows that `input` (any shape, integers) numbers."""
+        """Return the rows with the indices `input` (integers of any shape)."""
         return functional.embedding(
             input,
             self.weight,
@@ -145,7 +145,7 @@ class Embedding(Module):
         )
 
     def extra_repr(self) -> str:
-        """Name the sizes, and what differs from the defaults."""
+        """Name the sizes and non-default settings."""
         text = f"{self.num_embeddings}, {self.embedding_dim}"
         if self.padding_idx is not None:
             text += f", padding_idx={self.padding_idx}"
@@ -153,22 +153,22 @@ class Embedding(Module):
 
 
 class EmbeddingBag(Module):
-    """The sum, mean or maximum of the rows that a bag of numbers names.
+    """The sum, mean or maximum of the rows with the indices of a bag.
 
     Parameters
     ----------
     num_embeddings, embedding_dim
-        Rows and columns of the table.
+        The numbers of rows and columns of the table.
     max_norm, norm_type, scale_grad_by_freq, sparse
-        As those of `functional.embedding`.
+        The same as for `functional.embedding`.
     mode
         "sum", "mean" or "max".
     include_last_offset
         Whether offsets have one more element, where the last bag ends.
     padding_idx
-        A number that is passed over; its row is zero at first and gets no gradient.
+        The number to skip; its row is initially zero and gets no gradient.
     dtype
-        Of the table.
+        The dtype of the table; None is the default dtype.
 
     Attributes
     ----------
@@ -211,7 +211,9 @@ class EmbeddingBag(Module):
         )
         super().__init__()
         name = "EmbeddingBag"
-        check_sizes(name, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
+        num_embeddings, embedding_dim = check_sizes(
+            name, num_embeddings=num_embeddings, embedding_dim=embedding_dim
+        )
         refuse_sparse(name, sparse)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
@@ -242,18 +244,18 @@ class EmbeddingBag(Module):
         include_last_offset: bool = False,
         padding_idx: int | None = None,
     ) -> EmbeddingBag:
-        """Make the layer of a table that is there already, and shares its memory.
+        """Make a layer with an existing table, whose memory it shares.
 
         Parameters
         ----------
         embeddings
             The table, (V, D).
         freeze
-            Whether it stays as it is in training.
+            True to keep the table constant in training.
         max_norm, norm_type, scale_grad_by_freq, sparse
-            As above.
+            The same as for the class.
         mode, include_last_offset, padding_idx
-            As above; the row is not set to zero.
+            The same as for the class; the row of `padding_idx` is not set to zero.
 
         Examples
         --------
@@ -295,7 +297,7 @@ class EmbeddingBag(Module):
         Parameters
         ----------
         input, offsets, per_sample_weights
-            As those of `functional.embedding_bag`.
+            The arguments of `functional.embedding_bag`.
         """
         return functional.embedding_bag(
             input,
@@ -311,7 +313,7 @@ class EmbeddingBag(Module):
         )
 
     def extra_repr(self) -> str:
-        """Name the sizes, the mode, and what differs from the defaults."""
+        """Name the sizes, the mode and non-default settings."""
         text = f"{self.num_embeddings}, {self.embedding_dim}{_options(self)}"
         text += f", mode={self.mode!r}"
         if self.padding_idx is not None:
@@ -340,8 +342,7 @@ def _table_shape(where: str, table: Tensor) -> tuple[int, int]:
 
 def _check_table(where: str, weight: Tensor, needed: tuple[int, int]) -> None:
     if weight.shape != needed:
-        message = (
+        raise ShapeError(
             f"{where}: `_weight` has shape {weight.shape}, the sizes given are "
             f"{needed}; they must be equal."
         )
-        raise ShapeError(message)

@@ -43,7 +43,7 @@ class Unflatten(Module):
     dim
         The dimension; a negative one counts from the end.
     unflattened_size
-        Its sizes; one may be -1.
+        The new sizes; one may be -1.
 
     Examples
     --------

@@ -42,11 +42,11 @@ class Linear(Module):
     Parameters
     ----------
     in_features, out_features
-        Sizes of the last dimension of x and of y.
+        The sizes of the last dimension of x and of y.
     bias
-        Whether b is added.
+        True to add b.
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Attributes
     ----------
@@ -77,7 +77,9 @@ class Linear(Module):
     ) -> None:
         check_switches("Linear", bias=bias)
         super().__init__()
-        check_sizes("Linear", in_features=in_features, out_features=out_features)
+        in_features, out_features = check_sizes(
+            "Linear", in_features=in_features, out_features=out_features
+        )
         self.in_features = in_features
         self.out_features = out_features
         self.weight = Parameter(

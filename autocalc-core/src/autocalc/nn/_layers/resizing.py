@@ -20,7 +20,7 @@ class Upsample(Module):
     Parameters
     ----------
     size, scale_factor, mode, align_corners, recompute_scale_factor
-        Those of `functional.interpolate`.
+        The same as for `functional.interpolate`.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class UpsamplingNearest2d(Upsample):
     size
         One number, or height and width.
     scale_factor
-        By how much to enlarge, in place of `size`.
+        The factor of the size, in place of `size`.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class UpsamplingBilinear2d(Upsample):
     size
         One number, or height and width.
     scale_factor
-        By how much to enlarge, in place of `size`.
+        The factor of the size, in place of `size`.
 
     Examples
     --------
@@ -118,12 +118,12 @@ class UpsamplingBilinear2d(Upsample):
 
 
 class ChannelShuffle(Module):
-    """Channels dealt out, one of each group; see `functional.channel_shuffle`.
+    """Interleaves the channels of groups; see `functional.channel_shuffle`.
 
     Parameters
     ----------
     groups
-        Must divide the channels.
+        The number of groups, which must divide the channels.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class Unfold(Module):
     Parameters
     ----------
     kernel_size, dilation, padding, stride
-        Those of `functional.unfold`.
+        The same as for `functional.unfold`.
 
     Examples
     --------
@@ -249,7 +249,7 @@ class Fold(Unfold):
     Parameters
     ----------
     output_size, kernel_size, dilation, padding, stride
-        Those of `functional.fold`.
+        The same as for `functional.fold`.
 
     Examples
     --------

@@ -3,21 +3,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autocalc._graph._node import Version
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops.creation.constants import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag
 
-if TYPE_CHECKING:
-    from autocalc._graph._node import Version
-
 
 class Buffer(Tensor):
     """A tensor that a `Module` lists among its buffers once it is an attribute.
 
-    ``module.name = Buffer(x)`` does what ``module.register_buffer("name", x)`` does.
+    ``module.name = Buffer(x)`` is the same as ``module.register_buffer("name", x)``.
     Operators on it give plain tensors.
 
     Parameters
@@ -25,7 +23,7 @@ class Buffer(Tensor):
     data
         The values; memory is shared, history is not.  Empty by default.
     persistent
-        Whether `state_dict` holds it.
+        True to include the buffer in `state_dict`.
 
     Raises
     ------

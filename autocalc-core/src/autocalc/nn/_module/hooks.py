@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 from weakref import ref
@@ -11,20 +12,22 @@ from autocalc._graph._grad_mode import is_grad_enabled
 from autocalc._tensor import RemovableHandle, Tensor, node_and_slot
 from autocalc.autograd._early import watch
 from autocalc.autograd._function import Function
-from autocalc.errors import DTypeError, GradError
+from autocalc.errors import AutocalcWarning, DTypeError, GradError
 
 
 class Hook(NamedTuple):
     """A user's function, and how it is called.
 
     `with_kwargs`: it wants the keyword arguments, too.  `with_module`: it wants the
-    module.  `replaces`: what it returns takes the place of the state.
+    module.  `replaces`: its result replaces the state.  `always`: it is
+    called, with None for the output, where `forward` raises, too.
     """
 
     function: Callable[..., Any]
     with_kwargs: bool = False
     with_module: bool = True
     replaces: bool = False
+    always: bool = False
 
 
 class Hooks:
@@ -54,20 +57,57 @@ class Hooks:
             RemovableHandle.keep_free_of(hooks)
 
 
-def register(hooks: dict[int, Hook], hook: Hook, prepend: bool) -> RemovableHandle:
-    """Add a hook after the others, or before them."""
-    others = dict(hooks)
-    handle = RemovableHandle(hooks, hook)  # type: ignore[arg-type]  # only a key
-    if prepend:
-        for key in others:
-            hooks[key] = hooks.pop(key)
-    return handle
+#: Hooks of the process on every call of a module, with their kinds (`global_hooks`).
+ON_CALLS: dict[int, tuple[str, Hook]] = {}
+
+
+def with_those_of_all(hooks: Hooks | None) -> Hooks:
+    """Return the hooks of a module after those that all modules have."""
+    own, merged = hooks or Hooks(), Hooks()
+    for name in ("forward_pre", "forward", "backward_pre", "backward"):
+        first = {key: hook for key, (kind, hook) in ON_CALLS.items() if kind == name}
+        setattr(merged, name, {**first, **getattr(own, name)})
+    return merged
 
 
 def call_forward(
     module: Any, hooks: Hooks, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Run a module's forward() between its hooks."""
+    if not any(hook.always for hook in hooks.forward.values()):
+        return _call_forward(module, hooks, args, kwargs, set())
+    called: set[int] = set()
+    try:
+        return _call_forward(module, hooks, args, kwargs, called)
+    except Exception:
+        for key, hook in tuple(hooks.forward.items()):
+            if hook.always and key not in called:
+                _call_after_error(hook, module, args, kwargs)
+        raise
+
+
+def _call_after_error(
+    hook: Hook, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    given = (args, kwargs) if hook.with_kwargs else (args,)
+    try:
+        hook.function(module, *given, None)
+    except Exception as error:
+        warnings.warn(
+            f"{type(module).__name__}: a forward hook raised {error!r} after forward "
+            f"had raised; the first error counts.",
+            AutocalcWarning,
+            stacklevel=4,
+        )
+
+
+def _call_forward(
+    module: Any,
+    hooks: Hooks,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    called: set[int],
+) -> Any:
     for hook in tuple(hooks.forward_pre.values()):
         if hook.with_kwargs:
             changed = hook.function(module, args, kwargs)
@@ -82,7 +122,8 @@ def call_forward(
         backward_hook = BackwardHook(module, hooks.backward, hooks.backward_pre)
         args = backward_hook.setup_input_hook(args)
     output = module.forward(*args, **kwargs)
-    for hook in tuple(hooks.forward.values()):
+    for key, hook in tuple(hooks.forward.items()):
+        called.add(key)
         given = (args, kwargs) if hook.with_kwargs else (args,)
         changed = hook.function(module, *given, output)
         output = output if changed is None else changed
@@ -143,11 +184,10 @@ class BackwardHook:
         """Let the output, a tensor or a tuple of them, through one node."""
         outputs = (output,) if isinstance(output, Tensor) else output
         if not isinstance(outputs, (tuple, list)):
-            message = (
+            raise DTypeError(
                 f"{type(self.module).__name__}: a module with backward hooks returned "
                 f"a {type(output).__name__}; it must return a tensor or a tuple."
             )
-            raise DTypeError(message)
         places = [i for i, y in enumerate(outputs) if _differentiable(y)]
         if not places:
             return output
@@ -212,11 +252,10 @@ def _replaced(changed: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
         return given
     result = changed if isinstance(changed, tuple) else (changed,)
     if len(result) != len(given):
-        message = (
+        raise GradError(
             f"backward hook: returned {len(result)} gradients for {len(given)}; return "
             f"None, or one for each."
         )
-        raise GradError(message)
     return result
 
 

@@ -118,11 +118,7 @@ class Taking:
     """The part of a state that one module takes."""
 
     def __init__(
-        self,
-        state: dict[str, Any],
-        prefix: str,
-        missing: list[str],
-        errors: list[str],
+        self, state: dict[str, Any], prefix: str, missing: list[str], errors: list[str]
     ) -> None:
         self.state, self.prefix = state, prefix
         self.missing, self.errors = missing, errors
@@ -142,10 +138,16 @@ class Taking:
         elif is_lazy(slot.tensor):  # it takes any shape
             self.writes.append(lambda: slot.put(value, assign))
         elif is_lazy(value):
-            self.errors.append(f"{key} has no shape yet")
+            self.errors.append(
+                f"{key} is to take the shape of an uninitialized parameter, which has "
+                f"none yet"
+            )
         elif value.shape != slot.tensor.shape:
             shape = slot.tensor.shape
-            self.errors.append(f"{key} has shape {value.shape}, the module's {shape}")
+            self.errors.append(
+                f"size mismatch for {key}: copying a param with shape {value.shape} "
+                f"into the module's of shape {shape}"
+            )
         else:
             self.writes.append(lambda: slot.put(value, assign))
 
@@ -187,11 +189,10 @@ def _write(state: dict[str, Any], writes: list[Callable[[], Any]]) -> None:
 def load(module: Any, state: Any, strict: bool, assign: bool) -> IncompatibleKeys:
     """Load `state` into `module` if all of it fits; else raise and change nothing."""
     if not isinstance(state, Mapping):
-        message = (
-            f"load_state_dict: the state is a {type(state).__name__}; it must be a "
-            f"dict of tensors, as state_dict() gives it."
+        raise DTypeError(
+            f"load_state_dict: Expected state_dict to be dict-like, got "
+            f"{type(state).__name__}; give a dict of tensors, as state_dict() does."
         )
-        raise DTypeError(message)
     loading = Loading(getattr(state, "_metadata", None) or {}, assign)
     with Restoring(_at_risk(module)):
         loading.visit(module, state, "")
@@ -218,21 +219,25 @@ def _at_risk(module: Any) -> list[Any]:
     return list(found)
 
 
+def _quoted(keys: list[str]) -> str:
+    return ", ".join(f'"{key}"' for key in keys)
+
+
 def _raise_if_wrong(name: str, loading: Loading, strict: bool) -> None:
     problems = list(loading.errors)
     keys = loading.keys
     if strict and keys.missing_keys:
-        problems.append(f"missing: {', '.join(keys.missing_keys)}")
+        problems.append(f"Missing key(s) in state_dict: {_quoted(keys.missing_keys)}")
     if strict and keys.unexpected_keys:
-        problems.append(f"unexpected: {', '.join(keys.unexpected_keys)}")
+        listed = _quoted(keys.unexpected_keys)
+        problems.append(f"Unexpected key(s) in state_dict: {listed}")
     if not problems:
         return
     advice = "Load it into the module that it was saved from"
     if strict and not loading.errors:
         advice += ", or pass strict=False to leave these keys alone"
     listed = "\n  ".join(problems)
-    message = (
+    raise CheckpointError(
         f"load_state_dict: the state does not fit {name}; nothing was loaded:\n"
         f"  {listed}\n{advice}."
     )
-    raise CheckpointError(message)

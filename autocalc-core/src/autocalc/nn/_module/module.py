@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import update_wrapper
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from autocalc._dispatch._callers import marks
 from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.creation.like import empty_like
 from autocalc._ops.creation.typed_tensors import dtype_named
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag, check_switches
-from autocalc._tensor.device import Device, numbered
+from autocalc._tensor.device import Device, numbered, present
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import DTypeError
 from autocalc.nn._module.hooks import call_forward
@@ -23,8 +26,34 @@ if TYPE_CHECKING:
 
 def _no_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
     """Compute the output; each module defines its own."""
-    message = f"{type(self).__name__}: a module needs a `forward` method."
-    raise NotImplementedError(message)
+    raise NotImplementedError(
+        f"{type(self).__name__}: a module needs a `forward` method. Define "
+        f"`forward(self, x)` in its class."
+    )
+
+
+def not_called(self: Module, *args: Any, **kwargs: Any) -> Any:
+    """Refuse a call: a list and a dict of modules hold them, and no more."""
+    raise NotImplementedError(
+        f"{type(self).__name__}: it holds modules and is not called. Call its modules "
+        f"in the `forward` of the module that has it; nn.Sequential calls them in turn."
+    )
+
+
+def _renamed(function: Any, name: str) -> Any:
+    """Return a copy of a function that errors about arguments call by this name."""
+    made = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    update_wrapper(made, function)
+    del made.__wrapped__  # type: ignore[attr-defined]  # `update_wrapper` set it
+    made.__qualname__ = name
+    return made
 
 
 class Module(StatefulModule["Module"]):
@@ -37,7 +66,7 @@ class Module(StatefulModule["Module"]):
     Attributes
     ----------
     training
-        Whether the module is used for training (`train`) or for results (`eval`).
+        True in training (`train`), False in evaluation (`eval`).
 
     Examples
     --------
@@ -58,6 +87,16 @@ class Module(StatefulModule["Module"]):
     """
 
     forward: Callable[..., Any] = _no_forward
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let errors about arguments name the class and none of its private bases."""
+        super().__init_subclass__(**options)
+        for name in () if cls.__name__.startswith("_") else ("__init__", "forward"):
+            function = getattr(cls, name)
+            owner, dot, _ = getattr(function, "__qualname__", "").rpartition(".")
+            if dot and owner.startswith("_"):
+                own = f"{cls.__qualname__}.{name}"
+                setattr(cls, name, _renamed(function, own))
 
     @marks("module")
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -99,10 +138,35 @@ class Module(StatefulModule["Module"]):
         fn(self)
         return self
 
-    def _apply(self, fn: Callable[[Tensor], Tensor]) -> Self:
+    def to_empty(self, *, device: str | Device, recurse: bool = True) -> Self:
+        """Give parameters and buffers new memory of undefined values, in place.
+
+        Parameters
+        ----------
+        device
+            The device of the new memory.
+        recurse
+            True to include inner modules.
+
+        Returns
+        -------
+        Module
+            The module itself.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> layer = ac.nn.Linear(3, 2).to_empty(device="cpu")
+        >>> layer.weight.shape
+        autocalc.Size([2, 3])
+        """
+        check_switches("to_empty", recurse=recurse)
+        return self._apply(lambda x: empty_like(x, device=device), recurse=recurse)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Replace the values of all parameters, their gradients and all buffers."""
         with no_grad():
-            for tensor in (*self.parameters(), *self.buffers()):
+            for tensor in (*self.parameters(recurse), *self.buffers(recurse)):
                 tensor.data = fn(tensor.data)
                 if tensor.grad is not None:
                     tensor.grad.data = fn(tensor.grad.data)
@@ -114,13 +178,12 @@ class Module(StatefulModule["Module"]):
         Takes a floating-point dtype for those that are so, a device, both, or a tensor
         that has them.
         """
-        dtype, device = _meant(args, **kwargs)
+        dtype, device = meant(args, **kwargs)
         if dtype is not None and not dtype.is_floating_point:
-            message = (
+            raise DTypeError(
                 f"Module.to: parameters cannot be {dtype.name}; use ac.float32 or "
                 f"ac.float64."
             )
-            raise DTypeError(message)
         if dtype is None and device is None:
             return self
 
@@ -197,7 +260,7 @@ def _indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
-def _meant(
+def meant(
     args: tuple[Any, ...],
     dtype: DType | None = None,
     device: str | Device | None = None,
@@ -212,7 +275,7 @@ def _meant(
             device = arg
         elif not isinstance(arg, bool) and arg is not None:
             dtype = dtypes.as_dtype(arg)
-    there = None if device is None else Device(device)
+    there = None if device is None else present(device)
     return None if dtype is None else dtypes.as_dtype(dtype), there
 
 

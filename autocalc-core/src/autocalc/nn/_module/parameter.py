@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
+from autocalc._graph._node import Version
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops.creation.constants import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag
+from autocalc._tensor.copying import deep_copy
 
 if TYPE_CHECKING:
-    from autocalc._graph._node import Version
+    from typing_extensions import Self
 
 
 class Parameter(Tensor):
@@ -24,7 +27,7 @@ class Parameter(Tensor):
     data
         The values; memory is shared, history is not.  Empty by default.
     requires_grad
-        Whether `backward` gives it a gradient.
+        True to let `backward` give it a gradient.
 
     Raises
     ------
@@ -46,7 +49,16 @@ class Parameter(Tensor):
     _version: Version | None
     _view: Any
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Make the object, and what it holds, if a subclass's `__new__` asks for it."""
+        made = object.__new__(cls)
+        if cls.__new__ is not Parameter.__new__:
+            Parameter.__init__(made, *args, **kwargs)
+        return made
+
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
+        if data is None and hasattr(self, "_array"):  # a subclass's `__new__` made it
+            return
         data = empty(0) if data is None else data
         check_tensor("Parameter", data)
         check_flag("Parameter", "requires_grad", requires_grad)
@@ -57,5 +69,14 @@ class Parameter(Tensor):
         if requires_grad:
             self.requires_grad_()
 
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Tensor:
+        """Return a parameter on new memory, without attributes, as PyTorch does."""
+        copy: Tensor = deep_copy(self, memo, whole=type(self) is not Parameter)
+        return copy
+
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
+
+
+# What `inspect` reads of the class: it looks at `__new__` first.
+Parameter.__new__.__signature__ = signature(Parameter.__init__)  # type: ignore[attr-defined]  # a function's

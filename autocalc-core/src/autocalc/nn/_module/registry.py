@@ -7,11 +7,11 @@ what any attribute costs; the module keeps only their names, in order, with thei
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, ItemsView, Iterator, MutableMapping
 from typing import Any
 
 from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc.errors import ArgumentError, DTypeError, NameInUseError
 
 PARAMETER = "parameter"
 BUFFER = "buffer"
@@ -33,7 +33,7 @@ class Registry(MutableMapping[str, Any]):
         return self._owner.__dict__[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
-        enter(self._owner, name, value, self._kind)
+        _place(self._owner, name, value, self._kind)
 
     def __delitem__(self, name: str) -> None:
         self[name]  # raises for a name of another kind
@@ -43,6 +43,10 @@ class Registry(MutableMapping[str, Any]):
         names = self._owner._names
         return iter([name for name, kind in names.items() if kind == self._kind])
 
+    def items(self) -> ItemsView[str, Any]:
+        """Return names and attributes, which can be taken from the end, too."""
+        return {name: self._owner.__dict__[name] for name in self}.items()
+
     def __len__(self) -> int:
         return list(self._owner._names.values()).count(self._kind)
 
@@ -50,8 +54,21 @@ class Registry(MutableMapping[str, Any]):
         return repr(dict(self))
 
 
+#: Hooks of the process on new attributes, with their kinds (`global_hooks`).
+ON_REGISTRATION: dict[int, tuple[str, Callable[..., Any]]] = {}
+
+
 def enter(owner: Any, name: str, value: Any, kind: str) -> None:
-    """Make `value` the attribute `name` of that kind; a kind keeps its order."""
+    """Make `value`, or what hooks give for it, the attribute `name` of that kind."""
+    if ON_REGISTRATION and (value is not None or kind != PARAMETER):
+        for its_kind, hook in tuple(ON_REGISTRATION.values()):
+            changed = hook(owner, name, value) if its_kind == kind else None
+            value = value if changed is None else changed
+    _place(owner, name, value, kind)
+
+
+def _place(owner: Any, name: str, value: Any, kind: str) -> None:
+    """Keep the attribute; a kind keeps its order."""
     names = owner._names
     if names.get(name) != kind:
         names.pop(name, None)
@@ -60,40 +77,37 @@ def enter(owner: Any, name: str, value: Any, kind: str) -> None:
     owner.__dict__[name] = value
 
 
-def check_name(where: str, owner: Any, name: object) -> None:
-    """Raise unless `name` can become a registered attribute of `owner`."""
+def check_name(where: str, owner: Any, name: object, kind: str) -> None:
+    """Raise unless `name` can become an attribute of that kind of `owner`."""
     if not isinstance(name, str):
-        message = f"{where}: `name` is a {type(name).__name__}; it must be a text."
-        raise DTypeError(message)
+        raise DTypeError(
+            f"{where}: {kind} name should be a string. Got {type(name).__name__}."
+        )
     if not name or "." in name:
-        message = (
+        raise NameInUseError(
             f"{where}: `name`={name!r} must not be empty nor hold a dot, which "
             f"separates modules in the keys of state_dict()."
         )
-        raise ArgumentError(message)
-    if hasattr(owner, name) and name not in owner._names:
-        message = (
+    if hasattr(owner, name) and owner._names.get(name) != kind:
+        raise NameInUseError(
             f"{where}: {type(owner).__name__} already has an attribute {name!r}; "
             f"choose another name."
         )
-        raise ArgumentError(message)
 
 
 def check_value(where: str, name: str, value: Any, needed: type, kind: str) -> None:
     """Raise unless `value` is None or of the class that its kind needs."""
     if value is not None and not isinstance(value, needed):
-        message = (
+        raise DTypeError(
             f"{where}: {name!r} is given a {type(value).__name__}; it must be "
             f"{_NEEDED[kind]} or None."
         )
-        raise DTypeError(message)
 
 
 def check_leaf(where: str, name: str, value: Tensor | None) -> None:
     """Raise if a parameter has a history: nothing would ever update it."""
     if value is not None and not value.is_leaf:
-        message = (
+        raise ArgumentError(
             f"{where}: {name!r} was made by `{value._node().op.name}`; a parameter "
             f"must be a leaf. Compute it in forward() from parameters, or detach() it."
         )
-        raise ArgumentError(message)

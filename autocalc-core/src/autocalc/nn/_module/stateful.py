@@ -11,7 +11,8 @@ from autocalc._tensor.checks import check_flags, check_switches
 from autocalc._tensor.state_dict import StateDict
 from autocalc.nn._module import loading
 from autocalc.nn._module import state as _state
-from autocalc.nn._module.hooks import Hook, Hooks, register
+from autocalc.nn._module.hook_tables import table
+from autocalc.nn._module.hooks import Hook, Hooks
 from autocalc.nn._module.tree import ModuleTree
 
 M = TypeVar("M")
@@ -42,9 +43,9 @@ class StatefulModule(ModuleTree[M]):
         destination
             A dict to add to.
         prefix
-            What to put before each name.
+            The text to put before each name.
         keep_vars
-            Give the parameters themselves, not tensors without history.
+            True to return the parameters themselves, not tensors without history.
         """
         check_flags("state_dict", keep_vars=keep_vars)
         state = StateDict() if destination is None else destination
@@ -64,9 +65,9 @@ class StatefulModule(ModuleTree[M]):
         state_dict
             Tensors by dotted name; other dtypes are converted.
         strict
-            Whether the names must be exactly the module's own.
+            True if the names must be exactly the module's own.
         assign
-            Use the tensors themselves in place of copying their values.
+            True to use the tensors themselves instead of copying their values.
 
         Returns
         -------
@@ -92,6 +93,15 @@ class StatefulModule(ModuleTree[M]):
 
     # ---- hooks -----------------------------------------------------------------------
 
+    _forward_pre_hooks = table("forward_pre")
+    _forward_hooks = table("forward")
+    _backward_pre_hooks = table("backward_pre")
+    _backward_hooks = table("backward")
+    _state_dict_pre_hooks = table("state_pre")
+    _state_dict_hooks = table("state_post")
+    _load_state_dict_pre_hooks = table("load_state_pre")
+    _load_state_dict_post_hooks = table("load_state_post")
+
     def _own_hooks(self) -> Hooks:
         if self._hooks is None:
             self._hooks = Hooks()
@@ -113,7 +123,7 @@ class StatefulModule(ModuleTree[M]):
             "register_forward_pre_hook", prepend=prepend, with_kwargs=with_kwargs
         )
         hooks = self._own_hooks().forward_pre
-        return register(hooks, Hook(hook, with_kwargs), prepend)
+        return RemovableHandle(hooks, Hook(hook, with_kwargs), prepend=prepend)
 
     def register_forward_hook(
         self,
@@ -121,11 +131,13 @@ class StatefulModule(ModuleTree[M]):
         *,
         prepend: bool = False,
         with_kwargs: bool = False,
+        always_call: bool = False,
     ) -> RemovableHandle:
         """Call ``hook(module, args, output)`` after each forward.
 
         It may return another output.  With `with_kwargs` it is called with (module,
-        args, kwargs, output).
+        args, kwargs, output); with `always_call` also where `forward` raises, with None
+        for the output.
 
         Examples
         --------
@@ -138,9 +150,15 @@ class StatefulModule(ModuleTree[M]):
         >>> shapes
         [autocalc.Size([1, 3])]
         """
-        check_flags("register_forward_hook", prepend=prepend, with_kwargs=with_kwargs)
+        check_flags(
+            "register_forward_hook",
+            prepend=prepend,
+            with_kwargs=with_kwargs,
+            always_call=always_call,
+        )
         hooks = self._own_hooks().forward
-        return register(hooks, Hook(hook, with_kwargs), prepend)
+        made = Hook(hook, with_kwargs, always=bool(always_call))
+        return RemovableHandle(hooks, made, prepend=prepend)
 
     def register_full_backward_hook(
         self, hook: Callable[..., Any], prepend: bool = False
@@ -162,7 +180,7 @@ class StatefulModule(ModuleTree[M]):
         autocalc.Size([1, 3])
         """
         check_flags("register_full_backward_hook", prepend=prepend)
-        return register(self._own_hooks().backward, Hook(hook), prepend)
+        return RemovableHandle(self._own_hooks().backward, Hook(hook), prepend=prepend)
 
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
@@ -172,11 +190,13 @@ class StatefulModule(ModuleTree[M]):
         It may return other gradients of the outputs.
         """
         check_flags("register_full_backward_pre_hook", prepend=prepend)
-        return register(self._own_hooks().backward_pre, Hook(hook), prepend)
+        return RemovableHandle(
+            self._own_hooks().backward_pre, Hook(hook), prepend=prepend
+        )
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, prefix, keep_vars)`` before `state_dict`."""
-        return register(self._own_hooks().state_pre, Hook(hook), False)
+        return RemovableHandle(self._own_hooks().state_pre, Hook(hook))
 
     def register_state_dict_post_hook(
         self, hook: Callable[..., Any]
@@ -185,11 +205,11 @@ class StatefulModule(ModuleTree[M]):
 
         `local_metadata` is the module's ``{"version": ...}``.
         """
-        return register(self._own_hooks().state_post, Hook(hook), False)
+        return RemovableHandle(self._own_hooks().state_post, Hook(hook))
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Do as `register_state_dict_post_hook`; the hook may return another dict."""
-        return register(self._own_hooks().state_post, Hook(hook, replaces=True), False)
+        return RemovableHandle(self._own_hooks().state_post, Hook(hook, replaces=True))
 
     def register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any]
@@ -200,7 +220,7 @@ class StatefulModule(ModuleTree[M]):
         missing_keys, unexpected_keys, error_msgs)`` and may change `state_dict`, a copy
         of the entries under `prefix`, and append texts to the lists.
         """
-        return register(self._own_hooks().load_state_pre, Hook(hook), False)
+        return RemovableHandle(self._own_hooks().load_state_pre, Hook(hook))
 
     def _register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], with_module: bool = False
@@ -208,7 +228,7 @@ class StatefulModule(ModuleTree[M]):
         """Do as `register_load_state_dict_pre_hook`, the module left out if wanted."""
         check_flags("_register_load_state_dict_pre_hook", with_module=with_module)
         kept = Hook(hook, with_module=with_module)
-        return register(self._own_hooks().load_state_pre, kept, False)
+        return RemovableHandle(self._own_hooks().load_state_pre, kept)
 
     def register_load_state_dict_post_hook(
         self, hook: Callable[..., Any]
@@ -218,4 +238,4 @@ class StatefulModule(ModuleTree[M]):
         It may take keys out of the lists ``missing_keys`` and ``unexpected_keys``,
         which then are no error.
         """
-        return register(self._own_hooks().load_state_post, Hook(hook), False)
+        return RemovableHandle(self._own_hooks().load_state_post, Hook(hook))

@@ -11,11 +11,21 @@ from autocalc._tensor.checks import check_flags, check_switches, short
 from autocalc.errors import DTypeError, ModuleError
 from autocalc.nn._module import registry
 from autocalc.nn._module.buffer import Buffer
+from autocalc.nn._module.hooks import Hooks
 from autocalc.nn._module.parameter import Parameter
 from autocalc.nn._module.registry import BUFFER, MODULE, PARAMETER, Registry
 
-if TYPE_CHECKING:
-    from autocalc.nn._module.hooks import Hooks
+
+def asked(module: Any, name: str) -> Any:
+    """Return an attribute of a module whose class has a `__getattr__` of its own.
+
+    It is called for parameters, buffers and modules, which PyTorch keeps where Python's
+    lookup does not find them: so it sees that they are read.
+    """
+    names = object.__getattribute__(module, "__dict__").get("_names", ())
+    if name in names:
+        return type(module).__getattr__(module, name)
+    return object.__getattribute__(module, name)
 
 
 #: What the tree consists of: `Module`, which is made of this part and others.
@@ -37,12 +47,11 @@ class ModuleTree(Generic[M]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if (args or kwargs) and not self.call_super_init:
             given = [*map(short, args), *(f"{k}={short(v)}" for k, v in kwargs.items())]
-            message = (
+            raise DTypeError(
                 f"{type(self).__name__}: Module.__init__() was given "
                 f"{', '.join(given)} and takes no arguments. Leave them out, or set "
                 f"call_super_init = True in the class if they are a mix-in's."
             )
-            raise DTypeError(message)
         self.__dict__.update(training=True, _names={}, _unsaved=set(), _hooks=None)
         if self.call_super_init:
             super().__init__(*args, **kwargs)
@@ -51,13 +60,13 @@ class ModuleTree(Generic[M]):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, Parameter):
-            self._make_room(name)
+            self._make_room(name, PARAMETER)
             self.register_parameter(name, value)
         elif isinstance(value, ModuleTree):
-            self._make_room(name)
+            self._make_room(name, MODULE)
             self.register_module(name, value)  # type: ignore[arg-type]  # a Module
         elif isinstance(value, Buffer) and self._may_hold_buffer(name):
-            self._make_room(name)
+            self._make_room(name, BUFFER)
             self.register_buffer(name, value, value.persistent)
         elif name in self.__dict__.get("_names", ()):
             self._assign(name, value)
@@ -69,22 +78,27 @@ class ModuleTree(Generic[M]):
         names: dict[str, str] = self.__dict__.get("_names", {})
         return names.get(name, BUFFER) == BUFFER
 
+    def __init_subclass__(cls, **words: Any) -> None:
+        super().__init_subclass__(**words)
+        if "__getattr__" in cls.__dict__:
+            cls.__getattribute__ = asked  # type: ignore[method-assign]
+
     if not TYPE_CHECKING:  # a type checker knows the attributes that exist
 
         def __getattr__(self, name: str) -> Any:
             # Wrappers ask for it by name; the lookup's own error says what is missing.
             return object.__getattribute__(self, name)
 
-    def _make_room(self, name: str) -> None:
-        """Drop a plain attribute that a parameter or a module is to replace."""
+    def _make_room(self, name: str, kind: str) -> None:
+        """Drop an attribute that one of another kind is to replace."""
         if "_names" not in self.__dict__:
-            message = (
+            raise ModuleError(
                 f"{type(self).__name__}: {name!r} was assigned before "
                 f"Module.__init__() ran; call super().__init__() first."
             )
-            raise ModuleError(message)
-        if name not in self._names:
+        if self._names.get(name) != kind:
             self.__dict__.pop(name, None)
+            self._names.pop(name, None)
 
     def _assign(self, name: str, value: Any) -> None:
         """Assign something that is no parameter nor module to a registered name."""
@@ -102,7 +116,7 @@ class ModuleTree(Generic[M]):
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter as the attribute `name`; None keeps the place empty."""
         where = "register_parameter"
-        registry.check_name(where, self, name)
+        registry.check_name(where, self, name, PARAMETER)
         registry.check_value(where, name, param, Parameter, PARAMETER)
         registry.check_leaf(where, name, param)
         registry.enter(self, name, param, PARAMETER)
@@ -115,11 +129,11 @@ class ModuleTree(Generic[M]):
         Parameters
         ----------
         name
-            The attribute.
+            The name of the attribute.
         tensor
             None keeps the place empty.
         persistent
-            Whether `state_dict` holds it.
+            True to include the buffer in `state_dict`.
 
         Examples
         --------
@@ -130,7 +144,7 @@ class ModuleTree(Generic[M]):
         (autocalc.Size([3]), ['mean'])
         """
         check_switches("register_buffer", persistent=persistent)
-        registry.check_name("register_buffer", self, name)
+        registry.check_name("register_buffer", self, name, BUFFER)
         registry.check_value("register_buffer", name, tensor, Tensor, BUFFER)
         registry.enter(self, name, tensor, BUFFER)
         if persistent:
@@ -140,7 +154,7 @@ class ModuleTree(Generic[M]):
 
     def register_module(self, name: str, module: M | None) -> None:
         """Add a submodule as the attribute `name`; None keeps the place empty."""
-        registry.check_name("register_module", self, name)
+        registry.check_name("register_module", self, name, MODULE)
         registry.check_value("register_module", name, module, ModuleTree, MODULE)
         registry.enter(self, name, module, MODULE)
 
@@ -157,6 +171,11 @@ class ModuleTree(Generic[M]):
     def _buffers(self) -> Registry:
         """The module's own buffers, by name."""
         return Registry(self, BUFFER)
+
+    @property
+    def _non_persistent_buffers_set(self) -> set[str]:
+        """The names of buffers that `state_dict` leaves out."""
+        return self._unsaved
 
     @property
     def _modules(self) -> Registry:
@@ -255,11 +274,10 @@ class ModuleTree(Generic[M]):
             inner = found._modules.get(name)
             if inner is None:
                 known = ", ".join(found._modules) or "none"
-                message = (
+                raise ModuleError(
                     f"get_submodule: {target!r}: {type(found).__name__} has no "
                     f"submodule {name!r}; it has {known}."
                 )
-                raise ModuleError(message)
             found = inner
         return found  # type: ignore[no-any-return]  # a Module
 

@@ -30,10 +30,7 @@ class _Uninitialized(Tensor):
     _becomes: ClassVar[type[Tensor]]
 
     def __init__(
-        self,
-        requires_grad: bool,
-        device: str | Device | None,
-        dtype: DType | None,
+        self, requires_grad: bool, device: str | Device | None, dtype: DType | None
     ) -> None:
         name = type(self).__name__
         check_flag(name, "requires_grad", requires_grad)
@@ -48,14 +45,14 @@ class _Uninitialized(Tensor):
 
     @property
     def _array(self) -> Any:
-        message = (
-            f"{type(self).__name__}: it has neither shape nor values yet. Call its "
-            f"module once on an example, or load a state into it."
+        raise ArgumentError(
+            f"{type(self).__name__}: an uninitialized parameter or buffer has neither "
+            f"shape nor values yet. Call its module once on an example, or load a "
+            f"state into it."
         )
-        raise ArgumentError(message)
 
     def _new_leaf(self) -> Leaf:
-        return Leaf((0,))
+        return Leaf((0,), self)
 
     @property
     def dtype(self) -> DType:
@@ -145,9 +142,9 @@ class UninitializedParameter(_Uninitialized, Parameter):
     Parameters
     ----------
     requires_grad
-        Whether `backward` will give it a gradient.
+        True to let `backward` give it a gradient.
     dtype
-        Of the values.
+        The dtype of the values; None is the default dtype.
 
     Raises
     ------
@@ -182,9 +179,9 @@ class UninitializedBuffer(_Uninitialized):
     Parameters
     ----------
     requires_grad
-        Whether `backward` will give it a gradient.
+        True to let `backward` give it a gradient.
     dtype
-        Of the values.
+        The dtype of the values; None is the default dtype.
 
     Examples
     --------
@@ -220,7 +217,7 @@ def is_lazy(param: Any) -> bool:
     Parameters
     ----------
     param
-        Anything.
+        The object to test.
 
     Examples
     --------

@@ -8,3 +8,6 @@ from autocalc.nn import LazyBatchNorm2d as LazyBatchNorm2d
 from autocalc.nn import LazyBatchNorm3d as LazyBatchNorm3d
 from autocalc.nn import SyncBatchNorm as SyncBatchNorm
 from autocalc.nn._layers.norms.batch_norm import _BatchNorm as _BatchNorm
+from autocalc.nn._layers.norms.batch_norm import _ChannelNorm as _ChannelNorm
+
+_NormBase = _ChannelNorm

@@ -11,7 +11,7 @@ from autocalc.nn._clip import (
     get_total_norm,
 )
 from autocalc.nn._old_names import clip_grad_norm
-from autocalc.nn.utils import parametrizations, parametrize, rnn
+from autocalc.nn.utils import parametrizations, parametrize, prune, rnn
 from autocalc.nn.utils._flat_parameters import (
     parameters_to_vector,
     vector_to_parameters,
@@ -41,6 +41,7 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "prune",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",

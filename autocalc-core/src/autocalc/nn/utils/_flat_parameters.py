@@ -27,11 +27,10 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     where = "parameters_to_vector"
     params = sequence(where, "parameters", parameters)
     if not params:
-        message = (
+        raise ArgumentError(
             f"{where}: `parameters` has no tensor; give one or more. A generator, such "
             f"as model.parameters(), gives its tensors only once."
         )
-        raise ArgumentError(message)
     return joining.cat([view.reshape(p, (-1,)) for p in params])
 
 
@@ -58,11 +57,10 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         check_tensor(where, p)
     needed = sum(p.numel() for p in params)
     if check_tensor("vector_to_parameters", vec).shape != (needed,):
-        message = (
+        raise ShapeError(
             f"vector_to_parameters: `vec` has shape {vec.shape}, the parameters have "
             f"{needed} elements; it must be ({needed},)."
         )
-        raise ShapeError(message)
     start = 0
     with no_grad():
         for p in params:

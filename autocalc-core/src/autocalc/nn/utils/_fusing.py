@@ -46,7 +46,8 @@ def conv_norm_relu(
     input
         The convolution's input.
     residual
-        What is added before the maximum, of the result's shape: a shortcut.
+        A tensor of the result's shape that is added before the maximum: the shortcut of
+        a residual block.
 
     Raises
     ------
@@ -62,11 +63,10 @@ def conv_norm_relu(
     """
     where = "conv_norm_relu"
     if not isinstance(conv, Module) or not isinstance(norm, _BatchNorm):
-        message = (
+        raise ModuleError(
             f"{where}: `conv` is {short(conv)}, `norm` {short(norm)}; they must be a "
             f"convolution and the batch norm after it."
         )
-        raise ModuleError(message)
     return norm.relu(conv(check_tensor(where, input)), residual)
 
 
@@ -83,7 +83,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     bn
         The batch norm after it, in evaluation mode, with running statistics.
     transpose
-        Whether it is a transposed convolution, whose outputs are the weight's second
+        True for a transposed convolution, whose outputs are the weight's second
         dimension.
 
     Raises
@@ -107,12 +107,11 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     check_flag(where, "transpose", transpose)
     if not isinstance(conv, ConvBase) or conv._transposed is not transpose:
         kind = "a transposed convolution" if transpose else "a convolution"
-        message = (
+        raise ArgumentError(
             f"{where}: got {type(conv).__name__} with `transpose`={transpose}; give "
             f"{kind} such as a {'ConvTranspose2d' if transpose else 'Conv2d'}, and the "
             f"batch norm after it."
         )
-        raise ArgumentError(message)
     _check_pair(where, conv, bn, (conv.out_channels,))
     return _fused(conv, fuse_conv_bn_weights(*_tensors_of(conv, bn, transpose)))
 
@@ -134,17 +133,17 @@ def fuse_conv_bn_weights(
     Parameters
     ----------
     conv_w
-        (out, in, ...), or (in, out, ...) with `transpose`.
+        A tensor of shape (out, in, ...), or (in, out, ...) with `transpose`.
     conv_b
-        (out,), or None for 0.
+        A tensor of shape (out,), or None for 0.
     bn_rm, bn_rv
         The running mean and variance, (out,).
     bn_eps
-        What is added to the variance.
+        The constant that is added to the variance.
     bn_w, bn_b
         Weight and bias of the norm, (out,), or None for 1 and 0.
     transpose
-        Whether it is a transposed convolution.
+        True for a transposed convolution.
 
     Raises
     ------
@@ -176,7 +175,7 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     Parameters
     ----------
     linear
-        A `Linear`.
+        The `Linear` layer before the norm.
     bn
         The batch norm after it, in evaluation mode, with running statistics: of as many
         numbers as the layer has outputs, or of one.
@@ -220,13 +219,13 @@ def fuse_linear_bn_weights(
     Parameters
     ----------
     linear_w
-        (out, in).
+        The weight of the layer, of shape (out, in).
     linear_b
-        (out,), or None for 0.
+        A tensor of shape (out,), or None for 0.
     bn_rm, bn_rv
         The running mean and variance, (out,) or (1,).
     bn_eps
-        What is added to the variance.
+        The constant that is added to the variance.
     bn_w, bn_b
         Weight and bias of the norm, (out,) or (1,), or None for 1 and 0.
 
@@ -260,13 +259,12 @@ def _check_pair(where: str, layer: Module, bn: Any, sizes: tuple[int, ...]) -> N
         raise ArgumentError(message)
     statistics = bn.running_mean is not None and bn.running_var is not None
     if layer.training or bn.training or not statistics or bn.num_features not in sizes:
-        message = (
+        raise ArgumentError(
             f"{where}: a {type(layer).__name__} of {sizes[0]} outputs, training="
             f"{layer.training}, and a norm of {bn.num_features}, training="
             f"{bn.training}, track_running_stats={bn.track_running_stats}; both must "
             f"be after eval() and of as many outputs, the norm with running statistics."
         )
-        raise ArgumentError(message)
 
 
 def _check_shapes(
@@ -282,11 +280,10 @@ def _check_shapes(
     """Raise unless the rows have a number for each output, or one `alone`."""
     check_float(where, weight)
     if weight.ndim < least:
-        message = (
+        raise ShapeError(
             f"{where}: `{name}` has shape {weight.shape}; it needs {least} dimensions "
             f"or more."
         )
-        raise ShapeError(message)
     outputs = weight.shape[axis]
     allowed = ((outputs,), (1,)) if alone else ((outputs,),)
     for row in rows:
@@ -294,11 +291,10 @@ def _check_shapes(
             continue
         check_float(where, row)
         if row.shape not in allowed:
-            message = (
+            raise ShapeError(
                 f"{where}: `{name}` of shape {weight.shape} has {outputs} outputs, and "
                 f"a tensor has shape {row.shape}; it must be ({outputs},)."
             )
-            raise ShapeError(message)
 
 
 def _parameters(

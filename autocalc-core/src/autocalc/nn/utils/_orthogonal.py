@@ -145,22 +145,21 @@ class _Orthogonal(Module):
     def right_inverse(self, value: Tensor) -> Tensor:
         """Return a matrix that gives `value`, made orthogonal if it is not."""
         if value.shape != self.shape:
-            message = (
+            raise ShapeError(
                 f"orthogonal: a weight of shape {value.shape} is assigned; it must be "
                 f"{self.shape}."
             )
-            raise ShapeError(message)
         wide = value.shape[-2] < value.shape[-1]
         q = value.mT if wide else value
         if self._based:
             self.base = self._basis(q)
             return _minus_one(value)
         if self.orthogonal_map != "householder":
-            message = (
-                "orthogonal: with use_trivialization=False nothing can be assigned to "
-                "weights by 'matrix_exp' or 'cayley'; use 'householder'."
+            raise NotImplementedError(
+                "orthogonal: it is not possible to assign to the matrix exponential or "
+                "the Cayley parametrizations with use_trivialization=False; use "
+                "'householder'."
             )
-            raise NotImplementedError(message)
         found = householder_vectors(q)
         return found.mT if wide else found
 
@@ -239,11 +238,10 @@ def orthogonal(
     check_flag(where, "use_trivialization", use_trivialization)
     weight = weight_of(where, module, name)
     if weight.ndim < 2:
-        message = (
+        raise ShapeError(
             f"{where}: {name!r} has shape {weight.shape}; an orthogonal weight has two "
             f"dimensions or more."
         )
-        raise ShapeError(message)
     if orthogonal_map is None:
         square = weight.shape[-2] == weight.shape[-1]
         orthogonal_map = "matrix_exp" if square else "householder"

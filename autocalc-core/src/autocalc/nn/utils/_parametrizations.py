@@ -29,8 +29,7 @@ def weight_of(where: str, module: Any, name: Any) -> Tensor:
     check_type(where, "module", module, Module, "a Module")
     weight = getattr(module, name, None) if isinstance(name, str) else None
     if not isinstance(weight, Tensor):
-        message = f"{where}: {type(module).__name__} has no tensor {name!r}."
-        raise ModuleError(message)
+        raise ModuleError(f"{where}: {type(module).__name__} has no tensor {name!r}.")
     return weight
 
 
@@ -59,7 +58,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     module
         It is changed, and returned.
     name
-        The parameter.
+        The name of the parameter.
     dim
         The dimension along which lengths differ, often that of the outputs; None, or
         -1, for one length.
@@ -82,11 +81,10 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     if dim is not None and dim != -1:
         dim = as_int("weight_norm", "dim", dim)
         if not 0 <= dim < weight.ndim:
-            message = (
+            raise DimensionError(
                 f"weight_norm: `dim`={dim} is out of range for {name!r} of shape "
                 f"{weight.shape}."
             )
-            raise DimensionError(message)
     kept = None if dim == -1 else dim
     register_parametrization(module, name, _WeightNorm(kept), unsafe=True)
     module.register_load_state_dict_pre_hook(_OldNames(name))
@@ -140,11 +138,10 @@ def spectral_arguments(
         dim = 1 if isinstance(module, ConvBase) and module._transposed else 0
     dim = as_int(where, "dim", dim)
     if not -weight.ndim <= dim < weight.ndim:
-        message = (
+        raise DimensionError(
             f"{where}: `dim`={dim} is out of range for {name!r} of shape "
             f"{weight.shape}."
         )
-        raise DimensionError(message)
     return weight, count, dim % weight.ndim
 
 
@@ -208,11 +205,11 @@ def spectral_norm(
     module
         It is changed, and returned.
     name
-        The parameter.
+        The name of the parameter.
     n_power_iterations
-        How often the vectors are turned at each reading, 1 or more.
+        The number of iterations at each reading, 1 or more.
     eps
-        The smallest length that is divided by.
+        The smallest length to divide by.
     dim
         The dimension of the outputs, by default 0, of transposed convolutions 1.
 

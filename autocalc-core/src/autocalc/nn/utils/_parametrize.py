@@ -65,17 +65,17 @@ class ParametrizationList(ModuleList):
     Parameters
     ----------
     modules
-        The parametrizations.
+        The parametrizations, in the order in which they are applied.
     original
         The tensor.  Those that have a ``right_inverse`` say what to keep of it; it may
         be several tensors.
     unsafe
-        Let parametrizations change shape and dtype.
+        True to let parametrizations change shape and dtype.
 
     Attributes
     ----------
     original
-        What is kept; ``original0``, ``original1`` ... where it is several tensors.
+        The stored parameter; ``original0``, ``original1`` ... if there are several.
 
     Examples
     --------
@@ -126,11 +126,10 @@ class ParametrizationList(ModuleList):
             inverse = getattr(module, "right_inverse", None)
             if inverse is None:
                 if strict:
-                    message = (
+                    raise ModuleError(
                         f"{type(module).__name__}: it has no right_inverse(), so that "
                         f"nothing can be assigned to what it parametrizes."
                     )
-                    raise ModuleError(message)
                 continue
             try:
                 value = inverse(value)
@@ -139,11 +138,10 @@ class ParametrizationList(ModuleList):
                     raise
         several = isinstance(value, (tuple, list))
         if not all(isinstance(v, Tensor) for v in (value if several else (value,))):
-            message = (
+            raise DTypeError(
                 f"right_inverse: returned {short(value)}; it must be a tensor or "
                 f"several of them."
             )
-            raise DTypeError(message)
         return value
 
     def originals(self) -> tuple[Tensor, ...]:
@@ -153,18 +151,17 @@ class ParametrizationList(ModuleList):
         return tuple(getattr(self, name) for name in names)
 
     def right_inverse(self, value: Tensor) -> None:
-        """Keep what the parametrizations make `value` of."""
+        """Store the original from which the parametrizations compute `value`."""
         with no_grad():
             kept = self._inverted(value, strict=True)
             kept = (kept,) if isinstance(kept, Tensor) else tuple(kept)
             given = [k._array.shape for k in kept]
             needed = [o._array.shape for o in self.originals()]
             if given != needed:
-                message = (
+                raise ShapeError(
                     f"right_inverse: returned shapes {given}; what is kept has "
                     f"{needed}."
                 )
-                raise ShapeError(message)
             for original, part in zip(self.originals(), kept, strict=True):
                 original.copy_(part)
 
@@ -266,7 +263,7 @@ def register_parametrization(
         ``parametrization(right_inverse(x))`` is x; it may return several tensors, which
         are the arguments of ``forward`` then.
     unsafe
-        Let it change shape and dtype.
+        True to let it change shape and dtype.
 
     Raises
     ------
@@ -312,11 +309,10 @@ def _own_tensor(where: str, module: Module, name: Any) -> Tensor:
         if isinstance(name, str) and registry.get(name) is not None:
             return registry[name]  # type: ignore[no-any-return]  # a tensor
     known = ", ".join([*module._parameters, *module._buffers]) or "none"
-    message = (
-        f"{where}: {type(module).__name__} has no parameter or buffer {name!r}; it has "
-        f"{known}."
+    raise ModuleError(
+        f"{where}: {type(module).__name__} does not have a parameter or buffer "
+        f"{name!r}; it has {known}."
     )
-    raise ModuleError(message)
 
 
 def _append(module: Module, name: str, parametrization: Module, unsafe: bool) -> None:
@@ -333,17 +329,17 @@ def _check_like(found: Any, wanted: Tensor, what: str) -> None:
     """Raise unless `found` has the shape and dtype of `wanted`."""
     if not isinstance(found, Tensor) or found.dtype is not wanted.dtype:
         kind = found.dtype.name if isinstance(found, Tensor) else type(found).__name__
-        message = (
-            f"register_parametrization: {what} {kind} where the tensor is "
-            f"{wanted.dtype.name}; pass unsafe=True if that is meant."
+        raise DTypeError(
+            f"register_parametrization: a parametrization must return a tensor of "
+            f"{wanted.dtype.name}, but {what} {kind}; pass unsafe=True if that is "
+            f"meant."
         )
-        raise DTypeError(message)
     if found.shape != wanted.shape:
-        message = (
-            f"register_parametrization: {what} shape {found.shape} where the tensor "
-            f"has {wanted.shape}; pass unsafe=True if that is meant."
+        raise ShapeError(
+            f"register_parametrization: Registering a parametrization may not change "
+            f"the shape of the tensor, {wanted.shape}, but {what} {found.shape}; pass "
+            f"unsafe=True if that is meant."
         )
-        raise ShapeError(message)
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
@@ -352,7 +348,7 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     Parameters
     ----------
     module
-        The module.
+        The module to wrap.
     tensor_name
         The tensor; None asks for any.
 
@@ -400,18 +396,17 @@ def remove_parametrizations(
     where = "remove_parametrizations"
     check_flag(where, "leave_parametrized", leave_parametrized)
     if not is_parametrized(module, tensor_name):
-        message = (
-            f"{where}: {tensor_name!r} of {type(module).__name__} is not parametrized."
+        raise ModuleError(
+            f"{where}: {type(module).__name__} does not have a parametrization on "
+            f"{tensor_name!r}."
         )
-        raise ModuleError(message)
     lists = getattr(module, _PLACE)
     found = lists[tensor_name]
     if not leave_parametrized and not found.is_tensor:
-        message = (
-            f"{where}: the original of {tensor_name!r} is {found.ntensors} tensors; it "
-            f"can only keep its value, with leave_parametrized=True."
+        raise ArgumentError(
+            f"{where}: leave_parametrized=False is for an original of one tensor; that "
+            f"of {tensor_name!r} is {found.ntensors} tensors."
         )
-        raise ArgumentError(message)
     tensor = _plain(found, leave_parametrized)
     del lists[tensor_name]
     _let_be_computed(module)

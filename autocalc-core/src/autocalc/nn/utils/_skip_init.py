@@ -14,17 +14,16 @@ M = TypeVar("M", bound=Module)
 
 
 def skip_init(module_cls: type[M], *args: Any, **kwargs: Any) -> M:
-    """Make a module whose parameters have no values yet: they wait to be loaded.
+    """Make a module with uninitialised parameters, to load values later.
 
-    What the functions of `nn.init` would write is left out, and nothing is drawn from
-    the generator.
+    The functions of `nn.init` do nothing, and nothing is drawn from the generator.
 
     Parameters
     ----------
     module_cls
         A class of modules.
     *args, **kwargs
-        What it is made with.
+        The arguments of the module.
 
     Raises
     ------
@@ -40,11 +39,10 @@ def skip_init(module_cls: type[M], *args: Any, **kwargs: Any) -> M:
     """
     kind: Any = module_cls
     if not isinstance(kind, type) or not issubclass(kind, Module):
-        message = (
+        raise DTypeError(
             f"skip_init: `module_cls` is {short(module_cls)}; it must be a class of "
             f"modules, such as nn.Linear."
         )
-        raise DTypeError(message)
     token = SKIPPED.set(True)
     try:
         return module_cls(*args, **kwargs)

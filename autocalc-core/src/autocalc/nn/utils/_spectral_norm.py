@@ -89,11 +89,11 @@ def spectral_norm(
     module
         It is changed, and returned.
     name
-        The parameter.
+        The name of the parameter.
     n_power_iterations
-        How often the vectors are turned in each forward, 1 or more.
+        The number of iterations in each forward, 1 or more.
     eps
-        The smallest length that is divided by.
+        The smallest length to divide by.
     dim
         The dimension of the outputs, by default 0, of transposed convolutions 1.
 
@@ -122,11 +122,10 @@ def spectral_norm(
     )
     if not isinstance(weight, Parameter):
         known = ", ".join(module._parameters) or "none"
-        message = (
+        raise ModuleError(
             f"{where}: {module._get_name()} has no parameter {name!r} without a norm; "
             f"it has {known}."
         )
-        raise ModuleError(message)
     norm = _SpectralNorm(name, count, dim, number(where, "eps", eps))
     _take_apart(module, norm, weight)
     norm.handle = module.register_forward_pre_hook(norm)
@@ -150,14 +149,14 @@ def _take_apart(module: Module, norm: _SpectralNorm, weight: Parameter) -> None:
 
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
-    """Make one parameter again of what `spectral_norm` took apart.
+    """Undo `spectral_norm`: store the weight as one parameter.
 
     Parameters
     ----------
     module
         It is changed, and returned.
     name
-        The parameter.
+        The name of the parameter.
 
     Raises
     ------
@@ -173,11 +172,10 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
     """
     norm = getattr(module, _PLACE, {}).pop(name, None)
     if norm is None:
-        message = (
+        raise ModuleError(
             f"remove_spectral_norm: {type(module).__name__} has no norm of {name!r}; "
             f"spectral_norm() gives it one."
         )
-        raise ModuleError(message)
     with no_grad():
         weight = norm.weight(module, turn=False)
     norm.handle.remove()

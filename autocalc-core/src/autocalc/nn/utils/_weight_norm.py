@@ -56,8 +56,7 @@ class _WeightNorm:
 
 def _check_module(where: str, module: Any) -> None:
     if not isinstance(module, Module):
-        message = f"{where}: `module` is {short(module)}; it must be a module."
-        raise ModuleError(message)
+        raise ModuleError(f"{where}: `module` is {short(module)}; it must be a module.")
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
@@ -71,7 +70,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     module
         It is changed, and returned.
     name
-        The parameter.
+        The name of the parameter.
     dim
         The dimension along which lengths differ, often that of the outputs; None for
         one length.
@@ -93,18 +92,16 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     weight = module._parameters.get(name)
     if name in norms or weight is None:
         known = ", ".join(module._parameters) or "none"
-        message = (
+        raise ModuleError(
             f"weight_norm: {module._get_name()} has no parameter {name!r} without a "
             f"norm; it has {known}."
         )
-        raise ModuleError(message)
     dim = None if dim is None else as_int("weight_norm", "dim", dim)
     if dim is not None and not -weight.ndim <= dim < weight.ndim:
-        message = (
+        raise DimensionError(
             f"weight_norm: `dim`={dim} is out of range for {name!r} of shape "
             f"{weight.shape}."
         )
-        raise DimensionError(message)
     norm = _WeightNorm(name, None if dim is None else dim % weight.ndim)
     delattr(module, name)
     length = length_except(weight.detach(), norm.dim)
@@ -117,7 +114,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
-    """Make one parameter again of what `weight_norm` took apart; return the module.
+    """Undo `weight_norm`: store the weight as one parameter; return the module.
 
     Examples
     --------
@@ -130,11 +127,10 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
     _check_module("remove_weight_norm", module)
     norm = module.__dict__.get(_PLACE, {}).pop(name, None)
     if norm is None:
-        message = (
+        raise ModuleError(
             f"remove_weight_norm: {module._get_name()} has no norm of {name!r}; "
             f"weight_norm() gives it one."
         )
-        raise ModuleError(message)
     weight = norm.weight(module).detach()
     norm.handle.remove()
     for attribute in (name, f"{name}_g", f"{name}_v"):

@@ -54,12 +54,11 @@ def _wanted(
     """
     given: Any = sizes or scales
     if not given or len(given) != x.ndim:
-        message = (
+        raise OnnxError(
             f"onnx.load: Resize ({node.name}) has `scales` {scales} and `sizes` "
             f"{sizes} for an input of shape {x.shape}; one of them must have {x.ndim} "
             f"numbers."
         )
-        raise OnnxError(message)
     if sizes:
         whole, factors = tuple(sizes), None
     else:

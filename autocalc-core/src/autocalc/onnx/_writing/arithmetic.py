@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._kernels.spec import DType, Shape
 from autocalc.onnx._graph import Value
 from autocalc.onnx._namespace import Kernels
@@ -121,7 +122,7 @@ def _(k: Kernels, a: Value, b: Value) -> Value:
 
 @writes("remainder")
 def _(k: Kernels, a: Value, b: Value) -> Value:
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in FLOAT_KINDS:
         return k.node("Mod", a, b)
     whole = k.node("Floor", k.node("Div", a, b))
     return k.node("Sub", a, k.node("Mul", whole, b))
@@ -129,7 +130,7 @@ def _(k: Kernels, a: Value, b: Value) -> Value:
 
 @writes("floor_divide")
 def _(k: Kernels, a: Value, b: Value) -> Value:
-    if a.dtype.kind == "f":
+    if a.dtype.kind in FLOAT_KINDS:
         return k.node("Floor", k.node("Div", a, b))
     return k.node("Div", k.node("Sub", a, k.node("Mod", a, b)), b)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._dispatch.selection.upcast import FLOAT32
 from autocalc._kernels.spec import Meta, Shape
 from autocalc._kernels.table import TABLE
 from autocalc.onnx._graph import Value
@@ -58,6 +59,11 @@ def _beyond(
     return tuple(max((m - 1) * step + width - n, 0) for n, m, width, step in lines)
 
 
+def _meta(x: Value) -> Meta:
+    """Return what the rules are given, for whose shapes every float is the same."""
+    return Meta(x.shape, FLOAT32)
+
+
 @writes("max_pool")
 def _(
     k: Kernels,
@@ -69,7 +75,7 @@ def _(
     ceil: bool,
 ) -> Value:
     attributes = (kernel, stride, padding, dilation, ceil)
-    metas = TABLE["max_pool"].rule(Meta(x.shape, x.dtype), *attributes)
+    metas = TABLE["max_pool"].rule(_meta(x), *attributes)
     return _windows(k, "MaxPool", x, metas[0].shape, attributes[:4], ceil)
 
 
@@ -89,7 +95,7 @@ def _(
     if divisor:
         value: Value = spec.decomposition(k, x, *attributes)
         return value
-    out: Shape = spec.rule(Meta(x.shape, x.dtype), *attributes).shape
+    out: Shape = spec.rule(_meta(x), *attributes).shape
     ones = (1,) * len(kernel)
     if ceil and count_include_pad:
         beyond = _beyond(x.shape, out, kernel, stride, padding, ones)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._kernels.reduction._axes import reduced_count
 from autocalc._kernels.rules import reduced_shape
 from autocalc.onnx._graph import Value
@@ -21,7 +22,7 @@ def _reduction(op: str) -> Any:
     def write(k: Kernels, a: Value, axes: _Axes, keepdim: bool = False) -> Value:
         if not axes:
             return a
-        if op in {"ReduceSum", "ReduceProd"} and a.dtype.kind != "f":
+        if op in {"ReduceSum", "ReduceProd"} and a.dtype.kind not in FLOAT_KINDS:
             a = k.cast(a, _INT64)
         shape = reduced_shape(a.shape, axes, keepdim)
         places = k.graph.axes(axes)
@@ -79,7 +80,7 @@ def _(k: Kernels, a: Value, axis: int) -> Value:
 
 @writes("cumsum")
 def _(k: Kernels, a: Value, axis: int, reverse: bool) -> Value:
-    a = a if a.dtype.kind == "f" else k.cast(a, _INT64)
+    a = a if a.dtype.kind in FLOAT_KINDS else k.cast(a, _INT64)
     place = k.graph.constant(axis, _INT64)
     return k.node("CumSum", a, place, shape=a.shape, reverse=int(reverse))
 

@@ -4,14 +4,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Any
 
-from autocalc._tensor.checks import require
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc._dispatch._callers import warn
+from autocalc._dispatch.selection.state import on_host, refuse_reading
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import plain, require
+from autocalc.errors import ArgumentError, AutocalcWarning, DTypeError, MissingKeyError
 from autocalc.optim._optimizer import Optimizer, is_number
 from autocalc.optim._rates import number_of, rate_of, set_rate
+
+#: What helps with a step that decides by values, which no recording can hold.
+OUTSIDE = (
+    "Call it outside of the compiled function, or run the function eagerly: "
+    "ac.compile(step, fallback=True)"
+)
+
+#: What `step` warns of where it is given the number of an epoch.
+EPOCH_DEPRECATION_WARNING = (
+    "step: `epoch` is deprecated; call step() once an epoch, without it."
+)
+
+#: The settings of a group that schedulers change.
+_MOVED = ("lr", "momentum", "betas")
 
 
 class LRScheduler:
@@ -19,7 +36,7 @@ class LRScheduler:
 
     A training is resumed in one of two ways, both after the optimizer's
     ``load_state_dict``: by `load_state_dict`, or by `last_epoch`.  The rates are then
-    those of the training that was not interrupted.
+    the same as in an uninterrupted training.
 
     Parameters
     ----------
@@ -34,7 +51,7 @@ class LRScheduler:
     base_lrs
         The groups' learning rates at the beginning.
     last_epoch
-        How many times `step` was called.
+        The number of calls of `step`.
 
     Examples
     --------
@@ -55,6 +72,8 @@ class LRScheduler:
     #: keeps the rates that the optimizer's state brought.
     _is_relative = False
     _is_initial = False
+    #: The versions of the parameters at the beginning, until the first epoch is over.
+    _untouched: list[int] | None = None
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(type(self).__name__, optimizer)
@@ -63,17 +82,17 @@ class LRScheduler:
             if last_epoch == -1:
                 group.setdefault("initial_lr", rate_of(group))
             elif "initial_lr" not in group:
-                message = (
+                raise MissingKeyError(
                     f"{type(self).__name__}: `last_epoch`={last_epoch} goes on with a "
                     f"training, but the optimizer's groups have no 'initial_lr'; load "
                     f"its state first."
                 )
-                raise ArgumentError(message)
         self.optimizer = optimizer
         groups = optimizer.param_groups
         self.base_lrs = [number_of(group["initial_lr"]) for group in groups]
         self.last_epoch = last_epoch
         self._begin()
+        self._untouched = _versions(optimizer) if last_epoch == -1 else None
 
     def _begin(self) -> None:
         """Set the rates of the first epoch, or of the one that is resumed."""
@@ -88,9 +107,44 @@ class LRScheduler:
         """Return each group's learning rate in epoch `last_epoch`."""
         raise NotImplementedError
 
-    def step(self) -> None:
-        """Begin the next epoch: set the learning rates."""
+    def step(self, epoch: float | None = None) -> None:
+        """Begin the next epoch, or a later one: set the learning rates."""
+        if self._untouched is not None and not self._is_initial:
+            self._check_order()
+        if epoch is None:
+            self._on_host(self._advance)
+            return
+        warn(EPOCH_DEPRECATION_WARNING, AutocalcWarning)
+        where = f"{type(self).__name__}.step"
+        refuse_reading(f"{where}(epoch)", f"Leave `epoch` out. {OUTSIDE}")
+        is_later = isinstance(epoch, int) and epoch >= self.last_epoch
+        require(
+            where, "epoch", epoch, is_later, f"an integer, {self.last_epoch} or more"
+        )
+        while self.last_epoch < epoch:
+            self._advance()
+
+    def _check_order(self) -> None:
+        """Warn if the first epoch ends before the optimizer changed a parameter."""
+        if self._untouched == _versions(self.optimizer):
+            warn(
+                f"{type(self).__name__}.step: the optimizer has not changed any "
+                f"parameter yet, so that the first learning rate is never used. Call "
+                f"optimizer.step() before scheduler.step().",
+                AutocalcWarning,
+            )
+        self._untouched = None
+
+    def _advance(self) -> None:
+        """Do what `step` does."""
         self._enter(self.last_epoch + 1)
+
+    def _on_host(self, advance: Callable[[], None]) -> None:
+        """Set the rates, in a recording at each replay."""
+        groups = self.optimizer.param_groups
+        rates = [x._array for g in groups if isinstance(x := g["lr"], Tensor)]
+        writes = [(g, key) for g in groups for key in _MOVED if key in g]
+        on_host(advance, rates, writes=writes)
 
     def _enter(self, epoch: int) -> None:
         """Set the learning rates of `epoch`, given those of the one before."""
@@ -108,40 +162,52 @@ class LRScheduler:
         self.last_epoch = -1
 
     def get_last_lr(self) -> list[float]:
-        """Return the learning rates that hold now, as numbers."""
+        """Return the current learning rates, as numbers."""
         return [rate_of(group) for group in self.optimizer.param_groups]
+
+    @property
+    def _last_lr(self) -> list[float]:
+        return self.get_last_lr()
+
+    @_last_lr.setter
+    def _last_lr(self, rates: Any) -> None:
+        """Take what schedulers of PyTorch note: the rates are those of the groups."""
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything but the optimizer, and functions that were given."""
-        left_out = {"optimizer", *self._unsaved}
+        left_out = {"optimizer", "_untouched", *self._unsaved}
         state = {k: v for k, v in self.__dict__.items() if k not in left_out}
         # What PyTorch's schedulers keep in addition, so that they can go on from it.
         count = self.last_epoch + 1
         return {**state, "_last_lr": self.get_last_lr(), "_step_count": count}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a `state_dict`, with the rates that held when it was saved."""
+        """Restore a `state_dict`, with the learning rates at the time of saving."""
         groups, rates = self.optimizer.param_groups, state_dict.get("_last_lr")
         if rates is not None and len(rates) != len(groups):
-            message = (
+            raise ArgumentError(
                 f"{type(self).__name__}.load_state_dict: the state has {len(rates)} "
                 f"learning rates, the optimizer has {len(groups)} parameter groups; "
                 f"give the state of a scheduler of as many groups."
             )
-            raise ArgumentError(message)
         self.__dict__.update(state_dict)
         for group, lr in zip(groups, rates or (), strict=False):
             set_rate(group, lr)
 
 
+def _versions(optimizer: Optimizer) -> list[int]:
+    """Return how often each parameter was written."""
+    groups = optimizer.param_groups
+    return [param._cell().count for group in groups for param in group["params"]]
+
+
 def check_optimizer(where: str, given: Any) -> None:
     """Raise unless `given` is an optimizer."""
     if not isinstance(given, Optimizer):
-        message = (
+        raise DTypeError(
             f"{where}: `optimizer` is a {type(given).__name__}; it must be an "
-            f"Optimizer."
+            f"Optimizer, such as ac.optim.SGD(model.parameters(), lr=0.1)."
         )
-        raise DTypeError(message)
 
 
 def check_last_epoch(where: str, given: Any) -> None:
@@ -152,6 +218,7 @@ def check_last_epoch(where: str, given: Any) -> None:
 
 def require_count(where: str, name: str, value: Any) -> None:
     """Raise unless a setting is an integer of 1 or more."""
+    value = plain(value)
     is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 1
     require(where, name, value, is_count, "an integer, 1 or more")
 
@@ -170,9 +237,8 @@ def by_group(where: str, name: str, given: Any, optimizer: Optimizer) -> list[An
     if not isinstance(given, (list, tuple)):
         return [given] * count
     if len(given) != count:
-        message = (
+        raise ArgumentError(
             f"{where}: `{name}` has {len(given)} values for {count} parameter groups; "
             f"give one for each, or one for all."
         )
-        raise ArgumentError(message)
     return list(given)

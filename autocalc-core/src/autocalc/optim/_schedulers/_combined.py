@@ -28,24 +28,21 @@ class _Combined(LRScheduler):
         where = type(self).__name__
         self._schedulers: list[LRScheduler] = sequence(where, "schedulers", schedulers)
         if not self._schedulers:
-            message = f"{where}: `schedulers` is empty; give one or more."
-            raise ArgumentError(message)
+            raise ArgumentError(f"{where}: `schedulers` is empty; give one or more.")
         for i, scheduler in enumerate(self._schedulers):
             needs_figure = isinstance(scheduler, ReduceLROnPlateau)
             if needs_figure or not isinstance(scheduler, LRScheduler):
-                message = (
+                raise DTypeError(
                     f"{where}: `schedulers[{i}]` is a {type(scheduler).__name__}; it "
                     f"must be a scheduler whose step() takes no arguments."
                 )
-                raise DTypeError(message)
         self.optimizer = optimizer or self._schedulers[0].optimizer
         for i, scheduler in enumerate(self._schedulers):
             if scheduler.optimizer is not self.optimizer:
-                message = (
+                raise ArgumentError(
                     f"{where}: `schedulers[{i}]`, a {type(scheduler).__name__}, "
                     f"belongs to another optimizer; all must have the same one."
                 )
-                raise ArgumentError(message)
 
     def _rewind(self) -> None:
         super()._rewind()
@@ -65,12 +62,12 @@ class _Combined(LRScheduler):
             self.step()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state, with those of the schedulers inside."""
+        """Return the state, with the states of the inner schedulers."""
         inner = [scheduler.state_dict() for scheduler in self._schedulers]
         return {**super().state_dict(), "_schedulers": inner}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a `state_dict` of the same schedulers."""
+        """Restore a `state_dict` of the same schedulers."""
         state = dict(state_dict)
         inner = state.pop("_schedulers")
         for scheduler, one in zip(self._schedulers, inner, strict=True):
@@ -91,8 +88,7 @@ class SequentialLR(_Combined):
         The epochs at which the next one begins, one fewer than schedulers.
     last_epoch
         The number of the last epoch that is over, if a training is resumed.  All
-        schedulers are followed from their beginning then, whatever their own
-        `last_epoch` is.
+        schedulers then run from their beginning, regardless of their own `last_epoch`.
 
     Examples
     --------
@@ -119,11 +115,10 @@ class SequentialLR(_Combined):
         self._take(optimizer, schedulers)
         milestones = sequence("SequentialLR", "milestones", milestones)
         if len(milestones) != len(self._schedulers) - 1:
-            message = (
+            raise ArgumentError(
                 f"SequentialLR: `milestones` are {milestones} for "
                 f"{len(self._schedulers)} schedulers; give one fewer than schedulers."
             )
-            raise ArgumentError(message)
         self._milestones = milestones
         check_last_epoch("SequentialLR", last_epoch)
         self._follow(last_epoch + 1)
@@ -132,8 +127,7 @@ class SequentialLR(_Combined):
         self.last_epoch += 1
         self._schedulers[bisect_right(self._milestones, 0)]._begin()
 
-    def step(self) -> None:
-        """Begin the next epoch: with the scheduler whose turn it is."""
+    def _advance(self) -> None:
         self.last_epoch += 1
         i = bisect_right(self._milestones, self.last_epoch)
         if i and self._milestones[i - 1] == self.last_epoch:
@@ -150,7 +144,7 @@ class ChainedScheduler(_Combined):
     schedulers
         One or more, of one optimizer; of one `last_epoch`, if a training is resumed.
     optimizer
-        By default that of the first scheduler.
+        The optimizer; by default that of the first scheduler.
 
     Examples
     --------
@@ -183,8 +177,7 @@ class ChainedScheduler(_Combined):
         for scheduler in self._schedulers:
             scheduler._begin()
 
-    def step(self) -> None:
-        """Let each scheduler begin its next epoch."""
+    def _advance(self) -> None:
         self.last_epoch += 1
         for scheduler in self._schedulers:
             scheduler.step()

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 
+from autocalc._dispatch.selection.state import refuse_reading
 from autocalc.optim._optimizer import Optimizer
 from autocalc.optim._rates import set_rate
 from autocalc.optim._schedulers._base import (
+    OUTSIDE,
     LRScheduler,
     require_count,
     require_number,
@@ -76,7 +78,7 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Lets the learning rate fall as half a cosine, again and again from the top.
+    """Lowers the learning rate along half a cosine, with restarts.
 
     The first fall takes `T_0` epochs, each one after it `T_mult` times as many.
 
@@ -85,11 +87,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     optimizer
         Whose groups' ``"lr"`` is set.
     T_0, T_mult
-        As above.
+        The number of steps of the first fall, and the factor of the next ones.
     eta_min
-        Where each fall would end.
+        The learning rate at the end of each fall.
     last_epoch
-        The epochs that are over, when training goes on.
+        The number of finished epochs, when training continues.
 
     Examples
     --------
@@ -136,15 +138,25 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch: float | None = None) -> None:
         """Begin the next epoch, or go to `epoch`, which may be between two."""
-        if epoch is None and self.last_epoch >= 0:
-            self.T_cur += 1
-            if self.T_cur >= self.T_i:
-                self.T_cur -= self.T_i
-                self.T_i *= self.T_mult
-            self._enter(self.last_epoch + 1)
+        if epoch is None:
+            super().step()
             return
-        epoch = 0 if epoch is None else epoch
-        require_number("CosineAnnealingWarmRestarts.step", "epoch", epoch, 0)
+        where = "CosineAnnealingWarmRestarts.step"
+        refuse_reading(f"{where}(epoch)", f"Leave `epoch` out. {OUTSIDE}")
+        require_number(where, "epoch", epoch, 0)
+        self._go_to(epoch)
+
+    def _advance(self) -> None:
+        if self.last_epoch < 0:
+            self._go_to(0)
+            return
+        self.T_cur += 1
+        if self.T_cur >= self.T_i:
+            self.T_cur -= self.T_i
+            self.T_i *= self.T_mult
+        self._enter(self.last_epoch + 1)
+
+    def _go_to(self, epoch: float) -> None:
         self.T_cur, self.T_i = epoch, self.T_0
         if self.T_mult == 1:
             self.T_cur %= self.T_0

@@ -9,11 +9,7 @@ from collections.abc import Callable
 from autocalc._tensor.checks import check_flags, require
 from autocalc.optim._optimizer import Optimizer
 from autocalc.optim._rates import set_rate
-from autocalc.optim._schedulers._base import (
-    by_group,
-    check_optimizer,
-    require_count,
-)
+from autocalc.optim._schedulers._base import by_group, check_optimizer, require_count
 from autocalc.optim._schedulers._momenta import MovingMomentum
 
 #: What the height of a cycle is multiplied by counts these.
@@ -21,7 +17,7 @@ _COUNTED = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterati
 
 
 class CyclicLR(MovingMomentum):
-    """Leads the learning rate from `base_lr` up to `max_lr` and back, in cycles.
+    """Raises the learning rate from `base_lr` to `max_lr` and lowers it, in cycles.
 
     ``step`` is called after each batch.  Smith: Cyclical learning rates for training
     neural networks (WACV 2017).
@@ -38,19 +34,19 @@ class CyclicLR(MovingMomentum):
         ``"triangular"``: all cycles are of one height; ``"triangular2"``: each of half
         the height of the one before; ``"exp_range"``: heights times gamma^step.
     gamma
-        As above.
+        The constant gamma of the formula.
     scale_fn
-        In place of `mode`: a function that gives the factor of the height.
+        A function that gives the factor of the height, instead of `mode`.
     scale_mode
-        What `scale_fn` is given: the number of the ``"cycle"``, from 1 on, or of
+        The argument of `scale_fn`: the number of the ``"cycle"``, from 1 on, or of
         ``"iterations"``, from 0 on.
     cycle_momentum
         Whether the momentum (Adam's first beta) goes the other way, from
         `max_momentum` down to `base_momentum` and up again.
     base_momentum, max_momentum
-        As above, or one for each group.
+        The limits of the momentum: one number, or one for each group.
     last_epoch
-        The steps that are over, when training goes on.
+        The number of finished steps, when training continues.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, TypeAlias
 
-from autocalc._tensor.checks import require, sequence
+from autocalc._tensor.checks import plain, require, sequence
 from autocalc.errors import DTypeError
 from autocalc.optim._optimizer import Optimizer
 from autocalc.optim._rates import set_rate
@@ -105,11 +105,12 @@ class MultiStepLR(Multiplying):
         last_epoch: int = -1,
     ) -> None:
         given = sequence("MultiStepLR", "milestones", milestones)
-        are_epochs = all(isinstance(epoch, int) and epoch >= 0 for epoch in given)
+        epochs = [plain(epoch) for epoch in given]
+        are_epochs = all(isinstance(epoch, int) and epoch >= 0 for epoch in epochs)
         needed = "epochs, integers of 0 or more"
         require("MultiStepLR", "milestones", given, are_epochs, needed)
         require_number("MultiStepLR", "gamma", gamma)
-        self.milestones = Counter(given)
+        self.milestones = Counter(epochs)
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
@@ -117,7 +118,7 @@ class MultiStepLR(Multiplying):
         return float(self.gamma ** self.milestones[epoch])
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a `state_dict`; JSON makes texts of its milestones."""
+        """Restore a `state_dict`; milestones may be texts, as in JSON."""
         super().load_state_dict(state_dict)
         self.milestones = Counter({int(k): n for k, n in self.milestones.items()})
 
@@ -150,7 +151,7 @@ class ExponentialLR(Multiplying):
 
 
 class LinearLR(Multiplying):
-    """Leads the learning rate on a line over `total_iters` epochs.
+    """Changes the learning rate linearly over `total_iters` epochs.
 
     From `start_factor` to `end_factor` times the rate at the beginning; often a
     warm-up.
@@ -239,7 +240,7 @@ class ConstantLR(Multiplying):
 
 
 class PolynomialLR(Multiplying):
-    """Lets the learning rate fall to 0 as (1 - epoch / total_iters)^power.
+    """Lowers the learning rate to 0 as (1 - epoch / total_iters)^power.
 
     Examples
     --------
@@ -288,11 +289,10 @@ class _ByRule(LRScheduler):
         self.lr_lambdas = by_group(where, "lr_lambda", lr_lambda, optimizer)
         for rule in self.lr_lambdas:
             if not callable(rule):
-                message = (
+                raise DTypeError(
                     f"{where}: `lr_lambda` is a {type(rule).__name__}; it must be a "
                     f"function of the epoch, or a list of such functions."
                 )
-                raise DTypeError(message)
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
@@ -313,7 +313,7 @@ class _ByRule(LRScheduler):
 
 
 class LambdaLR(_ByRule):
-    """Sets the learning rate to the first one times a function of the epoch.
+    """Sets the learning rate to the initial one times a function of the epoch.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ class LambdaLR(_ByRule):
     lr_lambda
         The function, or one for each group.
     last_epoch
-        The epochs that are over, when training goes on.
+        The number of finished epochs, when training continues.
 
     Examples
     --------
@@ -335,7 +335,7 @@ class LambdaLR(_ByRule):
     """
 
     def get_lr(self) -> list[float]:
-        """Return the first rates, times the functions' values."""
+        """Return the initial rates times the functions' values."""
         pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
         return [base * rule(self.last_epoch) for base, rule in pairs]
 

@@ -21,11 +21,10 @@ class MovingMomentum(LRScheduler):
         self.cycle_momentum = cycle_momentum
         self.use_beta1 = "betas" in optimizer.defaults
         if cycle_momentum and not {"momentum", "betas"} & optimizer.defaults.keys():
-            message = (
+            raise ArgumentError(
                 f"{type(self).__name__}: {type(optimizer).__name__} has neither "
                 f"momentum nor betas to cycle; pass cycle_momentum=False."
             )
-            raise ArgumentError(message)
 
     def _momentum(self, group: dict[str, Any]) -> Any:
         return group["betas"][0] if self.use_beta1 else group["momentum"]

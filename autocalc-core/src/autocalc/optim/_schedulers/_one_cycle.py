@@ -30,7 +30,7 @@ _CURVES = {"cos": _cosine, "linear": _line}
 
 
 class OneCycleLR(MovingMomentum):
-    """Leads the learning rate up to `max_lr` and far down, step by step of a training.
+    """Raises the learning rate to `max_lr` and lowers it, over all steps of a training.
 
     From max_lr / div_factor up to max_lr in the share `pct_start` of the steps, then
     down to max_lr / (div_factor * final_div_factor).  `step` is called after each
@@ -45,7 +45,7 @@ class OneCycleLR(MovingMomentum):
     total_steps
         All steps; or else `epochs` times `steps_per_epoch`.
     epochs, steps_per_epoch
-        In place of `total_steps`.
+        The lengths of the training, instead of `total_steps`.
     pct_start
         The share of steps in which the rate rises.
     anneal_strategy
@@ -54,14 +54,14 @@ class OneCycleLR(MovingMomentum):
         Whether the momentum (Adam's first beta) goes the other way, from
         `max_momentum` down to `base_momentum` and up again.
     base_momentum, max_momentum
-        As above, or one for each group.
+        The limits of the momentum: one number, or one for each group.
     div_factor, final_div_factor
-        As above.
+        The constants of the formula above.
     three_phase
         Whether the fall takes as long as the rise, to where it began, and the rest of
         the steps goes further down.
     last_epoch
-        The steps that are over, when training goes on.
+        The number of finished steps, when training continues.
 
     Examples
     --------
@@ -124,11 +124,10 @@ class OneCycleLR(MovingMomentum):
         """Return the rates of this step; sets the momenta too."""
         step = self.last_epoch
         if step > self.total_steps:
-            message = (
+            raise ArgumentError(
                 f"OneCycleLR: step {step} of {self.total_steps}; the cycle is over. "
                 f"Give it as many steps as the training has."
             )
-            raise ArgumentError(message)
         phase, share = self._place(step)
         curve = _CURVES[self._anneal_func_type]
         rates = []
@@ -164,11 +163,10 @@ def _steps(total: int | None, epochs: int | None, per_epoch: int | None) -> int:
         require_count(where, "total_steps", total)
         return total
     if epochs is None or per_epoch is None:
-        message = (
+        raise ArgumentError(
             f"{where}: `total_steps` is missing; give it, or both `epochs` and "
             f"`steps_per_epoch`."
         )
-        raise ArgumentError(message)
     require_count(where, "epochs", epochs)
     require_count(where, "steps_per_epoch", per_epoch)
     return epochs * per_epoch

@@ -6,11 +6,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._dispatch.selection.state import refuse_reading
 from autocalc._tensor.checks import require
 from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Optimizer, is_number
 from autocalc.optim._rates import rate_of, set_rate
 from autocalc.optim._schedulers._base import (
+    OUTSIDE,
     LRScheduler,
     by_group,
     check_optimizer,
@@ -19,7 +21,7 @@ from autocalc.optim._schedulers._base import (
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Multiplies the learning rate by `factor` when a figure no longer gets better.
+    """Multiplies the learning rate by `factor` when a metric stops improving.
 
     Parameters
     ----------
@@ -28,18 +30,18 @@ class ReduceLROnPlateau(LRScheduler):
     mode
         ``"min"`` if smaller is better, as for a loss; ``"max"``.
     factor
-        Below 1.
+        The factor of the learning rate, below 1.
     patience
-        How many epochs without an improvement are let pass.
+        The number of epochs without an improvement that are tolerated.
     threshold
-        By how much a figure must be better: of the best one (`threshold_mode`
-        ``"rel"``) or in itself (``"abs"``).
+        The least improvement: relative to the best metric (`threshold_mode` ``"rel"``),
+        or absolute (``"abs"``).
     threshold_mode
-        As above.
+        The meaning of `threshold`: ``"rel"`` or ``"abs"``.
     cooldown
-        How many epochs are not judged after the rate was lowered.
+        The number of epochs that are not judged after the rate was lowered.
     min_lr
-        Where the rate stops, or one for each group.
+        The lowest learning rate: one number, or one for each group.
     eps
         A change of the rate that is smaller is left out.
 
@@ -89,7 +91,8 @@ class ReduceLROnPlateau(LRScheduler):
         self.num_bad_epochs = 0
 
     def step(self, metrics: Any) -> None:  # type: ignore[override]  # as PyTorch's
-        """Take the figure of an epoch, a number or a tensor of one element."""
+        """Use the metric of an epoch, a number or a tensor of one element."""
+        refuse_reading("ReduceLROnPlateau.step", OUTSIDE)
         figure = self._figure(metrics)
         self.last_epoch += 1
         if self._is_better(figure):
@@ -110,11 +113,10 @@ class ReduceLROnPlateau(LRScheduler):
         try:
             return float(metrics)
         except (TypeError, ValueError):
-            message = (
+            raise ArgumentError(
                 f"ReduceLROnPlateau.step: `metrics` is {metrics!r}; it must be a "
                 f"number, such as the loss of the epoch."
-            )
-            raise ArgumentError(message) from None
+            ) from None
 
     def _is_better(self, figure: float) -> bool:
         down = self.mode == "min"
@@ -128,11 +130,10 @@ class ReduceLROnPlateau(LRScheduler):
     def _lower(self) -> None:
         groups = self.optimizer.param_groups
         if len(groups) != len(self.min_lrs):
-            message = (
+            raise ArgumentError(
                 f"ReduceLROnPlateau: the optimizer has {len(groups)} parameter groups "
                 f"now and had {len(self.min_lrs)}; add to `min_lrs` as well."
             )
-            raise ArgumentError(message)
         for group, least in zip(groups, self.min_lrs, strict=True):
             before = rate_of(group)
             lr = max(before * self.factor, least)

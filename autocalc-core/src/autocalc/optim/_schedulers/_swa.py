@@ -10,11 +10,7 @@ from autocalc._ops._operator.checks import check_sizes
 from autocalc._tensor.checks import require
 from autocalc.optim._optimizer import Optimizer, is_number
 from autocalc.optim._rates import rate_of
-from autocalc.optim._schedulers._base import (
-    LRScheduler,
-    by_group,
-    check_optimizer,
-)
+from autocalc.optim._schedulers._base import LRScheduler, by_group, check_optimizer
 
 
 def _cosine(share: float) -> float:
@@ -29,7 +25,7 @@ _CURVES = {"cos": _cosine, "linear": _line}
 
 
 class SWALR(LRScheduler):
-    """Leads the learning rate to `swa_lr` in `anneal_epochs`, and keeps it there.
+    """Changes the learning rate to `swa_lr` in `anneal_epochs`, then keeps it.
 
     Each step undoes the share of the one before, so that another scheduler may have
     changed the rate in between.  Izmailov and others: Averaging weights leads to wider
@@ -46,7 +42,7 @@ class SWALR(LRScheduler):
     anneal_strategy
         ``"cos"`` or ``"linear"``.
     last_epoch
-        The steps that are over, when training goes on.
+        The number of finished steps, when training continues.
 
     Examples
     --------
@@ -75,7 +71,7 @@ class SWALR(LRScheduler):
         check_optimizer(where, optimizer)
         known = anneal_strategy in _CURVES
         require(where, "anneal_strategy", anneal_strategy, known, "'cos' or 'linear'")
-        check_sizes(where, anneal_epochs=anneal_epochs)
+        (anneal_epochs,) = check_sizes(where, anneal_epochs=anneal_epochs)
         rates = by_group(where, "swa_lr", swa_lr, optimizer)
         for rate, group in zip(rates, optimizer.param_groups, strict=True):
             require(where, "swa_lr", rate, is_number(rate), "a number")

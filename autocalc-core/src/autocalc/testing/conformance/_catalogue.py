@@ -6,28 +6,40 @@ from __future__ import annotations
 from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.spec import KernelSpec
 from autocalc.testing.conformance import _checks, _process
+from autocalc.testing.conformance._bounds import check_bounds, check_offsets
+from autocalc.testing.conformance._c_form import check_native, check_native_limits
+from autocalc.testing.conformance._calls import check_state, check_threads
 from autocalc.testing.conformance._checks import Check
 from autocalc.testing.conformance._determinism import check_determinism
+from autocalc.testing.conformance._lengths import check_lengths
+from autocalc.testing.conformance._specials import check_specials
 from autocalc.testing.conformance._subject import Subject
 
 CHECKS: dict[str, Check] = {
     "values": _checks.check_values,
+    "specials": check_specials,
+    "lengths": check_lengths,
     "layouts": _checks.check_layouts,
+    "bounds": check_bounds,
+    "offsets": check_offsets,
     "absent-outputs": _checks.check_absent_outputs,
     "accumulation": _checks.check_accumulation,
     "aliasing": _checks.check_aliasing,
+    "state": check_state,
     "determinism": check_determinism,
+    "threads": check_threads,
     "bad-indices": _checks.check_bad_indices,
     "environment": _checks.check_environment,
     "dispatch": _checks.check_dispatch,
-    "native": _process.check_native,
+    "native": check_native,
+    "native-limits": check_native_limits,
     "fork": _process.check_fork,
     "leaks": _process.check_leaks,
 }
 
 
 def applies(name: str, subject: Subject, spec: KernelSpec) -> bool:
-    """Return whether a check of `CHECKS` has anything to look at.
+    """Return whether a check of `CHECKS` applies.
 
     Examples
     --------
@@ -38,6 +50,7 @@ def applies(name: str, subject: Subject, spec: KernelSpec) -> bool:
     >>> conformance.applies("bad-indices", subject, TABLE["add"])
     False
     """
+    has_native = subject.kernels[spec.name].native is not None
     on_cpu = subject.kernel_set.device == "cpu"
     return {
         "absent-outputs": any(output.optional for output in spec.outputs),
@@ -46,8 +59,12 @@ def applies(name: str, subject: Subject, spec: KernelSpec) -> bool:
         "determinism": subject.kernel_set.determinism is not None,
         "bad-indices": spec.name in _checks.INDICES,
         "dispatch": registry().sets.get(subject.name) is subject.kernel_set,
-        "native": subject.kernels[spec.name].native is not None,
+        "native": has_native,
+        "native-limits": has_native,
         "environment": on_cpu,  # what the host does with floats is not the device's
+        "bounds": on_cpu,  # operands are copied to a device
+        "offsets": on_cpu,
+        "threads": on_cpu,
         "fork": on_cpu,  # no library of a GPU survives it
         "leaks": on_cpu,  # which counts what Python allocates
     }.get(name, True)

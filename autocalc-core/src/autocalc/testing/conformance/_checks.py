@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -14,11 +15,13 @@ import numpy as np
 from autocalc._dispatch.plugins.precision import matmul_precision
 from autocalc._dispatch.selection.arrays import arrays
 from autocalc._dispatch.selection.choice import count, use
+from autocalc._dispatch.selection.upcast import computed_in
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import DType, KernelSpec, Sample
 from autocalc.errors import KernelDataError
 from autocalc.testing.conformance import _floating_point as floating_point
 from autocalc.testing.conformance._device import dtype_of_set, placed
+from autocalc.testing.conformance._halves import samples_of
 from autocalc.testing.conformance._memory import Memory, expanded
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._subject import (
@@ -95,7 +98,7 @@ def case_of(
 @functools.lru_cache(maxsize=1)
 def cases(spec: KernelSpec, dtype: DType) -> tuple[Case, ...]:
     """Return the spec's samples for a dtype, each with what it should answer."""
-    return tuple(case_of(spec, sample, dtype) for sample in spec.samples(Make(dtype)))
+    return tuple(case_of(spec, sample, dtype) for sample in samples_of(spec, dtype))
 
 
 @functools.lru_cache(maxsize=1)
@@ -113,7 +116,7 @@ def repeated_cases(spec: KernelSpec, dtype: DType) -> tuple[Case, ...]:
 def accumulated_cases(spec: KernelSpec, dtype: DType) -> tuple[Case, ...]:
     """Return the small `cases`, added into every combination of outputs."""
     able = [i for i, o in enumerate(spec.outputs) if o.name in spec.accumulates]
-    make = Make(dtype, seed=1)
+    make = Make(computed_in(dtype), seed=1)
     found = []
     for sample in samples(spec, dtype):
         if is_large(sample):
@@ -125,7 +128,7 @@ def accumulated_cases(spec: KernelSpec, dtype: DType) -> tuple[Case, ...]:
             if mask == 0:
                 continue
             prior = tuple(
-                make.normal(*meta.shape) if mask >> i & 1 else None
+                make.normal(*meta.shape).astype(meta.dtype) if mask >> i & 1 else None
                 for i, meta in enumerate(metas)
             )
             found.append(case_of(spec, sample, dtype, mask, prior))
@@ -172,14 +175,16 @@ class Judged:
     def __call__(self, case: Case, **how: Any) -> None:
         if self.subject.flushes:
             case = flushed(self.spec, case, self.dtype)
-        sample, expected, limits, accumulate, prior = case
+        sample, accumulate = case.sample, case.accumulate
         if accumulate:
             how["accumulate"] = accumulate
+        details = "".join(f", {key}={value}" for key, value in how.items())
         try:
-            outs = self.subject.run(self.spec, sample, self.dtype, prior=prior, **how)
-            self.subject.judge(
-                self.spec, sample, self.dtype, outs, expected, prior, limits=limits
-            )
+            with self.named(sample, details):
+                outs = self.subject.run(
+                    self.spec, sample, self.dtype, prior=case.prior, **how
+                )
+                self.judge(case, outs)
         except Refused as refused:
             self.refusal = refused
             optional = [o.optional for o in self.spec.outputs]
@@ -188,14 +193,26 @@ class Judged:
             if sample.want and not needed and not all(optional):
                 self(case._replace(sample=sample._replace(want=0)), **how)
             return
-        except AssertionError as error:
-            details = "".join(f", {key}={value}" for key, value in how.items())
-            message = (
-                f"{self.spec.name} on {sample.label!r}{details}: {error} "
-                f"(kernel set {self.subject.name}, operands {shapes_of(sample)})"
-            )
-            raise AssertionError(message) from None
         self.calls += 1
+
+    def judge(self, case: Case, outs: tuple[Any, ...]) -> None:
+        """Raise if outputs are not what a call should answer."""
+        self.subject.judge(
+            *(self.spec, case.sample, self.dtype, outs, case.expected, case.prior),
+            limits=case.limits,
+        )
+
+    @contextmanager
+    def named(self, sample: Sample, details: str = "") -> Iterator[None]:
+        """Name kernel, sample, set and shapes in the failures of the block."""
+        try:
+            yield
+        except (AssertionError, KernelDataError) as error:
+            raised = "" if isinstance(error, AssertionError) else "the kernel raised "
+            raise AssertionError(
+                f"{self.spec.name} on {sample.label!r}{details}: {raised}{error} "
+                f"(kernel set {self.subject.name}, operands {shapes_of(sample)})"
+            ) from None
 
     def finish(self, nothing: str) -> None:
         """Raise `Inapplicable` if not one call was made."""
@@ -307,8 +324,7 @@ def check_bad_indices(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
                 continue
             calls += 1
     if not calls:
-        message = "every call is refused"
-        raise Inapplicable(message)
+        raise Inapplicable("every call is refused")
 
 
 def _expect_data_error(
@@ -328,8 +344,7 @@ def _expect_data_error(
             message = f"{where}: the error names something else: {error}"
             raise AssertionError(message) from error
         return
-    message = f"{where}: accepted; it must raise KernelDataError"
-    raise AssertionError(message)
+    raise AssertionError(f"{where}: accepted; it must raise KernelDataError")
 
 
 def check_environment(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
@@ -345,14 +360,12 @@ def check_environment(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
             continue
         calls += 1
         if subject.disturbed:
-            message = (
+            raise AssertionError(
                 f"{spec.name} on {sample.label!r} changed the floating-point state of "
                 f"its thread: {subject.disturbed}; put back what was set at its start"
             )
-            raise AssertionError(message)
     if not calls:
-        message = "every call is refused"
-        raise Inapplicable(message)
+        raise Inapplicable("every call is refused")
 
 
 def _expect_default(spec: KernelSpec, sample: Sample) -> None:
@@ -360,11 +373,10 @@ def _expect_default(spec: KernelSpec, sample: Sample) -> None:
     floating_point.restore()
     before = floating_point.deviation()
     if before:
-        message = (
+        raise AssertionError(
             f"{spec.name} on {sample.label!r}: before the call, {before}, and that "
             f"cannot be put back here; prove this kernel in a run of its own"
         )
-        raise AssertionError(message)
 
 
 def check_dispatch(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
@@ -394,14 +406,12 @@ def check_dispatch(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
         floating_point.restore()
         calls += 1
         if dict(counter) != {(spec.name, subject.name): 1}:
-            message = (
+            raise AssertionError(
                 f"{spec.name} on {sample.label!r}: chosen through "
                 f"use({subject.name!r}, only=True), but what ran is {dict(counter)}"
             )
-            raise AssertionError(message)
     if not calls:
-        message = "every call is refused"
-        raise Inapplicable(message)
+        raise Inapplicable("every call is refused")
 
 
 def _is_quick(spec: KernelSpec) -> bool:

@@ -8,14 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch.selection.upcast import HALVES
 from autocalc._kernels.budgets import ulp
 from autocalc._kernels.spec import Array, KernelSpec
+from autocalc.testing.conformance._halves import largest_of
 
-#: Kernels that copy or choose values: the sign of a zero must survive.
-KEEP_SIGN_OF_ZERO = frozenset(
-    {"copy", "fill", "neg", "abs", "where", "add", "sub", "mul", "div"}
-    | {"gather", "embedding", "index_select"}
+#: Elementwise kernels in which a zero may have either sign: the formula chooses one of
+#: two equal zeros, or leaves it open.
+EITHER_ZERO = frozenset(
+    {"clamp", "elu", "fmax", "fmin", "gelu", "gelu_backward", "hardtanh", "maximum"}
+    | {"minimum", "pow", "relu", "xlog1py", "xlogy"}
 )
+#: Kernels that keep the sign of a zero, and are not elementwise.
+KEEP_SIGN_OF_ZERO = frozenset({"gather", "embedding", "index_select"})
 
 
 @dataclass
@@ -36,6 +41,9 @@ def compare(
     spec: KernelSpec, name: str, actual: Array, expected: Array, tolerance: Any
 ) -> tuple[float, float]:
     """Return (error in ULP, share of the budget), or raise naming the worst element."""
+    dtype = actual.dtype
+    if dtype in HALVES:
+        actual = actual.astype(np.float32)
     if actual.dtype.kind != "f":
         _compare_exactly(name, actual, np.asarray(expected))
         return 0.0, 0.0
@@ -44,16 +52,17 @@ def compare(
     eps = float(np.finfo(actual.dtype).eps)
     expected = np.asarray(expected)
     with np.errstate(all="ignore"):
-        rounded = expected.astype(actual.dtype)
+        rounded = expected.astype(dtype).astype(actual.dtype)
         error = np.abs(actual.astype(expected.dtype) - expected).astype(np.float64)
         limit = np.broadcast_to(np.asarray(tolerance, np.float64), error.shape)
     special = ~(np.isfinite(rounded) & np.isfinite(actual))
     wrong = np.asarray(~(error <= limit))
     any_special = bool(special.any())
     if any_special:
-        same = _same_special(actual, rounded, expected, limit)
+        largest = largest_of(dtype)
+        same = _same_special(actual, rounded, expected, limit, largest)
         wrong = np.where(special, ~same, wrong)
-    if spec.name in KEEP_SIGN_OF_ZERO:
+    if spec.name in KEEP_SIGN_OF_ZERO or _keeps_zeros(spec):
         zero = (rounded == 0) & (actual == 0)
         wrong |= zero & (np.signbit(rounded) != np.signbit(actual))
     if wrong.any():
@@ -66,16 +75,20 @@ def compare(
     return float(_ratio(error, unit).max()), float(_ratio(error, limit).max())
 
 
+def _keeps_zeros(spec: KernelSpec) -> bool:
+    """Return whether each zero of an elementwise kernel has the sign of its formula."""
+    return spec.elementwise and spec.name not in EITHER_ZERO
+
+
 def _ratio(a: Array, b: Array) -> Array:
     with np.errstate(over="ignore"):  # what should be 0 may be off by many ULP
         return np.divide(a, b, out=np.zeros(a.shape), where=b > 0)
 
 
 def _same_special(
-    actual: Array, rounded: Array, expected: Array, limit: Array
+    actual: Array, rounded: Array, expected: Array, limit: Array, largest: float
 ) -> Array:
     """Whether NaN meets NaN, and infinity what is infinite within the budget."""
-    largest = np.finfo(actual.dtype).max
     near = np.abs(expected) + limit >= largest
     close = near & (np.signbit(actual) == np.signbit(rounded))
     with np.errstate(all="ignore"):
@@ -94,11 +107,10 @@ def _compare_exactly(name: str, actual: Array, expected: Array) -> None:
     wrong = np.asarray(actual != expected)
     if wrong.any():
         place = np.unravel_index(int(wrong.argmax()), wrong.shape)
-        message = (
+        raise AssertionError(
             f"`{name}`{_index(place)} is {actual[place]}, expected {expected[place]} "
             f"({int(wrong.sum())} of {wrong.size} differ)"
         )
-        raise AssertionError(message)
 
 
 def _fail(
@@ -116,13 +128,12 @@ def _fail(
     place = np.unravel_index(int(badness.argmax()), wrong.shape)
     with np.errstate(all="ignore"):
         in_ulp = error[place] / ulp(expected[place], eps)
-    message = (
+    raise AssertionError(
         f"`{name}`{_index(place)} is {actual[place]!r}, expected "
         f"{float(expected[place])!r}: off by {error[place]:.3g} ({in_ulp:.3g} ULP), "
         f"allowed {limit[place]:.3g} (budget: {spec.budget.text}); "
         f"{int(wrong.sum())} of {wrong.size} elements miss it"
     )
-    raise AssertionError(message)
 
 
 def _index(place: tuple[Any, ...]) -> str:

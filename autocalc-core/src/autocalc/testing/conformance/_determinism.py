@@ -14,7 +14,7 @@ THREADS = (1, 2, 3, 5, 8, 16, 64)
 
 
 def check_determinism(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """The same bits in each run and, if the set says so, for any `THREADS`."""
+    """The same bits in each run and, if the set promises it, for any `THREADS`."""
     level = subject.kernel_set.determinism
     counts = THREADS if level == "threads" and subject.has_threads else (None,)
     calls = 0
@@ -32,14 +32,12 @@ def check_determinism(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
             calls += 1
             differs = _first_difference(seen)
             if differs:
-                message = (
+                raise AssertionError(
                     f"{spec.name} on {sample.label!r}: the set promises the level "
                     f"{level!r}, but bits differ {differs}"
                 )
-                raise AssertionError(message)
     if not calls:
-        message = "no large sample"
-        raise Inapplicable(message)
+        raise Inapplicable("no large sample")
 
 
 def _first_difference(seen: list[tuple[int | None, list[bytes]]]) -> str:

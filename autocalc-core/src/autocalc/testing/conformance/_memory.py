@@ -15,19 +15,15 @@ import numpy as np
 
 from autocalc._dispatch.selection.layout import empty_channels_last
 from autocalc._kernels.spec import Array, DType, Meta, Shape
+from autocalc.testing.conformance._pages import between_guards, filling_of, sparse
 
 GUARD = 128  # bytes on either side: two of the widest vectors
 ALIGNMENT = 64
 
 #: The layouts of an operand in memory.
-LAYOUTS = (
-    "contiguous",
-    "offset",
-    "strided",
-    "padded",
-    "transposed",
-    "channels-last",
-)
+LAYOUTS = ("contiguous", "offset", "strided", "padded", "transposed", "channels-last")
+#: Layouts in pages of their own: between forbidden pages, and over gigabytes.
+PAGED = ("begins", "ends", "ends-strided", "far")
 
 
 class Memory:
@@ -45,13 +41,15 @@ class Memory:
         raw = np.empty(nbytes + 2 * GUARD + ALIGNMENT, np.uint8)
         address: int = raw.__array_interface__["data"][0]
         start = GUARD + -(address + GUARD) % ALIGNMENT
-        filling = 0xFF if dtype.kind == "f" else 0xA5
+        filling = filling_of(dtype)
         raw.fill(filling)
         self._blocks.append((raw, start, start + nbytes, filling))
         return raw[start : start + nbytes].view(dtype).reshape(shape)
 
     def empty(self, shape: Shape, dtype: DType, layout: str = "contiguous") -> Array:
-        """Return an array of NaN in one of `LAYOUTS`."""
+        """Return an array of NaN in one of `LAYOUTS` or `PAGED`."""
+        if layout in PAGED:
+            return self._paged(shape, dtype, layout)
         if layout == "offset":
             return self.blank((math.prod(shape) + 1,), dtype)[1:].reshape(shape)
         if not shape or layout == "contiguous":
@@ -67,6 +65,15 @@ class Memory:
         if len(shape) != 4:
             return self.blank(shape, dtype)
         return empty_channels_last(self.blank, shape, dtype)
+
+    def _paged(self, shape: Shape, dtype: DType, layout: str) -> Array:
+        if layout != "far":
+            return between_guards(shape, dtype, layout)
+        made = sparse(shape, dtype)
+        if made is None:
+            return self.blank(shape, dtype)
+        made[...] = self.blank(shape, dtype)
+        return made
 
     def _part(self, whole: Array, part: Array) -> Array:
         """Remember that the rest of `whole` belongs to no operand."""
@@ -102,26 +109,30 @@ class Memory:
             if a is not None:
                 self._inputs.append((name, a, a.copy()))
 
+    def protect_again(self) -> None:
+        """Remember the present values of the inputs."""
+        self._inputs = [(name, now, now.copy()) for name, now, _ in self._inputs]
+
     def check(self) -> None:
         """Raise if an input changed or a guard was written."""
         for name, now, before in self._inputs:
             if now.tobytes() != before.tobytes():
-                message = f"the input `{name}` changed during the call"
-                raise AssertionError(message)
+                raise AssertionError(f"the input `{name}` changed during the call")
         for raw, start, stop, filling in self._blocks:
             guards = raw[:start].tobytes() + raw[stop:].tobytes()
             if guards.count(filling) != len(guards):
-                message = "the kernel wrote outside its operands"
-                raise AssertionError(message)
+                raise AssertionError("the kernel wrote outside its operands")
         for whole, part in self._gapped:
             if not _is_blank_but(whole, part):
-                message = "the kernel wrote between the elements of an operand"
-                raise AssertionError(message)
+                raise AssertionError(
+                    "the kernel wrote between the elements of an operand; it must "
+                    "follow strides, or its set say KernelSet(strided_outputs=False)"
+                )
 
 
 def _is_blank_but(whole: Array, part: Array) -> bool:
     """Return whether all of `whole` but its view `part` is as `blank` made it."""
-    filling = 0xFF if whole.dtype.kind == "f" else 0xA5
+    filling = filling_of(whole.dtype)
     line = whole.reshape(-1).view(np.uint8).copy()
     offset = part.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
     elements: Array = np.ndarray(

@@ -11,6 +11,7 @@ import ctypes
 from collections.abc import Iterator
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from autocalc._kernels.kernel_set import KERNEL_API_VERSION, MAX_DIMS
@@ -22,7 +23,9 @@ MAX_OPERANDS = 16
 DONE, BAD_VALUE, NO_MEMORY, UNSUPPORTED = range(4)
 DTYPES: dict[DType, int] = {
     np.dtype(name): code
-    for code, name in enumerate(("f4", "f8", "i1", "i2", "i4", "i8", "u1", "?"))
+    for code, name in enumerate(
+        ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "?", ml_dtypes.bfloat16, "f2")
+    )
 }
 
 _Sizes = ctypes.c_int64 * MAX_DIMS
@@ -189,14 +192,12 @@ class NativeKernel:
     def _judge(self, status: _Status) -> None:
         if status.code == BAD_VALUE:
             name = operand_name(self.spec, status.operand)
-            message = (
+            raise KernelDataError(
                 f"{self.spec.name}: `{name}` holds {status.value} at element "
                 f"{status.index}, which the kernel cannot use"
             )
-            raise KernelDataError(message)
         if status.code != DONE:
-            message = f"the C form ended with status {status.code}"
-            raise AssertionError(message)
+            raise AssertionError(f"the C form ended with status {status.code}")
 
 
 def operand_name(spec: KernelSpec, place: int) -> str:
@@ -212,10 +213,9 @@ def _entry_of(capsule: object) -> _Entry:
     try:
         return _Entry.from_address(get(capsule, CAPSULE))
     except ValueError as error:
-        message = (
+        raise AssertionError(
             f"its `native` is {capsule!r}, not a capsule called {CAPSULE.decode()!r}"
-        )
-        raise AssertionError(message) from error
+        ) from error
 
 
 def _operand(operand: Any) -> _Operand:

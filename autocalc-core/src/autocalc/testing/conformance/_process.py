@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of the effects of a kernel: after a fork, after many calls, in C."""
+"""Checks of the effects of a kernel: after a fork, and after many calls."""
 
 from __future__ import annotations
 
@@ -17,20 +17,10 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch.engine import native as engine
-from autocalc._kernels.kernel_set import KernelImpl
 from autocalc._kernels.spec import Array, DType, KernelSpec, Sample
 from autocalc.testing.conformance import _floating_point as floating_point
-from autocalc.testing.conformance._checks import (
-    INDICES,
-    PLACES,
-    Judged,
-    cases,
-    check_bad_indices,
-    is_large,
-    samples,
-)
+from autocalc.testing.conformance._checks import is_large, samples
 from autocalc.testing.conformance._determinism import bits
-from autocalc.testing.conformance._native import NativeKernel
 from autocalc.testing.conformance._native_memory import LEAST, native_memory
 from autocalc.testing.conformance._subject import (
     Inapplicable,
@@ -58,36 +48,13 @@ CLEAN_ROUNDS = 2
 SLOW_STARTS = 3
 
 
-def check_native(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """The C form gives the same values, and finds the same bad indices."""
-    impl = subject.kernels[spec.name]
-    try:
-        native = KernelImpl(NativeKernel(spec, impl.native), supports=impl.supports)
-    except AssertionError as error:
-        message = f"{spec.name}: {error}"
-        raise AssertionError(message) from None
-    by_c = Subject(subject.kernel_set, {spec.name: native})
-    judged = Judged(by_c, spec, dtype)
-    try:
-        for i, case in enumerate(cases(spec, dtype)):
-            if not is_large(case.sample):
-                judged(case, layouts=PLACES[i % len(PLACES)])
-        if spec.name in INDICES:
-            check_bad_indices(by_c, spec, dtype)
-    except AssertionError as error:
-        message = f"by its C form, {error}"
-        raise AssertionError(message) from None
-    judged.finish("no samples")
-
-
 # ---- fork ----------------------------------------------------------------------------
 
 
 def check_fork(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     """A child that is forked after a call computes the same, and does not hang."""
     if not hasattr(os, "fork"):
-        message = "this system cannot fork"
-        raise Inapplicable(message)
+        raise Inapplicable("this system cannot fork")
     sample = _largest(subject, spec, dtype, samples(spec, dtype))
     with subject.threads() as set_num_threads:
         if set_num_threads is not None:
@@ -101,11 +68,10 @@ def check_fork(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
         None: f"did not end within {PATIENCE:.0f} s",
     }.get(status, f"died of signal {-(status or 0)}")
     if reason:
-        message = (
+        raise AssertionError(
             f"{spec.name} on {sample.label!r}: a child that was forked after a call "
             f"{reason}; threads do not survive a fork and must be made again"
         )
-        raise AssertionError(message)
 
 
 def _in_child(task: Any) -> int | None:
@@ -160,17 +126,15 @@ def check_leaks(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
             message = f"{where} left {new - old} references to the operand `{name}`"
             raise AssertionError(message)
     if left > SOME:
-        message = f"{where} left {left} blocks of Python's memory"
-        raise AssertionError(message)
+        raise AssertionError(f"{where} left {left} blocks of Python's memory")
     for counter, more in grown.items():
         message = f"{where} moved the allocator's counter `{counter}` by {more:+d}"
         raise AssertionError(message)
     for measure, more in _growth(subject, prepared, native_memory, NATIVE).items():
-        message = (
+        raise AssertionError(
             f"{where} left {more} bytes of native memory ({measure}), in each of "
             f"{1 + SLOW_STARTS} rounds; free what a call takes, or keep it for the next"
         )
-        raise AssertionError(message)
 
 
 def _growth(
@@ -277,8 +241,7 @@ def _largest(
         except Refused:
             continue
         return sample
-    message = "every call is refused"
-    raise Inapplicable(message)
+    raise Inapplicable("every call is refused")
 
 
 def _size(sample: Sample) -> int:

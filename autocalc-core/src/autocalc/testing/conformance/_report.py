@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS
 from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance._subject import Subject
 
@@ -22,7 +23,7 @@ def lines(subject: Subject) -> Iterator[str]:
     for name, spec in TABLE.items():
         for dtype in spec.dtypes:
             worst = subject.worst.get((name, dtype.name))
-            if worst is None or dtype.kind != "f":
+            if worst is None or dtype.kind not in FLOAT_KINDS:
                 continue
             budget = spec.budget_of(subject.kernels[name].exception)
             in_ulp = any(word in budget.text for word in _IN_ULP)

@@ -17,14 +17,22 @@ from autocalc._dispatch.plugins.discovery import registry
 from autocalc._dispatch.plugins.trust import trusting
 from autocalc._dispatch.selection.call import KernelCall
 from autocalc._dispatch.selection.choice import available
+from autocalc._dispatch.selection.layout import keeps_layout
 from autocalc._dispatch.selection.select import find_set
+from autocalc._dispatch.selection.upcast import FLOAT_KINDS, HALVES
 from autocalc._kernels.kernel_set import KernelImpl, KernelSet
 from autocalc._kernels.spec import DType, KernelSpec, Meta, Sample
-from autocalc.errors import ConfigError
+from autocalc.errors import ConfigError, KernelDataError
 from autocalc.testing._namespace import meta_of
 from autocalc.testing.conformance import _floating_point as floating_point
 from autocalc.testing.conformance._compare import Worst, compare
 from autocalc.testing.conformance._device import on_host
+from autocalc.testing.conformance._halves import (
+    dtype_in_key,
+    eps_of,
+    output_metas_of,
+    with_rounding,
+)
 from autocalc.testing.conformance._memory import Memory
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._oracle import slack, widen
@@ -36,7 +44,7 @@ class Refused(Exception):
 
 
 class Inapplicable(Exception):
-    """A check has nothing to look at."""
+    """A check does not apply."""
 
 
 class Prepared(NamedTuple):
@@ -57,9 +65,9 @@ class Subject:
     Parameters
     ----------
     kernel_set
-        The set.
+        The set to test.
     kernels
-        What its `load` returned, by kernel name.
+        The kernels that its `load` returned, by name.
 
     Examples
     --------
@@ -94,8 +102,7 @@ class Subject:
         floating_point.restore()
         if kernels is None:
             reason = found.reason(kernel_set.name)
-            message = f"kernels: {choice!r} cannot be used here: {reason}."
-            raise ConfigError(message)
+            raise ConfigError(f"kernels: {choice!r} cannot be used here: {reason}.")
         subject = cls(kernel_set, kernels)
         subject.disturbed_by_loading = disturbed
         return subject
@@ -137,15 +144,19 @@ class Subject:
         try:
             with running(prepared.label):
                 result = function(*arguments)
+        except (AssertionError, KernelDataError):
+            raise
+        except Exception as error:
+            message = f"the kernel raised {type(error).__name__}: {error}"
+            raise AssertionError(message) from error
         finally:
             self.disturbed = floating_point.deviation()
             floating_point.restore()
         if result is not None:
-            message = (
+            raise AssertionError(
                 f"the kernel returned {_shown(result)}; it writes to its outputs and "
                 f"returns None"
             )
-            raise AssertionError(message)
         prepared.memory.check()
 
     def prepare(
@@ -202,7 +213,7 @@ class Subject:
         """Return arrays of NaN for what is wanted; the in-out operands themselves."""
         if spec.writes:
             return list(in_out)
-        if spec.name != "copy" and layout != "offset":
+        if not (spec.strided_output or layout == "offset" or follows(spec, layout)):
             layout = "contiguous"
         return [
             memory.empty_like_meta(meta, layout)
@@ -261,7 +272,7 @@ class Subject:
         times: float = 1.0,
         limits: Any = None,
     ) -> None:
-        """Hold outputs to the budget, or so many times that; keep the worst error.
+        """Compare outputs with a multiple of the budget; keep the worst error.
 
         What is expected, and the limits, can be given where several sets share them.
         """
@@ -279,7 +290,7 @@ class Subject:
             if prior and prior[i] is not None:
                 sizes = [abs(x) for x in sample.attributes if _is_number(x)]
                 beta = max(1.0, *sizes, 0.0)
-                eps = float(np.finfo(prior[i].dtype).eps)
+                eps = eps_of(prior[i].dtype)
                 extra = extra + 2 * eps * beta * np.abs(prior[i].astype(np.float64))
             for label, actual, wanted, limit in pairs(
                 output.name, outs[i], expected[i], limits[i]
@@ -301,16 +312,19 @@ def limits_of(
     exception: str | None = None,
 ) -> Any:
     """Return the absolute errors allowed; integers are compared exactly."""
-    if dtype.kind != "f":
+    if dtype.kind not in FLOAT_KINDS:
         return [[0.0] * len(e) if isinstance(e, list) else 0.0 for e in expected]
     inputs = tuple(map(widen, sample.inputs))
+    of = spec.budget_of(exception).tolerance
     with np.errstate(all="ignore"):
-        return spec.budget_of(exception).tolerance(
-            inputs,
-            sample.attributes,
-            budget_view(expected),
-            float(np.finfo(dtype).eps),
-        )
+        limits = of(inputs, sample.attributes, budget_view(expected), eps_of(dtype))
+    if dtype not in HALVES:
+        return limits
+    metas = output_metas(spec, sample, dtype)
+    return [
+        with_rounding(limit, wanted, dtype) if dtype_in_key(meta) == dtype else limit
+        for limit, wanted, meta in zip(limits, expected, metas, strict=True)
+    ]
 
 
 @functools.lru_cache(maxsize=1)
@@ -323,16 +337,17 @@ def chosen(name: str | None) -> Subject:
         If none is named, or the one that is cannot be used here.
     """
     if not name:
-        message = (
+        raise ConfigError(
             f"conformance: name the kernel set to prove: --kernels NAME, one of "
             f"{', '.join(available())}."
         )
-        raise ConfigError(message)
     return Subject.named(name)
 
 
 def output_metas(spec: KernelSpec, sample: Sample, dtype: DType) -> tuple[Any, ...]:
     """Return shape and dtype of every output of a call, as the spec's rule has it."""
+    if dtype in HALVES:
+        return output_metas_of(spec, sample, dtype)
     keywords = {"shape": sample.shape, "dtype": dtype} if spec.free else {}
     metas = spec.rule(*map(meta_of, sample.inputs), *sample.attributes, **keywords)
     return (metas,) if isinstance(metas, Meta) else tuple(metas)
@@ -369,6 +384,11 @@ def pairs(
         return
     for i, (one, wanted) in enumerate(zip(actual, expected, strict=True)):
         yield f"{name}[{i}]", one, wanted, limit[i]
+
+
+def follows(spec: KernelSpec, layout: str) -> bool:
+    """Return whether results take this layout, as they do of operands that have it."""
+    return layout == "channels-last" and keeps_layout(spec)
 
 
 def _shown(result: object) -> str:

@@ -52,12 +52,21 @@ def watched(seconds: float = SAMPLE_SECONDS) -> Iterator[None]:
     with mmap.mmap(handle, SIZE) as shared:
         os.close(handle)
         watcher = _start(name, seconds)
-        _boards.append(_Board(shared))
         try:
-            yield
+            with noting(shared):
+                yield
         finally:
-            _boards.pop()
             _stop(watcher)
+
+
+@contextmanager
+def noting(shared: mmap.mmap) -> Iterator[None]:
+    """Note the calls of this process in shared memory, for another one to read."""
+    _boards.append(_Board(shared))
+    try:
+        yield
+    finally:
+        _boards.pop()
 
 
 def _start(name: str, seconds: float) -> subprocess.Popen[bytes]:

@@ -54,13 +54,18 @@ def _watch(board: mmap.mmap, ended: threading.Event, seconds: float) -> str:
     """Return the call that ran when the process ended, or for too long."""
     seen, since = -1, time.monotonic()
     while not ended.wait(PAUSE):
-        turns, length = HEAD.unpack_from(board)
-        if turns != seen or not length:
+        turns, text = call_of(board)
+        if turns != seen or not text:
             seen, since = turns, time.monotonic()
         elif time.monotonic() - since > seconds:
             break
-    _, length = HEAD.unpack_from(board)
-    return board[HEAD.size : HEAD.size + length].decode(errors="replace")
+    return call_of(board)[1]
+
+
+def call_of(board: mmap.mmap) -> tuple[int, str]:
+    """Return the number of turns, and the call that runs, "" between two calls."""
+    turns, length = HEAD.unpack_from(board)
+    return turns, board[HEAD.size : HEAD.size + length].decode(errors="replace")
 
 
 def _say(text: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from autocalc._kernels.table import TABLE
 from autocalc.errors import ConfigError
 from autocalc.testing.conformance import CHECKS, Subject, applies
+from autocalc.testing.conformance._halves import dtypes_of
 from autocalc.testing.conformance._report import lines
 from autocalc.testing.conformance._subject import chosen
 from autocalc.testing.conformance._watch import SAMPLE_SECONDS, watched
@@ -26,7 +27,7 @@ def _subject(config: pytest.Config) -> Subject:
 
 @pytest.fixture(scope="session")
 def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
-    """Return the kernel set under test; another process watches its calls."""
+    """Return the kernel set under test; another process watches calls in this one."""
     seconds = request.config.getoption("--sample-seconds", default=SAMPLE_SECONDS)
     with ExitStack() as stack:
         with _uncaptured(request.config):  # the watcher's words are for the terminal
@@ -52,7 +53,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
                 pytest.param(spec, dtype, check, id=f"{name}-{dtype}-{what}")
                 for name, spec in TABLE.items()
                 if name in subject.kernels
-                for dtype in spec.dtypes
+                for dtype in dtypes_of(spec, subject.kernels[name])
                 for what, check in CHECKS.items()
                 if applies(what, subject, spec)
             ],

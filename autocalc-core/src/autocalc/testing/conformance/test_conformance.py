@@ -12,12 +12,22 @@ from autocalc._kernels.spec import DType, KernelSpec
 from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance import CHECKS, Inapplicable, Subject
 from autocalc.testing.conformance._checks import Check
+from autocalc.testing.conformance._guarded import can_guard, guarded
+from autocalc.testing.conformance._watch import SAMPLE_SECONDS
 
 
 def test_conforms(
-    subject: Subject, spec: KernelSpec, dtype: DType, check: Check
+    subject: Subject,
+    spec: KernelSpec,
+    dtype: DType,
+    check: Check,
+    pytestconfig: pytest.Config,
 ) -> None:
-    """One promise of one kernel for one dtype."""
+    """One promise of one kernel for one dtype, in a process of its own."""
+    alone = pytestconfig.getoption("--one-process", default=False)
+    if not alone and can_guard(subject):
+        seconds = pytestconfig.getoption("--sample-seconds", default=SAMPLE_SECONDS)
+        check = guarded(check, seconds)
     try:
         check(subject, spec, dtype)
     except Inapplicable as reason:

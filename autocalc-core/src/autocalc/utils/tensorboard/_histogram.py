@@ -21,8 +21,7 @@ def histogram_of(where: str, values: Any, bins: Any, max_bins: Any) -> Histogram
         usual = isinstance(bins, str) and bins == "tensorflow"
         counts, edges = np.histogram(finite, _usual_edges() if usual else bins)
     except (TypeError, ValueError) as error:
-        message = f"{where}: `bins` is {short(bins)}: {error}."
-        raise ArgumentError(message) from error
+        raise ArgumentError(f"{where}: `bins` is {short(bins)}: {error}.") from error
     if max_bins is not None:
         counts, edges = _joined(where, counts, edges, max_bins)
     limits, heights = _without_empty_ends(counts, edges)
@@ -47,11 +46,10 @@ def _finite(where: str, values: Any) -> Any:
         raise DTypeError(message) from error
     finite = elements[np.isfinite(elements)]
     if not finite.size:
-        message = (
+        raise ArgumentError(
             f"{where}: none of the {elements.size} elements of `values` is finite; a "
             f"histogram needs one."
         )
-        raise ArgumentError(message)
     return finite
 
 

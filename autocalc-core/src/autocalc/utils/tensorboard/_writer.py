@@ -14,17 +14,18 @@ from time import monotonic, time
 from types import TracebackType
 from typing import IO, Any
 
-from autocalc._tensor.checks import as_int, check_type, number, short
+from autocalc._tensor.checks import as_int, number, short
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.utils.tensorboard import _events as events
 from autocalc.utils.tensorboard._histogram import histogram_of
 from autocalc.utils.tensorboard._records import framed
+from autocalc.utils.tensorboard._shown import Shown, text_of
 
 #: Numbers the files of this process: two in one second have names of their own.
 _files = count()
 
 
-class SummaryWriter:
+class SummaryWriter(Shown):
     """Write scalars, histograms and texts into a folder that TensorBoard shows.
 
     The events go to one file, framed and encoded here; neither TensorBoard nor
@@ -39,10 +40,10 @@ class SummaryWriter:
     comment : str
         Follows the default `log_dir`; without effect with another.
     purge_step : int, optional
-        Where a training that was interrupted goes on: events of this step and later
-        ones, written before, are shown no more.
+        The step at which an interrupted training continues. Events of this step and
+        later ones that were written before are not shown any more.
     max_queue : int
-        Events that wait at most before they are handed to the system.
+        The number of events that wait at most before they are written.
     flush_secs : float
         Seconds that an event waits at most, as long as others follow it.
     filename_suffix : str
@@ -80,22 +81,20 @@ class SummaryWriter:
         filename_suffix: str = "",
     ) -> None:
         if log_dir is not None and not isinstance(log_dir, (str, os.PathLike)):
-            message = (
+            raise DTypeError(
                 f"SummaryWriter: `log_dir` is {short(log_dir)}; it must be a path."
             )
-            raise DTypeError(message)
         self._max_queue = as_int("SummaryWriter", "max_queue", max_queue)
         self._flush_secs = number("SummaryWriter", "flush_secs", flush_secs)
         if self._max_queue < 1 or not self._flush_secs >= 0:
-            message = (
+            raise ArgumentError(
                 f"SummaryWriter: `max_queue`={max_queue}, `flush_secs`={flush_secs}; "
                 f"at least one event must be able to wait, for 0 seconds or more."
             )
-            raise ArgumentError(message)
         if purge_step is not None:
             purge_step = as_int("SummaryWriter", "purge_step", purge_step)
-        self._suffix = _text("SummaryWriter", "filename_suffix", filename_suffix)
-        comment = _text("SummaryWriter", "comment", comment)
+        self._suffix = text_of("SummaryWriter", "filename_suffix", filename_suffix)
+        comment = text_of("SummaryWriter", "comment", comment)
         self._folder = _default(comment) if log_dir is None else Path(log_dir)
         self._others: dict[str, SummaryWriter] = {}
         self._file: IO[bytes] | None = None
@@ -147,7 +146,7 @@ class SummaryWriter:
         >>> writer.close()
         """
         where = "SummaryWriter.add_scalar"
-        tag = _text(where, "tag", tag)
+        tag = text_of(where, "tag", tag)
         value = number(where, "scalar_value", scalar_value)
         self._write(events.scalar(tag, value), global_step, walltime, where)
 
@@ -170,7 +169,7 @@ class SummaryWriter:
         tag_scalar_dict : dict
             The curves' names and values.
         global_step, walltime : optional
-            As for `add_scalar`.
+            The same as for `add_scalar`.
 
         Raises
         ------
@@ -185,15 +184,14 @@ class SummaryWriter:
         ...     writer.add_scalars("loss", {"train": 0.3, "test": 0.4}, 1)
         """
         where = "SummaryWriter.add_scalars"
-        tag = _text(where, "main_tag", main_tag)
+        tag = text_of(where, "main_tag", main_tag)
         if not isinstance(tag_scalar_dict, Mapping):
-            message = (
+            raise DTypeError(
                 f"{where}: `tag_scalar_dict` is {short(tag_scalar_dict)}; it must be a "
                 f"dict of numbers."
             )
-            raise DTypeError(message)
         values = {
-            _text(where, "a key of tag_scalar_dict", name): number(where, name, value)
+            text_of(where, "a key of tag_scalar_dict", name): number(where, name, value)
             for name, value in tag_scalar_dict.items()
         }
         _check_moment(where, global_step, walltime)
@@ -222,7 +220,7 @@ class SummaryWriter:
             sides of 0; all else is as `numpy.histogram` takes it: ``"auto"``, a number
             of bins, or their edges.
         global_step, walltime : optional
-            As for `add_scalar`.
+            The same as for `add_scalar`.
         max_bins : int, optional
             Bins at most; neighbours are joined.
 
@@ -242,7 +240,7 @@ class SummaryWriter:
         ...     writer.add_histogram("weight", layer.weight, 0)
         """
         where = "SummaryWriter.add_histogram"
-        tag = _text(where, "tag", tag)
+        tag = text_of(where, "tag", tag)
         found = histogram_of(where, values, bins, max_bins)
         self._write(events.histogram(tag, found), global_step, walltime, where)
 
@@ -260,7 +258,7 @@ class SummaryWriter:
         tag, text_string : str
             The name and the text.
         global_step, walltime : optional
-            As for `add_scalar`.
+            The same as for `add_scalar`.
 
         Raises
         ------
@@ -275,8 +273,10 @@ class SummaryWriter:
         ...     writer.add_text("settings", "learning rate **0.1**")
         """
         where = "SummaryWriter.add_text"
-        tag = f"{_text(where, 'tag', tag)}/text_summary"  # as TensorBoard's own writer
-        content = events.text(tag, _text(where, "text_string", text_string))
+        tag = (
+            f"{text_of(where, 'tag', tag)}/text_summary"  # as TensorBoard's own writer
+        )
+        content = events.text(tag, text_of(where, "text_string", text_string))
         self._write(content, global_step, walltime, where)
 
     def flush(self) -> None:
@@ -297,7 +297,7 @@ class SummaryWriter:
             other.flush()
 
     def close(self) -> None:
-        """Write what waits and close the files; a later event opens new ones.
+        """Write pending events and close the files; a later event opens new ones.
 
         Examples
         --------
@@ -369,10 +369,6 @@ def _check_moment(
     at = 0 if step is None else as_int(where, "global_step", step)
     moment = time() if walltime is None else number(where, "walltime", walltime)
     return moment, at
-
-
-def _text(where: str, name: str, value: Any) -> str:
-    return check_type(where, name, value, str, "a text")
 
 
 def _default(comment: str) -> Path:

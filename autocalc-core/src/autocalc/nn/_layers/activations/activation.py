@@ -18,7 +18,7 @@ class ReLU(InPlace):
     Parameters
     ----------
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class SiLU(InPlace):
     Parameters
     ----------
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Examples
     --------
@@ -125,9 +125,9 @@ class Softplus(Module):
     Parameters
     ----------
     beta
-        The larger, the closer to max(x, 0).
+        The sharpness: the larger, the closer to max(x, 0).
     threshold
-        Where beta * x is above, the input itself is returned.
+        If beta * x is larger, the result is the input itself.
 
     Examples
     --------
@@ -279,7 +279,7 @@ class GLU(Module):
     Parameters
     ----------
     dim
-        Must be of an even size.
+        The dimension, of an even size.
 
     Examples
     --------

@@ -15,7 +15,7 @@ class InPlace(Module):
     Parameters
     ----------
     inplace
-        Whether it does.
+        True to write the result into the input.
     """
 
     #: The attributes that `repr` names.

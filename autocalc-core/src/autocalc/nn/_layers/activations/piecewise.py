@@ -106,9 +106,9 @@ class ELU(InPlace):
     Parameters
     ----------
     alpha
-        As in the formula.
+        The constant alpha of the formula.
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Examples
     --------
@@ -136,9 +136,9 @@ class CELU(InPlace):
     Parameters
     ----------
     alpha
-        As in the formula.
+        The constant alpha of the formula.
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Examples
     --------
@@ -166,9 +166,9 @@ class LeakyReLU(InPlace):
     Parameters
     ----------
     negative_slope
-        As in the formula.
+        The factor of negative elements.
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class RReLU(InPlace):
     lower, upper
         The limits of the slopes; after `eval` the slope is their mean.
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Raises
     ------
@@ -233,9 +233,9 @@ class Hardtanh(InPlace):
     Parameters
     ----------
     min_val, max_val
-        The limits.
+        The limits of the result.
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Examples
     --------
@@ -253,11 +253,10 @@ class Hardtanh(InPlace):
     ) -> None:
         low, high = (number("Hardtanh", "limits", v) for v in (min_val, max_val))
         if not low < high:
-            message = (
+            raise ArgumentError(
                 f"Hardtanh: `min_val`={low} is above `max_val`={high} or equal to it; "
                 f"exchange them."
             )
-            raise ArgumentError(message)
         super().__init__(inplace)
         self.min_val = min_val
         self.max_val = max_val
@@ -275,9 +274,9 @@ class PReLU(Module):
     num_parameters
         1, or the size of dimension 1 of the input.
     init
-        What the slopes begin with.
+        The initial value of the slopes.
     dtype
-        Of the slopes.
+        The dtype of the slopes; None is the default dtype.
 
     Attributes
     ----------
@@ -301,7 +300,7 @@ class PReLU(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        check_sizes("PReLU", num_parameters=num_parameters)
+        (num_parameters,) = check_sizes("PReLU", num_parameters=num_parameters)
         self.num_parameters = num_parameters
         self.init = init
         slope = number("PReLU", "init", init)

@@ -15,9 +15,9 @@ class Threshold(InPlace):
     Parameters
     ----------
     threshold, value
-        As in the formula.
+        The limit, and the value that replaces elements up to it.
     inplace
-        Write the result into the input as well.
+        True to also write the result into the input.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Hardshrink(_Shrink):
     Parameters
     ----------
     lambd
-        As in the formula.
+        The limit lambda of the formula.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Softshrink(_Shrink):
     Parameters
     ----------
     lambd
-        How far, 0 or more.
+        The limit, 0 or more.
 
     Examples
     --------

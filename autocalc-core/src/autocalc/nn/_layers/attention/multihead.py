@@ -32,23 +32,23 @@ class MultiheadAttention(Module):
     Parameters
     ----------
     embed_dim
-        Features E of queries and of the output, H * D.
+        The number of features E of queries and of the output, H * D.
     num_heads
-        H.
+        The number of heads, H.
     dropout
-        With this probability weights are set to 0 in training.
+        The probability that a weight is set to 0 in training.
     bias
-        Whether the projections have biases.
+        True to give the projections biases.
     add_bias_kv
-        Whether a learned key and value is added to those of each sequence.
+        True to add a learned key and value to those of each sequence.
     add_zero_attn
-        Whether a key and value of zeros is added.
+        True to add a key and a value of zeros.
     kdim, vdim
-        Features of keys and of values, if they are not E.
+        The numbers of features of keys and of values, if they are not E.
     batch_first
         Whether sequences are (B, S, features); otherwise they are (S, B, features).
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class MultiheadAttention(Module):
     out_proj
         The linear layer at the end; its bias is zero at first.
     bias_k, bias_v
-        (1, 1, E), if asked for.
+        (1, 1, E), with `add_bias_kv`.
 
     Raises
     ------
@@ -108,20 +108,21 @@ class MultiheadAttention(Module):
         )
         super().__init__()
         name = "MultiheadAttention"
-        check_sizes(name, embed_dim=embed_dim, num_heads=num_heads)
-        check_probability(name, dropout)
+        embed_dim, num_heads = check_sizes(
+            name, embed_dim=embed_dim, num_heads=num_heads
+        )
+        dropout = check_probability(name, dropout)
         flags = {"bias": bias, "add_bias_kv": add_bias_kv, "batch_first": batch_first}
         check_switches(name, **flags, add_zero_attn=add_zero_attn)
         if not num_heads or not embed_dim or embed_dim % num_heads:
-            message = (
+            raise ArgumentError(
                 f"{name}: `embed_dim` is {embed_dim} and `num_heads` {num_heads}; the "
                 f"heads must divide the features, and neither may be 0."
             )
-            raise ArgumentError(message)
         self.embed_dim = embed_dim
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim
-        check_sizes(name, kdim=self.kdim, vdim=self.vdim)
+        self.kdim, self.vdim = check_sizes(name, kdim=self.kdim, vdim=self.vdim)
         self.num_heads = num_heads
         self.head_dim = embed_dim // num_heads
         self.dropout = dropout
@@ -186,28 +187,30 @@ class MultiheadAttention(Module):
         Parameters
         ----------
         query
-            (S, B, E), (B, S, E) if `batch_first`, or (S, E) for one sequence.
+            A tensor of shape (S, B, E), (B, S, E) if `batch_first`, or (S, E) for one
+            sequence.
         key, value
-            Likewise (T, B, kdim) and (T, B, vdim).
+            The keys and values, of shapes (T, B, kdim) and (T, B, vdim).
         key_padding_mask
-            (B, T), or (T,) for one sequence: True for keys that nothing attends to; or
-            numbers that are added to the scores.
+            A tensor of shape (B, T), or (T,) for one sequence: True for keys that
+            nothing attends to; or numbers that are added to the scores.
         need_weights
-            Whether the weights are returned; without, they never exist as a whole.
+            True to return the weights; otherwise they are never in memory as a whole.
         attn_mask
-            (S, T) or (B * heads, S, T): True where a query may not attend to a key; or
-            numbers that are added to the scores.
+            A tensor of shape (S, T) or (B * heads, S, T): True where a query may not
+            attend to a key; or numbers that are added to the scores.
         average_attn_weights
-            Whether the weights are averaged over the heads.
+            True to average the weights over the heads.
         is_causal
-            Says that query i attends to keys 0 to i; `attn_mask` may then be left out.
+            True if query i attends to keys 0 to i; `attn_mask` may then be left out.
 
         Returns
         -------
         output : Tensor
-            As `query`.
+            The result, of the shape of `query`.
         weights : Tensor or None
-            (B, S, T), or (B, heads, S, T) if not averaged; without B for one sequence.
+            A tensor of shape (B, S, T), or (B, heads, S, T) if not averaged; without B
+            for one sequence.
         """
         check_flags(
             "forward",

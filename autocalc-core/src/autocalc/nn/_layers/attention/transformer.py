@@ -27,7 +27,7 @@ from autocalc.nn._module.module import Module
 
 
 def _copies(where: str, layer: Module, count: int) -> ModuleList:
-    check_sizes(where, num_layers=count)
+    (count,) = check_sizes(where, num_layers=count)
     _module(where, layer)
     return ModuleList([copy.deepcopy(layer) for _ in range(count)])
 
@@ -35,11 +35,10 @@ def _copies(where: str, layer: Module, count: int) -> ModuleList:
 def _module(where: str, module: Any) -> Module:
     """Return a layer or norm; raise if it is no module."""
     if not isinstance(module, Module):
-        message = (
+        raise DTypeError(
             f"{where}: a layer or norm is a {type(module).__name__}; it must be a "
             f"Module."
         )
-        raise DTypeError(message)
     return module
 
 
@@ -51,7 +50,7 @@ class TransformerEncoder(Module):
     encoder_layer
         A `TransformerEncoderLayer`; all copies begin with its values.
     num_layers
-        Their number.
+        The number of layers.
     norm
         A module for the last output.
     enable_nested_tensor, mask_check
@@ -96,11 +95,11 @@ class TransformerEncoder(Module):
         Parameters
         ----------
         src
-            (S, B, d_model), or (B, S, d_model) if the layers are so.
+            A tensor of shape (S, B, d_model), or (B, S, d_model) if the layers are so.
         mask, src_key_padding_mask
-            As `attn_mask` and `key_padding_mask` of `MultiheadAttention`.
+            The `attn_mask` and `key_padding_mask` of `MultiheadAttention`.
         is_causal
-            Says that `mask` is that of a causal attention; it may then be left out.
+            True if `mask` is the causal mask, which may then be left out.
         """
         check_flags("forward", is_causal=is_causal)
         x = src
@@ -117,7 +116,7 @@ class TransformerDecoder(Module):
     decoder_layer
         A `TransformerDecoderLayer`; all copies begin with its values.
     num_layers
-        Their number.
+        The number of layers.
     norm
         A module for the last output.
 
@@ -154,11 +153,12 @@ class TransformerDecoder(Module):
         Parameters
         ----------
         tgt
-            (S, B, d_model), or (B, S, d_model) if the layers are so.
+            A tensor of shape (S, B, d_model), or (B, S, d_model) if the layers are so.
         memory
             The output of an encoder, likewise.
         tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask
-            As those of `MultiheadAttention`, of the two attentions.
+            The masks of the two attentions: `attn_mask` and `key_padding_mask` of
+            `MultiheadAttention`.
         tgt_is_causal, memory_is_causal
             Say that a mask is that of a causal attention; it may then be left out.
         """
@@ -187,11 +187,11 @@ class Transformer(Module):
     num_encoder_layers, num_decoder_layers
         Layers of each stack; each stack ends with a norm.
     dim_feedforward, dropout, activation
-        As those of `TransformerEncoderLayer`.
+        The same as for `TransformerEncoderLayer`.
     custom_encoder, custom_decoder
-        Modules in the place of the stacks.
+        Modules instead of the stacks.
     layer_norm_eps, batch_first, norm_first, bias, dtype
-        As those of `TransformerEncoderLayer`.
+        The same as for `TransformerEncoderLayer`.
 
     Examples
     --------
@@ -267,11 +267,13 @@ class Transformer(Module):
         Parameters
         ----------
         src, tgt
-            (S, B, d_model) and (T, B, d_model), or with B first if `batch_first`.
+            Tensors of shape (S, B, d_model) and (T, B, d_model), or with B first if
+            `batch_first`.
         src_mask, tgt_mask, memory_mask
-            As `attn_mask` of `MultiheadAttention`.
+            The masks of the three attentions: `attn_mask` of `MultiheadAttention`.
         src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask
-            As `key_padding_mask` of it.
+            The padding masks of the three attentions: `key_padding_mask` of
+            `MultiheadAttention`.
         src_is_causal, tgt_is_causal, memory_is_causal
             Say that a mask is that of a causal attention; it may then be left out.
         """

@@ -26,11 +26,15 @@ def activation_of(where: str, activation: str | Activation) -> Activation:
     if callable(activation):
         return activation
     if activation not in ("relu", "gelu"):
-        message = (
+        raise ArgumentError(
             f"{where}: `activation`={activation!r}; use 'relu', 'gelu' or a function."
         )
-        raise ArgumentError(message)
     return functional.relu if activation == "relu" else functional.gelu
+
+
+def activation_by_name(activation: str) -> Activation:
+    """Return "relu" or "gelu", as PyTorch's `_get_activation_fn` does."""
+    return activation_of("activation", activation)
 
 
 class _Layer(Module):
@@ -77,25 +81,25 @@ class TransformerEncoderLayer(_Layer):
     Parameters
     ----------
     d_model
-        Features of x.
+        The number of features of x.
     nhead
-        Heads of the attention.
+        The number of heads of the attention.
     dim_feedforward
-        Features between the two linear layers.
+        The number of features between the two linear layers.
     dropout
-        The probability of all dropouts, that of the attention's weights too.
+        The probability of all dropouts, also of the attention's weights.
     activation
         "relu", "gelu" or a function of tensors.
     layer_norm_eps
-        That of the norms.
+        The constant eps of the norms.
     batch_first
         Whether sequences are (B, S, d_model); otherwise they are (S, B, d_model).
     norm_first
-        Whether the norms come first.
+        True to put the norms first.
     bias
-        Whether linear layers and norms have biases.
+        True to give linear layers and norms biases.
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Examples
     --------
@@ -177,9 +181,9 @@ class TransformerDecoderLayer(_Layer):
     Parameters
     ----------
     d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps
-        As those of `TransformerEncoderLayer`.
+        The same as for `TransformerEncoderLayer`.
     batch_first, norm_first, bias, dtype
-        As those of `TransformerEncoderLayer`.
+        The same as for `TransformerEncoderLayer`.
 
     Examples
     --------

@@ -22,6 +22,7 @@ from autocalc.nn._layers.activations.piecewise import (
     ReLU6,
 )
 from autocalc.nn._layers.norms.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from autocalc.nn._module.hooks import ON_CALLS
 from autocalc.nn._module.module import Module
 
 #: Layers of exactly these classes: a subclass may have a `forward` of its own.
@@ -42,9 +43,11 @@ def stages(modules: list[Module]) -> list[Callable[[Any], Any]]:
     """Return the calls that make up a chain.
 
     ``[conv, norm, relu]`` gives ``[conv, norm and relu]``; a module with hooks stays
-    apart.
+    apart, and so do all while there are hooks on every module.
     """
     calls: list[Callable[[Any], Any]] = [*modules]
+    if ON_CALLS:
+        return calls
     kinds = tuple([type(m) if m._hooks is None else None for m in modules])
     for i in _pairs(kinds):
         calls[i : i + 2] = [partial(_joined, modules[i], modules[i + 1])]

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, overload
 
 from autocalc._tensor.checks import sequence
 from autocalc.errors import DimensionError, DTypeError
 from autocalc.nn._layers.containers.chain import stages
-from autocalc.nn._module.module import Module
+from autocalc.nn._module.module import Module, not_called
 from autocalc.nn._module.registry import MODULE
 
 if TYPE_CHECKING:
@@ -58,17 +58,15 @@ class _ModuleSequence(Module):
         try:
             position = operator.index(index)
         except TypeError:
-            message = (
+            raise DTypeError(
                 f"{self._get_name()}: {index!r} cannot be an index; use integers and "
                 f"slices."
-            )
-            raise DTypeError(message) from None
+            ) from None
         if not -size <= position < size:
-            message = (
+            raise DimensionError(
                 f"{self._get_name()}: index {position} is out of range for {size} "
                 f"modules."
             )
-            raise DimensionError(message)
         return list(self._modules)[position]
 
     def __len__(self) -> int:
@@ -116,9 +114,23 @@ class _ModuleSequence(Module):
 
 def _checked(owner: Module, module: Any) -> Any:
     if not isinstance(module, Module):
-        message = f"{owner._get_name()}: holds modules, not a {type(module).__name__}."
-        raise DTypeError(message)
+        raise DTypeError(
+            f"{owner._get_name()}: holds modules, not a {type(module).__name__}."
+            f"{_remedy(owner, module)}"
+        )
     return module
+
+
+def _remedy(owner: Module, module: Any) -> str:
+    """Return what to do about something that is no module, in a sentence."""
+    if isinstance(module, type):
+        return f" Make a module of the class: {module.__name__}()."
+    if isinstance(module, (list, tuple)):
+        return f" Give its elements: {owner._get_name()}(*modules)."
+    function = getattr(module, "__name__", "")
+    if callable(module) and function:
+        return f" Make a module whose `forward` calls {function}."
+    return ""
 
 
 def _module_or_none(owner: Module, module: Any) -> Any:
@@ -170,7 +182,7 @@ class ModuleList(_ModuleSequence):
     Parameters
     ----------
     modules
-        What to begin with; None keeps a place empty.
+        The first modules of the list; None keeps a place empty.
 
     Examples
     --------
@@ -180,6 +192,8 @@ class ModuleList(_ModuleSequence):
       (0-2): 3 x Linear(in_features=4, out_features=4, bias=True)
     )
     """
+
+    forward: Callable[..., Any] = not_called
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()

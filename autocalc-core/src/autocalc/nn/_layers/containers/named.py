@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from autocalc._tensor.checks import sequence, short
-from autocalc.errors import DTypeError, ModuleError
+from autocalc.errors import DTypeError, MissingPartError
 from autocalc.nn._layers.containers.container import _module_or_none
-from autocalc.nn._module.module import Module
+from autocalc.nn._module.module import Module, not_called
 
 
 def _pairs(given: Any) -> list[tuple[str, Any]]:
     """Return (name, value) pairs from a mapping or from such pairs."""
-    if isinstance(given, Mapping):
+    if isinstance(given, (Mapping, _Named)):
         return list(given.items())
     pairs = sequence("update", "modules", given)
     if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
@@ -33,7 +33,7 @@ class _Named(Module):
         if key not in self:
             known = ", ".join(self._entries()) or "none"
             message = f"{self._get_name()}: there is no {key!r}; there is {known}."
-            raise ModuleError(message)
+            raise MissingPartError(message)
         return str(key)
 
     def __getitem__(self, key: str) -> Any:
@@ -78,7 +78,7 @@ class _Named(Module):
             del self[key]
 
     def update(self, entries: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
-        """Add entries, or replace those of the same names."""
+        """Add entries, or replace entries of the same names."""
         for name, value in _pairs(entries):
             self[name] = value
 
@@ -99,12 +99,14 @@ class ModuleDict(_Named):
     tensor([0., 1.])
     """
 
+    forward: Callable[..., Any] = not_called
+
     def __init__(
-        self,
-        modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None,
+        self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None
     ) -> None:
         super().__init__()
-        self.update({} if modules is None else modules)
+        if modules is not None:
+            self.update(modules)
 
     def _entries(self) -> Any:
         return self._modules

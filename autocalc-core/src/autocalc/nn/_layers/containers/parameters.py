@@ -84,7 +84,7 @@ class ParameterDict(_Named):
 
     def __setitem__(self, key: str, value: Any) -> None:
         if key not in self._order:
-            registry.check_name(type(self).__name__, self, key)
+            registry.check_name(type(self).__name__, self, key, registry.PARAMETER)
         setattr(self, key, _held(value))
         self._order[key] = None
 
@@ -93,7 +93,7 @@ class ParameterDict(_Named):
         del self._order[key]
 
     def update(self, entries: Any) -> None:
-        """Add entries, or replace those of the same names; see the class."""
+        """Add entries, or replace entries of the same names; see the class."""
         if isinstance(entries, ParameterDict):
             entries = entries.items()
         pairs = _pairs(entries)
@@ -121,8 +121,7 @@ class ParameterDict(_Named):
             If there is none.
         """
         if not self._order:
-            message = f"{type(self).__name__}: there is no entry to take out."
-            raise ModuleError(message)
+            raise ModuleError(f"{type(self).__name__}: there is no entry to take out.")
         key = next(reversed(self._order))
         return key, self.pop(key)
 
@@ -162,7 +161,7 @@ class ParameterList(Module):
     Parameters
     ----------
     values
-        What is held.
+        The parameters of the list.
 
     Examples
     --------
@@ -186,10 +185,9 @@ class ParameterList(Module):
     def _key(self, index: int) -> str:
         size = len(self)
         if not -size <= index < size:
-            message = (
+            raise DimensionError(
                 f"ParameterList: index {index} is out of range for {size} parameters."
             )
-            raise DimensionError(message)
         return str(index % size)
 
     def __getitem__(self, index: int | slice) -> Any:
@@ -209,11 +207,10 @@ class ParameterList(Module):
     def extend(self, values: Iterable[Any]) -> Self:
         """Add parameters, and other values, at the end; return the list."""
         if isinstance(values, Tensor):
-            message = (
+            raise DTypeError(
                 f"{type(self).__name__}: `values` is one tensor of shape "
                 f"{values.shape}; give a list of tensors, such as [tensor]."
             )
-            raise DTypeError(message)
         text = isinstance(values, (str, Mapping))
         where = type(self).__name__
         for value in values if text else sequence(where, "values", values):

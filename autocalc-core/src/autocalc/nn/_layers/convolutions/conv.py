@@ -11,7 +11,7 @@ from autocalc._ops.convolutions._spatial import sizes_of
 from autocalc._ops.convolutions.padding import bordered
 from autocalc._ops.creation.constants import empty
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_switches
+from autocalc._tensor.checks import check_switches, plain
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
@@ -50,7 +50,9 @@ class ConvBase(Module):
     ) -> None:
         Module.__init__(self)
         where, dims = type(self).__name__, self._dims
-        _check_channels(where, in_channels, out_channels, groups)
+        in_channels, out_channels, groups = _check_channels(
+            where, in_channels, out_channels, groups
+        )
         if padding_mode not in _MODES:
             message = f"{where}: `padding_mode`={padding_mode!r}; use one of {_MODES}."
             raise ArgumentError(message)
@@ -102,7 +104,7 @@ class ConvBase(Module):
         return bordered(where, x, both, self.padding_mode)
 
     def extra_repr(self) -> str:
-        """Name sizes, and what is not as by default."""
+        """Name the sizes and non-default settings."""
         none = (0,) * self._dims
         ones = (1,) * self._dims
         said = [
@@ -121,28 +123,32 @@ class ConvBase(Module):
         return ", ".join(said)
 
 
-def _check_channels(where: str, ins: Any, outs: Any, groups: Any) -> None:
+def _check_channels(where: str, ins: Any, outs: Any, groups: Any) -> list[int]:
+    """Return the three as integers; raise unless they fit."""
+    ins, outs, groups = plain(ins), plain(outs), plain(groups)
     for name, value in (
         ("in_channels", ins),
         ("out_channels", outs),
         ("groups", groups),
     ):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            message = (
+            raise ArgumentError(
                 f"{where}: `{name}` is {value!r}; it must be an integer, 1 or more."
             )
-            raise ArgumentError(message)
     if ins % groups or outs % groups:
-        message = (
+        raise ArgumentError(
             f"{where}: `in_channels`={ins} and `out_channels`={outs} do not both fall "
             f"into `groups`={groups}; it must divide them."
         )
-        raise ArgumentError(message)
+    return [ins, outs, groups]
 
 
 def _checked_word(where: str, padding: str, stride: tuple[int, ...]) -> str:
     if padding not in ("same", "valid"):
-        message = f"{where}: `padding`={padding!r}; use integers, 'valid' or 'same'."
+        message = (
+            f"{where}: Invalid padding string {padding!r}; use integers, 'valid' or "
+            f"'same'."
+        )
         raise ArgumentError(message)
     if padding == "same" and any(step != 1 for step in stride):
         message = f"{where}: padding='same' with `stride`={stride}; it needs stride 1."
@@ -209,28 +215,28 @@ class Conv2d(_Conv):
     Parameters
     ----------
     in_channels, out_channels
-        Of input and output.
+        The number of channels of the input and of the output.
     kernel_size, stride, padding, dilation
         One number, or one for height and one for width.  `padding` may be ``"valid"``
         for none or ``"same"`` for as much as keeps the size.
     groups
-        Into how many groups channels fall; `in_channels` makes filters of one channel
-        each.
+        The number of groups of channels; `in_channels` groups make filters of one
+        channel each.
     bias
-        Whether a number is added to each output channel.
+        True to add a number to each output channel.
     padding_mode
         The values beyond the image: ``"zeros"``, its mirror image (``"reflect"``), its
         border (``"replicate"``) or its other side (``"circular"``).
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Attributes
     ----------
     weight
-        (out_channels, in_channels / groups, kH, kW), drawn evenly from -k to k, k = 1 /
-        sqrt(in_channels / groups * kH * kW).
+        A tensor of shape (out_channels, in_channels / groups, kH, kW), drawn evenly
+        from -k to k, k = 1 / sqrt(in_channels / groups * kH * kW).
     bias
-        (out_channels,), drawn likewise; None without.
+        A tensor of shape (out_channels,), drawn likewise; None without.
 
     Raises
     ------
@@ -259,18 +265,19 @@ class Conv3d(_Conv):
     Parameters
     ----------
     in_channels, out_channels
-        Of input and output.
+        The number of channels of the input and of the output.
     kernel_size, stride, padding, dilation
         One number, or one for depth, height and width.
     groups, bias, padding_mode, dtype
-        As those of `Conv2d`.
+        The same as for `Conv2d`.
 
     Attributes
     ----------
     weight
-        (out_channels, in_channels / groups, kD, kH, kW), drawn as that of `Conv2d`.
+        A tensor of shape (out_channels, in_channels / groups, kD, kH, kW), drawn as
+        that of `Conv2d`.
     bias
-        (out_channels,); None without.
+        A tensor of shape (out_channels,); None without.
 
     Raises
     ------

@@ -41,11 +41,10 @@ class _ConvTranspose(ConvBase):
         where = type(self).__name__
         given: Any = padding
         if padding_mode != "zeros" or isinstance(given, str):
-            message = (
+            raise ArgumentError(
                 f"{where}: `padding`={padding!r}, `padding_mode`={padding_mode!r}; a "
                 f"transposed convolution takes numbers and 'zeros' only."
             )
-            raise ArgumentError(message)
         self._init(in_channels, out_channels, kernel_size, stride, padding, dilation,
                    groups, bias, padding_mode, device, dtype)  # fmt: skip
         self.output_padding = sizes_of(
@@ -68,11 +67,10 @@ class _ConvTranspose(ConvBase):
         )
         if not fits:
             most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
-            message = (
+            raise ArgumentError(
                 f"{where}: `output_size` is {asked}; for an input of {input.shape} it "
                 f"must be from {tuple(least)} to {tuple(most)}."
             )
-            raise ArgumentError(message)
         return extra
 
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
@@ -106,17 +104,17 @@ class ConvTranspose2d(_ConvTranspose):
     Parameters
     ----------
     in_channels, out_channels
-        Of input and output.
+        The number of channels of the input and of the output.
     kernel_size, stride, padding, output_padding, dilation
         One number, or one for height and one for width.
     groups
-        Into how many groups channels fall.
+        The number of groups of channels.
     bias
-        Whether a number is added to each output channel.
+        True to add a number to each output channel.
     padding_mode
-        ``"zeros"``.
+        The only mode is ``"zeros"``.
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Attributes
     ----------
@@ -124,7 +122,7 @@ class ConvTranspose2d(_ConvTranspose):
         (in_channels, out_channels / groups, kH, kW), drawn evenly from -k to k, k = 1 /
         sqrt(out_channels / groups * kH * kW).
     bias
-        (out_channels,), drawn likewise; None without.
+        A tensor of shape (out_channels,), drawn likewise; None without.
 
     Raises
     ------

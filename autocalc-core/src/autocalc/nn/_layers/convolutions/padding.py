@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import integers
+from autocalc._tensor.checks import integers, plain
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn import functional
 from autocalc.nn._module.module import Module
@@ -30,25 +30,23 @@ class _Pad(Module):
         super().__init__()
         where = type(self).__name__
         amounts = integers(where, "padding", padding)
-        if isinstance(padding, int):
+        if isinstance(plain(padding), int):
             amounts *= 2 * self.dims
         if len(amounts) != 2 * self.dims:
-            message = (
+            raise ArgumentError(
                 f"{where}: `padding` is {padding}; give one number, or "
                 f"{2 * self.dims}: two for each dimension, from the last one on."
             )
-            raise ArgumentError(message)
         self.padding = amounts
 
     def forward(self, input: Tensor) -> Tensor:
         """Return `input`, (N, C, ...) or (C, ...), with the border around it."""
         where = type(self).__name__
         if check_tensor(where, input).ndim not in (self.dims + 1, self.dims + 2):
-            message = (
+            raise ShapeError(
                 f"{where}: `input` has shape {input.shape}; it must have "
                 f"{self.dims + 1} or {self.dims + 2} dimensions."
             )
-            raise ShapeError(message)
         return functional.pad(input, self.padding, self.mode)
 
     def extra_repr(self) -> str:
@@ -65,7 +63,7 @@ class _ConstantPad(_Pad):
         How many elements (before, after) the last dimension, then before and after the
         one in front of it, and so on; or one number for all.
     value
-        What the border holds.
+        The value of the border.
     """
 
     def __init__(self, padding: int | Sequence[int], value: float) -> None:
@@ -100,7 +98,7 @@ class _ZeroPad(_ConstantPad):
 
 
 class ConstantPad1d(_ConstantPad):
-    """A border of one value around the last dimension.
+    """Pads the last dimension with one value.
 
     Examples
     --------
@@ -113,7 +111,7 @@ class ConstantPad1d(_ConstantPad):
 
 
 class ConstantPad2d(_ConstantPad):
-    """A border of one value around the last two dimensions.
+    """Pads the last two dimensions with one value.
 
     Examples
     --------
@@ -127,7 +125,7 @@ class ConstantPad2d(_ConstantPad):
 
 
 class ConstantPad3d(_ConstantPad):
-    """A border of one value around the last three dimensions.
+    """Pads the last three dimensions with one value.
 
     Examples
     --------
@@ -282,7 +280,7 @@ class ReplicationPad3d(_Pad):
 
 
 class CircularPad1d(_Pad):
-    """The values at the other end, around the last dimension.
+    """Pads the last dimension with the values at its other end.
 
     Examples
     --------
@@ -296,7 +294,7 @@ class CircularPad1d(_Pad):
 
 
 class CircularPad2d(_Pad):
-    """The values at the other end, around the last two dimensions.
+    """Pads the last two dimensions with the values at their other ends.
 
     Examples
     --------
@@ -312,7 +310,7 @@ class CircularPad2d(_Pad):
 
 
 class CircularPad3d(_Pad):
-    """The values at the other end, around the last three dimensions.
+    """Pads the last three dimensions with the values at their other ends.
 
     Examples
     --------

@@ -38,18 +38,16 @@ class _LazyConvBase(_Lazy, ConvBase):
     def _size_of(self, input: Tensor) -> int:
         where, dims = type(self).__name__, self._dims
         if input.ndim not in (dims + 1, dims + 2):
-            message = (
+            raise ShapeError(
                 f"{where}: `input` has shape {input.shape}; it must have {dims + 1} "
                 f"or {dims + 2} dimensions, (N, C, ...) or (C, ...)."
             )
-            raise ShapeError(message)
         channels = input.shape[-dims - 1]
         if channels < 1 or channels % self.groups:
-            message = (
+            raise ArgumentError(
                 f"{where}: `input` has shape {input.shape}; its {channels} channels "
                 f"must be a multiple of `groups`={self.groups}, and not 0."
             )
-            raise ArgumentError(message)
         return channels
 
     def _shapes(self, size: int) -> dict[str, tuple[int, ...]]:
@@ -101,9 +99,9 @@ class LazyConv2d(_LazyConv, Conv2d):
     Parameters
     ----------
     out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
-        Those of `Conv2d`.
+        The same as for `Conv2d`.
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Attributes
     ----------
@@ -179,11 +177,11 @@ class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     Parameters
     ----------
     out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation
-        Those of `ConvTranspose2d`.
+        The same as for `ConvTranspose2d`.
     padding_mode
-        ``"zeros"``.
+        The only mode is ``"zeros"``.
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Attributes
     ----------

@@ -86,7 +86,7 @@ class LazyLinear(_Lazy, Linear):
     Parameters
     ----------
     out_features, bias, dtype
-        Those of `Linear`.
+        The same as for `Linear`.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class LazyLinear(_Lazy, Linear):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        check_sizes("LazyLinear", out_features=out_features)
+        (out_features,) = check_sizes("LazyLinear", out_features=out_features)
         Linear.__init__(self, 0, out_features, bias, device, dtype)
         self._empty(bias, device, dtype)
         self._wait()
@@ -125,7 +125,4 @@ class LazyLinear(_Lazy, Linear):
 
     def _shapes(self, size: int) -> dict[str, tuple[int, ...]]:
         self.in_features = size
-        return {
-            "weight": (self.out_features, size),
-            "bias": (self.out_features,),
-        }
+        return {"weight": (self.out_features, size), "bias": (self.out_features,)}

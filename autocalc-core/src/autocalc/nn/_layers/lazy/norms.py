@@ -85,7 +85,7 @@ class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
     Parameters
     ----------
     eps, momentum, affine, track_running_stats, bias, dtype
-        Those of `BatchNorm1d`.
+        The same as for `BatchNorm1d`.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
     Parameters
     ----------
     eps, momentum, affine, track_running_stats, bias, dtype
-        Those of `BatchNorm2d`.
+        The same as for `BatchNorm2d`.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class LazyBatchNorm3d(_LazyBatchNorm, BatchNorm3d):
     Parameters
     ----------
     eps, momentum, affine, track_running_stats, bias, dtype
-        Those of `BatchNorm3d`.
+        The same as for `BatchNorm3d`.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
     Parameters
     ----------
     eps, momentum, affine, track_running_stats, bias, dtype
-        Those of `InstanceNorm1d`.
+        The same as for `InstanceNorm1d`.
 
     Raises
     ------
@@ -168,7 +168,7 @@ class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
     Parameters
     ----------
     eps, momentum, affine, track_running_stats, bias, dtype
-        Those of `InstanceNorm2d`.
+        The same as for `InstanceNorm2d`.
 
     Raises
     ------
@@ -194,7 +194,7 @@ class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
     Parameters
     ----------
     eps, momentum, affine, track_running_stats, bias, dtype
-        Those of `InstanceNorm3d`.
+        The same as for `InstanceNorm3d`.
 
     Raises
     ------

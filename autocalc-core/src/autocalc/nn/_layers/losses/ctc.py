@@ -20,11 +20,11 @@ class CTCLoss(_Loss):
     Parameters
     ----------
     blank
-        The class that means nothing.
+        The class of the blank.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     zero_infinity
-        Give 0 for a text that no alignment has, in place of infinity.
+        True to return 0 instead of infinity for a text without an alignment.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class CTCLoss(_Loss):
         self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
     ) -> None:
         check_flags("CTCLoss", zero_infinity=zero_infinity)
-        check_sizes("CTCLoss", blank=blank)
+        (blank,) = check_sizes("CTCLoss", blank=blank)
         super().__init__(reduction=reduction)
         self.blank = blank
         self.zero_infinity = zero_infinity

@@ -15,13 +15,13 @@ class PoissonNLLLoss(_Loss):
     Parameters
     ----------
     log_input
-        Whether `input` is a logarithm; without it the loss is x - t log(x + eps).
+        True if `input` is a logarithm; otherwise the loss is x - t log(x + eps).
     full
-        Whether log(t!) is added, by Stirling's formula.
+        True to add log(t!), by Stirling's formula.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     eps
-        As in the formula.
+        The constant eps of the formula.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -66,7 +66,7 @@ class GaussianNLLLoss(_Loss):
     Parameters
     ----------
     full
-        Whether the constant log(2 pi) / 2 is added.
+        True to add the constant log(2 pi) / 2.
     eps
         The smallest variance.
     reduction
@@ -89,7 +89,7 @@ class GaussianNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
-        """Return the loss of expected values, what was measured, and variances."""
+        """Return the loss of expected values, measured values and variances."""
         return functional.gaussian_nll_loss(
             input, target, var, self.full, self.eps, self.reduction
         )

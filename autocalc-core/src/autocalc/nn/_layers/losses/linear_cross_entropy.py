@@ -28,11 +28,11 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     out_features
         d1, ..., for losses at several positions.
     bias
-        Whether the layer has one.
+        True to give the layer a bias.
     dtype
-        Of its parameters.
+        The dtype of the parameters; None is the default dtype.
     reduction, weight, ignore_index, label_smoothing, options
-        Those of `functional.linear_cross_entropy`.
+        The same as for `functional.linear_cross_entropy`.
 
     Attributes
     ----------
@@ -74,13 +74,14 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     ) -> None:
         where = "LinearCrossEntropyLoss"
         check_switches(where, bias=bias)
-        check_sizes(where, in_features=in_features, num_classes=num_classes)
+        in_features, num_classes = check_sizes(
+            where, in_features=in_features, num_classes=num_classes
+        )
         if weight is not None and check_tensor(where, weight).shape != (num_classes,):
-            message = (
+            raise ShapeError(
                 f"{where}: `weight` has shape {weight.shape} for {num_classes} "
                 f"classes; it must be ({num_classes},)."
             )
-            raise ShapeError(message)
         smoothing = number(where, "label_smoothing", label_smoothing)
         if not 0 <= smoothing <= 1:
             message = f"{where}: `label_smoothing`={smoothing}; it must be in 0 to 1."

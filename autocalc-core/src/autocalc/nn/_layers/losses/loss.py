@@ -16,7 +16,7 @@ class _Loss(Module):
     Parameters
     ----------
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     """
@@ -76,9 +76,9 @@ class CrossEntropyLoss(_LossOfLabels):
     weight
         A factor for each class, (C,).
     ignore_index
-        Rows with this label count for nothing.
+        The label of rows that are left out.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
     label_smoothing
@@ -124,9 +124,9 @@ class NLLLoss(_LossOfLabels):
     weight
         A factor for each class, (C,).
     ignore_index
-        Rows with this label count for nothing.
+        The label of rows that are left out.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
 
@@ -157,7 +157,7 @@ class BCELoss(_WeightedLoss):
     weight
         A factor for each element, broadcast.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -184,7 +184,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
     weight
         A factor for each element, broadcast.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     pos_weight
@@ -229,11 +229,11 @@ class KLDivLoss(_Loss):
     Parameters
     ----------
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"batchmean"``, the divergence itself; ``"mean"``, ``"sum"`` or ``"none"``.
     log_target
-        Whether the target is log(t).
+        True if the target is log(t).
 
     Examples
     --------

@@ -19,9 +19,9 @@ class MarginRankingLoss(_Loss):
     Parameters
     ----------
     margin
-        As in the formula.
+        The constant margin of the formula.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -56,9 +56,9 @@ class HingeEmbeddingLoss(_Loss):
     Parameters
     ----------
     margin
-        As in the formula.
+        The constant margin of the formula.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -93,7 +93,7 @@ class SoftMarginLoss(_Loss):
     Parameters
     ----------
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -116,7 +116,7 @@ class MultiLabelMarginLoss(_Loss):
     Parameters
     ----------
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -144,7 +144,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
     weight
         A factor for each class, (C,).
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -171,11 +171,11 @@ class MultiMarginLoss(_WeightedLoss):
     p
         1 or 2.
     margin
-        By how much the label's score should lead.
+        The margin by which the label's score should be larger.
     weight
         w, a factor for each class, (C,).
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -197,8 +197,7 @@ class MultiMarginLoss(_WeightedLoss):
         reduction: str = "mean",
     ) -> None:
         if number("MultiMarginLoss", "p", p) not in (1, 2):
-            message = f"MultiMarginLoss: `p` is {p}; it must be 1 or 2."
-            raise ArgumentError(message)
+            raise ArgumentError(f"MultiMarginLoss: `p` is {p}; it must be 1 or 2.")
         super().__init__(weight, size_average, reduce, reduction)
         self.p = p
         self.margin = margin
@@ -206,12 +205,7 @@ class MultiMarginLoss(_WeightedLoss):
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss of scores (N, C) and labels (N,)."""
         return functional.multi_margin_loss(
-            input,
-            target,
-            self.p,
-            self.margin,
-            self.weight,
-            reduction=self.reduction,
+            input, target, self.p, self.margin, self.weight, reduction=self.reduction
         )
 
 
@@ -223,9 +217,9 @@ class TripletMarginWithDistanceLoss(_Loss):
     distance_function
         d, a function of two tensors; `PairwiseDistance()` without it.
     margin
-        As in the formula, above 0.
+        The constant margin of the formula, above 0.
     swap
-        Whether d(positive, negative) counts where it is the smaller one.
+        True to use d(positive, negative) where it is smaller.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -256,7 +250,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """Return the loss of what `distance_function` takes."""
+        """Return the loss of anchors, positives and negatives."""
         return functional.triplet_margin_with_distance_loss(
             anchor,
             positive,

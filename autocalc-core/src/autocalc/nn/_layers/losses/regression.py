@@ -17,7 +17,7 @@ class MSELoss(_Loss):
     Parameters
     ----------
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -40,7 +40,7 @@ class L1Loss(_Loss):
     Parameters
     ----------
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -63,11 +63,11 @@ class SmoothL1Loss(_Loss):
     Parameters
     ----------
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     beta
-        As in the formula, 0 or more.
+        The constant beta of the formula, 0 or more.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class HuberLoss(_Loss):
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     delta
-        As in the formula, above 0.
+        The constant delta of the formula, above 0.
 
     Examples
     --------
@@ -127,9 +127,9 @@ class CosineEmbeddingLoss(_Loss):
     Parameters
     ----------
     margin
-        As in the formula.
+        The constant margin of the formula.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -165,13 +165,13 @@ class TripletMarginLoss(_Loss):
     Parameters
     ----------
     margin
-        As in the formula, above 0.
+        The constant margin of the formula, above 0.
     p, eps
-        Of the distance, see `functional.pairwise_distance`.
+        The parameters of the distance: see `functional.pairwise_distance`.
     swap
-        Whether d(positive, negative) counts where it is the smaller one.
+        True to use d(positive, negative) where it is smaller.
     size_average, reduce
-        Deprecated: say the same by `reduction`.
+        Deprecated: use `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -223,7 +223,7 @@ class CosineSimilarity(Module):
     Parameters
     ----------
     dim, eps
-        As in the formula.
+        The dimension of the vectors, and the constant eps of the formula.
 
     Examples
     --------
@@ -249,9 +249,9 @@ class PairwiseDistance(Module):
     Parameters
     ----------
     p, eps
-        As in the formula.
+        The constants of the formula above.
     keepdim
-        Whether the last dimension stays, with size 1.
+        True to keep the last dimension, with size 1.
 
     Examples
     --------

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from autocalc._dispatch.selection.state import host_numbers
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.norm._activated import RELU, PostOp
 from autocalc._ops._operator.arguments import check_tensor
@@ -48,7 +49,7 @@ class _ChannelNorm(Module):
         bias: bool,
     ) -> None:
         Module.__init__(self)
-        check_sizes(type(self).__name__, num_features=num_features)
+        (num_features,) = check_sizes(type(self).__name__, num_features=num_features)
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
@@ -165,11 +166,10 @@ class _BatchNorm(_ChannelNorm):
                 4: "(N, C, H, W)",
                 5: "(N, C, D, H, W)",
             }
-            message = (
+            raise ShapeError(
                 f"{type(self).__name__}: `input` has shape {input.shape}; it must be "
                 f"{' or '.join(shapes[n] for n in self._ndims)}."
             )
-            raise ShapeError(message)
         keeps = self.running_mean is not None
         used = keeps and (self.track_running_stats or not self.training)
         return (
@@ -189,7 +189,8 @@ class _BatchNorm(_ChannelNorm):
             with no_grad():
                 count.add_(1)
             if self.momentum is None:  # the mean over all batches
-                return 1 / int(count.item())
+                of = (count._array,)
+                return host_numbers(lambda: (1 / int(count.item()),), of)[0]
         return 0.0 if self.momentum is None else self.momentum
 
 
@@ -217,27 +218,28 @@ class BatchNorm2d(_BatchNorm):
     Parameters
     ----------
     num_features
-        C.
+        The number of channels, C.
     eps
-        Keeps channels of equal values from a division by 0.
+        The constant that is added to the variance, so that it is not 0.
     momentum
-        How far a batch moves the running statistics, from 0 to 1; None takes the mean
-        over all batches.
+        The weight of a batch in the running statistics, from 0 to 1; None takes the
+        mean over all batches.
     affine
-        Whether there are weight and bias.
+        True for a weight and a bias.
     track_running_stats
-        Whether there are running statistics; without, the batch's are always used.
+        True for running statistics; False always uses those of the batch.
     dtype
-        Of parameters and statistics.
+        The dtype of the parameters and statistics; None is the default dtype.
     bias
-        Whether there is a bias as well as the weight.
+        True for a bias in addition to the weight.
 
     Attributes
     ----------
     weight, bias
-        (C,), ones and zeros at first; None without.
+        The weight and bias, of shape (C,), initially ones and zeros; None if left out.
     running_mean, running_var, num_batches_tracked
-        (C,), zeros and ones at first, and a count; None without.
+        The running mean and variance, of shape (C,), initially zeros and ones, and a
+        count of batches; None if left out.
 
     Raises
     ------
@@ -301,11 +303,10 @@ class _InstanceNorm(_ChannelNorm):
         where = type(self).__name__
         x, had_batch = batched(where, input, self._dims)
         if x.shape[1] != self.num_features:
-            message = (
+            raise ShapeError(
                 f"{where}: `input` of shape {input.shape} has {x.shape[1]} channels, "
                 f"the layer num_features={self.num_features}."
             )
-            raise ShapeError(message)
         out = functional.instance_norm(
             x,
             self.running_mean,
@@ -342,8 +343,8 @@ class InstanceNorm2d(_InstanceNorm):
     Parameters
     ----------
     num_features, eps, momentum, affine, track_running_stats, dtype, bias
-        Those of `BatchNorm2d`; by default there are neither parameters nor running
-        statistics.
+        The same as for `BatchNorm2d`. By default there are neither parameters nor
+        running statistics.
 
     Raises
     ------

@@ -21,22 +21,22 @@ class GroupNorm(Scaled):
     Parameters
     ----------
     num_groups
-        Into how many groups of neighbours the channels fall.
+        The number of groups of neighbouring channels.
     num_channels
-        C of an input (N, C, ...).
+        The number of channels C of an input (N, C, ...).
     eps
-        Keeps groups of equal values from a division by 0.
+        The constant that is added to the variance, so that it is not 0.
     affine
-        Whether there are weight and bias.
+        True for a weight and a bias.
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
     bias
-        Whether there is a bias as well as the weight.
+        True for a bias in addition to the weight.
 
     Attributes
     ----------
     weight, bias
-        (C,), ones and zeros at first; None without.
+        The weight and bias, of shape (C,), initially ones and zeros; None if left out.
 
     Raises
     ------
@@ -63,8 +63,8 @@ class GroupNorm(Scaled):
     ) -> None:
         check_switches("GroupNorm", affine=affine, bias=bias)
         super().__init__()
-        check_sizes("GroupNorm", num_channels=num_channels)
-        check_groups("GroupNorm", num_groups, num_channels)
+        (num_channels,) = check_sizes("GroupNorm", num_channels=num_channels)
+        num_groups = check_groups("GroupNorm", num_groups, num_channels)
         self.num_groups = num_groups
         self.num_channels = num_channels
         self.eps = eps

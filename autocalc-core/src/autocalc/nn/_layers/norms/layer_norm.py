@@ -47,18 +47,19 @@ class LayerNorm(_Norm):
     normalized_shape
         The sizes of the last dimensions, or the size of the last one.
     eps
-        Keeps rows of equal values from a division by 0.
+        The constant that is added to the variance, so that it is not 0.
     elementwise_affine
-        Whether there are weight and bias.
+        True for a weight and a bias.
     bias
-        Whether there is a bias as well as the weight.
+        True for a bias in addition to the weight.
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Attributes
     ----------
     weight, bias
-        Of shape `normalized_shape`, ones and zeros at first; None without.
+        The scale and shift, of shape `normalized_shape`, initially ones and zeros; None
+        if left out.
 
     Examples
     --------
@@ -115,16 +116,17 @@ class RMSNorm(_Norm):
     normalized_shape
         The sizes of the last dimensions, or the size of the last one.
     eps
-        By default the spacing of the input's numbers at 1.
+        The constant that is added to the mean square; by default the spacing of the
+        input's numbers at 1.
     elementwise_affine
-        Whether there is a weight.
+        True for a weight.
     dtype
-        Of the weight.
+        The dtype of the weight; None is the default dtype.
 
     Attributes
     ----------
     weight
-        Of shape `normalized_shape`, ones at first; None without.
+        The scale, of shape `normalized_shape`, initially ones; None if left out.
 
     Examples
     --------
@@ -167,9 +169,9 @@ class LocalResponseNorm(Module):
     Parameters
     ----------
     size
-        How many channels are neighbours.
+        The number of channels that are normalised together.
     alpha, beta, k
-        As in the formula.
+        The constants of the formula above.
 
     Examples
     --------

@@ -50,15 +50,15 @@ class _FractionalMaxPool(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
-    """The largest element of each window of images, by steps that are drawn.
+    """The maximum of each window of images, with random steps.
 
     Graham: Fractional max-pooling (2014).
 
     Parameters
     ----------
     kernel_size, output_size, output_ratio, return_indices, _random_samples
-        Those of `functional.fractional_max_pool2d`; one of `output_size` and
-        `output_ratio` is given.
+        The same as for `functional.fractional_max_pool2d`. Give one of `output_size`
+        and `output_ratio`.
 
     Raises
     ------
@@ -77,13 +77,13 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
-    """The largest element of each window of volumes, by steps that are drawn.
+    """The maximum of each window of volumes, with random steps.
 
     Parameters
     ----------
     kernel_size, output_size, output_ratio, return_indices, _random_samples
-        Those of `functional.fractional_max_pool3d`; one of `output_size` and
-        `output_ratio` is given.
+        The same as for `functional.fractional_max_pool3d`. Give one of `output_size`
+        and `output_ratio`.
 
     Raises
     ------

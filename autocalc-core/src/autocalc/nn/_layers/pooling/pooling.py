@@ -91,7 +91,7 @@ class MaxPool2d(_MaxPool):
     Parameters
     ----------
     kernel_size, stride, padding, dilation, ceil_mode, return_indices
-        Those of `functional.max_pool2d`.
+        The same as for `functional.max_pool2d`.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class MaxPool3d(_MaxPool):
     Parameters
     ----------
     kernel_size, stride, padding, dilation, ceil_mode, return_indices
-        Those of `functional.max_pool3d`.
+        The same as for `functional.max_pool3d`.
 
     Examples
     --------
@@ -208,7 +208,7 @@ class AvgPool2d(_AvgPool):
     Parameters
     ----------
     kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        Those of `functional.avg_pool2d`.
+        The same as for `functional.avg_pool2d`.
 
     Examples
     --------
@@ -227,7 +227,7 @@ class AvgPool3d(_AvgPool):
     Parameters
     ----------
     kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        Those of `functional.avg_pool3d`.
+        The same as for `functional.avg_pool3d`.
 
     Examples
     --------
@@ -271,7 +271,7 @@ class _AdaptiveMaxPool(_AdaptivePool):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
-    """So many means of signals; see `functional.adaptive_avg_pool1d`.
+    """A fixed number of means of signals; see `functional.adaptive_avg_pool1d`.
 
     Examples
     --------
@@ -284,7 +284,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
-    """The mean of each of so many boxes of images; 1 takes the mean of all.
+    """The means of a fixed number of boxes of images; 1 is the global mean.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
-    """The mean of each of so many boxes of volumes; 1 takes the mean of all.
+    """The means of a fixed number of boxes of volumes; 1 is the global mean.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
-    """So many largest elements of signals; see `functional.adaptive_max_pool1d`.
+    """A fixed number of maxima of signals; see `functional.adaptive_max_pool1d`.
 
     Examples
     --------
@@ -333,14 +333,14 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
-    """The largest element of each of so many boxes of images.
+    """The maxima of a fixed number of boxes of images.
 
     Parameters
     ----------
     output_size
         One number, or height and width; None keeps that of the input.
     return_indices
-        Also return the places of the elements.
+        True to also return the positions of the elements.
 
     Examples
     --------
@@ -353,14 +353,14 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
-    """The largest element of each of so many boxes of volumes.
+    """The maxima of a fixed number of boxes of volumes.
 
     Parameters
     ----------
     output_size
         One number, or depth, height and width; None keeps that of the input.
     return_indices
-        Also return the places of the elements.
+        True to also return the positions of the elements.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Layers of power means over windows, and of the way back from maxima."""
+"""Layers of power means over windows, and of unpooling."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class LPPool2d(_LPPool):
     Parameters
     ----------
     norm_type, kernel_size, stride, ceil_mode
-        Those of `functional.lp_pool2d`.
+        The same as for `functional.lp_pool2d`.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class _MaxUnpool(Module):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """Maxima of signals put back where they were; see `functional.max_unpool1d`.
+    """Puts maxima of signals back to their positions; see `functional.max_unpool1d`.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class MaxUnpool2d(_MaxUnpool):
     Parameters
     ----------
     kernel_size, stride, padding
-        Those of the pooling.
+        The parameters of the pooling that is undone.
 
     Examples
     --------

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from autocalc._dispatch.selection.state import current
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_probability, check_sizes
 from autocalc._ops.arranging import joining
@@ -38,24 +39,23 @@ class RNNBase(Module):
     mode
         ``"LSTM"``, ``"GRU"``, ``"RNN_TANH"`` or ``"RNN_RELU"``.
     input_size
-        Features of the input.
+        The number of features of the input.
     hidden_size
-        Features of the state, in each layer and direction.
+        The number of features of the state, in each layer and direction.
     num_layers
-        Each layer takes the outputs of the one before.
+        The number of layers; each takes the outputs of the one before.
     bias
-        Whether there are `bias_ih` and `bias_hh`.
+        True for the biases `bias_ih` and `bias_hh`.
     batch_first
         Whether sequences are (B, T, features); otherwise they are (T, B, features).
     dropout
-        With this probability elements between two layers are set to 0 in training.
+        The probability that an element between two layers is set to 0 in training.
     bidirectional
-        Whether each layer has a second half, which goes from the last step to the
-        first.
+        True to add a second direction to each layer, from the last step to the first.
     proj_size
-        Features of the output of an LSTM, if not 0: it is projected down to these.
+        The number of features of an LSTM's projected output; 0 for no projection.
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Examples
     --------
@@ -84,11 +84,13 @@ class RNNBase(Module):
         super().__init__()
         name = type(self).__name__
         sizes = {"input_size": input_size, "hidden_size": hidden_size}
-        check_sizes(name, **sizes, num_layers=num_layers, proj_size=proj_size)
+        input_size, hidden_size, num_layers, proj_size = check_sizes(
+            name, **sizes, num_layers=num_layers, proj_size=proj_size
+        )
         flags = {"bias": bias, "batch_first": batch_first}
         for word, flag in {**flags, "bidirectional": bidirectional}.items():
             check_flag(name, word, flag)
-        check_probability(name, dropout)
+        dropout = check_probability(name, dropout)
         _check_whole(name, mode, hidden_size, num_layers, proj_size)
         if dropout and num_layers == 1:
             message = (
@@ -169,8 +171,9 @@ class RNNBase(Module):
         Parameters
         ----------
         input
-            (T, B, input_size), (B, T, input_size) if `batch_first`, or (T,
-            input_size) for one sequence; or a `PackedSequence` of several lengths.
+            A tensor of shape (T, B, input_size), (B, T, input_size) if `batch_first`,
+            or (T, input_size) for one sequence; or a `PackedSequence` of several
+            lengths.
         hx
             The first states, zeros by default: h (layers * directions, B, features),
             and for an LSTM a pair of h and c; without B for one sequence.
@@ -254,18 +257,18 @@ class RNNBase(Module):
         """Raise unless the dimensions fit, and features and dtype with them."""
         name = type(self).__name__
         if not fits or x.shape[-1] != self.input_size:
-            message = (
+            raise ShapeError(
                 f"{name}: `{word}` has shape {x.shape}; it must be "
                 f"{needed.format(self.input_size)}."
             )
-            raise ShapeError(message)
         weight = self._weights(0, "").w_ih
-        if x.dtype is not weight.dtype:
-            message = (
-                f"{name}: `{word}` has dtype {x.dtype.name}, the parameters "
-                f"{weight.dtype.name}; convert one of them with .to()."
+        if x.dtype is not weight.dtype and current().autocast is None:
+            raise DTypeError(
+                f"{name}: RNN input dtype ({x.dtype.name}) of `{word}` does not match "
+                f"weight dtype ({weight.dtype.name}). Convert input: "
+                f"input.to({weight.dtype.name}), or convert model: "
+                f"model.to({x.dtype.name})."
             )
-            raise DTypeError(message)
 
     def _first_states(self, x: Tensor, batch: int, hx: Any, single: bool) -> States:
         """Return h0 (and c0) as ``[layers * directions, B, features]``."""
@@ -280,25 +283,23 @@ class RNNBase(Module):
             )
         given = hx if isinstance(hx, (tuple, list)) else (hx,)
         if len(given) != len(shapes):
-            message = (
+            raise ArgumentError(
                 f"{name}: `hx` holds {len(given)} states; it must be "
                 f"{'(h0, c0)' if len(shapes) == 2 else 'h0'}."
             )
-            raise ArgumentError(message)
         states = []
         for word, state, shape in zip(("h0", "c0"), given, shapes, strict=False):
             needed = (shape[0], shape[2]) if single else shape
             if check_tensor(name, state).shape != needed:
-                message = (
+                raise ShapeError(
                     f"{name}: `{word}` has shape {state.shape}; it must be {needed}: "
                     f"layers * directions{'' if single else ', batch'}, features."
                 )
-                raise ShapeError(message)
             states.append(view.unsqueeze(state, 1) if single else state)
         return tuple(states)
 
     def extra_repr(self) -> str:
-        """Name the sizes, and what differs from the defaults."""
+        """Name the sizes and non-default settings."""
         words = [f"{self.input_size}, {self.hidden_size}"]
         defaults = {
             "proj_size": 0,
@@ -318,17 +319,15 @@ def _check_whole(
     name: str, mode: str, hidden_size: int, num_layers: int, proj_size: int
 ) -> None:
     if not hidden_size or not num_layers:
-        message = (
-            f"{name}: `hidden_size` is {hidden_size} and `num_layers` {num_layers}; "
-            f"both must be at least 1."
+        raise ArgumentError(
+            f"{name}: {'num_layers' if hidden_size else 'hidden_size'} must be greater "
+            f"than zero; `hidden_size` is {hidden_size}, `num_layers` {num_layers}."
         )
-        raise ArgumentError(message)
     if proj_size and (mode != "LSTM" or proj_size >= hidden_size):
-        message = (
+        raise ArgumentError(
             f"{name}: `proj_size` is {proj_size}; only an LSTM is projected, to less "
             f"than its hidden_size, {hidden_size}."
         )
-        raise ArgumentError(message)
 
 
 def check_nonlinearity(where: str, nonlinearity: Any) -> None:

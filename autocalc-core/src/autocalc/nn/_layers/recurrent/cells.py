@@ -49,7 +49,9 @@ class RNNCellBase(Module):
     ) -> None:
         super().__init__()
         name = type(self).__name__
-        check_sizes(name, input_size=input_size, hidden_size=hidden_size)
+        input_size, hidden_size = check_sizes(
+            name, input_size=input_size, hidden_size=hidden_size
+        )
         check_flag(name, "bias", bias)
         one_of(name, "mode", mode, tuple(GATES))
         self.mode = mode
@@ -84,18 +86,17 @@ class RNNCellBase(Module):
         else:
             given = states if isinstance(states, (tuple, list)) else (states,)
             if len(given) != count:
-                message = (
+                raise ArgumentError(
                     f"{type(self).__name__}: `hx` holds {len(given)} states; it must "
                     f"be {'(h, c)' if count == 2 else 'h'}."
                 )
-                raise ArgumentError(message)
             first = tuple(
                 self._batched(word, state, self.hidden_size, x.shape[0], input.ndim)
-                for word, state in zip(("h", "c"), given, strict=False)
+                for word, state in zip(("hidden0", "hidden1"), given, strict=False)
             )
         weights = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         x = view.unsqueeze(x, 0)
-        _, last = layer(self.mode, x, weights, first, False)
+        _, last = layer(self.mode, x, weights, first, False, cell=True)
         if input.ndim == 1:
             return tuple(view.squeeze(s, 0) for s in last)
         return last
@@ -109,11 +110,15 @@ class RNNCellBase(Module):
         whole = x.ndim in (1, 2) and x.shape[-1] == size and ndim in (0, x.ndim)
         if not whole or (batch is not None and x.ndim == 2 and x.shape[0] != batch):
             rows = "B" if batch is None else str(batch)
-            message = (
-                f"{name}: `{word}` has shape {x.shape}; it must be ({rows}, {size}), "
-                f"or ({size},) without a batch."
+            found = f"`{word}` has shape {x.shape}"
+            if x.ndim in (1, 2) and x.shape[-1] != size:
+                kind = "input_size" if word == "input" else "hidden_size"
+                found = f"{word} has inconsistent {kind}: got {x.shape[-1]}"
+                found += f"{'' if word == 'input' else ','} expected {size}"
+            raise ShapeError(
+                f"{name}: {found}; it must be ({rows}, {size}), or ({size},) without a "
+                f"batch."
             )
-            raise ShapeError(message)
         return view.unsqueeze(x, 0) if x.ndim == 1 else x
 
     def extra_repr(self) -> str:
@@ -128,13 +133,13 @@ class RNNCell(RNNCellBase):
     Parameters
     ----------
     input_size, hidden_size
-        Features of x and of h.
+        The numbers of features of x and of h.
     bias
-        Whether there are biases.
+        True for biases.
     nonlinearity
         "tanh" or "relu".
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Attributes
     ----------
@@ -177,11 +182,11 @@ class LSTMCell(RNNCellBase):
     Parameters
     ----------
     input_size, hidden_size
-        Features of x, and of h and c.
+        The numbers of features of x, and of h and c.
     bias
-        Whether there are biases.
+        True for biases.
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Attributes
     ----------
@@ -223,11 +228,11 @@ class GRUCell(RNNCellBase):
     Parameters
     ----------
     input_size, hidden_size
-        Features of x and of h.
+        The numbers of features of x and of h.
     bias
-        Whether there are biases.
+        True for biases.
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Attributes
     ----------

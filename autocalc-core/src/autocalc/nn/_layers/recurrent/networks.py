@@ -16,11 +16,11 @@ class RNN(RNNBase):
     Parameters
     ----------
     input_size, hidden_size, num_layers
-        Features of input and state, and the number of layers.
+        The numbers of features of input and state, and the number of layers.
     nonlinearity
         "tanh" or "relu"; by position it comes after `num_layers`.
     bias, batch_first, dropout, bidirectional, dtype
-        As those of `LSTM`.
+        The same as for `LSTM`.
 
     Attributes
     ----------
@@ -84,18 +84,18 @@ class LSTM(RNNBase):
     Parameters
     ----------
     input_size
-        Features of the input.
+        The number of features of the input.
     hidden_size
-        Features of h and c.
+        The number of features of h and c.
     num_layers
-        Each layer takes the outputs of the one before.
+        The number of layers; each takes the outputs of the one before.
     bias
-        Whether there are biases.
+        True for biases.
     batch_first
         Whether sequences are (B, T, features); otherwise they are (T, B, features).
         The states are (layers * directions, B, features) in either case.
     dropout
-        With this probability elements between two layers are set to 0 in training.
+        The probability that an element between two layers is set to 0 in training.
     bidirectional
         Whether each layer has a second half, which goes from the last step to the
         first; the outputs of both are concatenated.
@@ -103,7 +103,7 @@ class LSTM(RNNBase):
         Features of h if not 0, less than `hidden_size`.  The steps are then computed
         operator by operator, which is slower than the kernel.
     dtype
-        Of the parameters.
+        The dtype of the parameters; None is the default dtype.
 
     Attributes
     ----------
@@ -113,9 +113,9 @@ class LSTM(RNNBase):
         the other direction.  All parameters are drawn evenly from -k to k, k = 1 /
         sqrt(hidden_size).
     bias_ih_l0, bias_hh_l0
-        (4 hidden_size,).
+        The biases of the four gates, each of shape (4 hidden_size,).
     weight_hr_l0
-        (proj_size, hidden_size).
+        The projection of the hidden state, of shape (proj_size, hidden_size).
 
     Raises
     ------
@@ -174,14 +174,14 @@ class GRU(RNNBase):
     Parameters
     ----------
     input_size, hidden_size, num_layers, bias
-        As those of `LSTM`.
+        The same as for `LSTM`.
     batch_first, dropout, bidirectional, dtype
-        As those of `LSTM`.
+        The same as for `LSTM`.
 
     Attributes
     ----------
     weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0
-        As those of `LSTM`, with the three blocks of r, z and n.
+        The same as for `LSTM`, with the three blocks of r, z and n.
 
     Examples
     --------

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Sequences of different lengths in one batch.
 
-Padded, they are ``[T, B, ...]`` with padding after the shorter ones; packed, they
-are ``[N, ...]``: the first elements of all sequences, then the second ones of those
-that have a second, and so on, the longest sequence first.
+Padded, they are ``[T, B, ...]`` with padding after the shorter ones. Packed, they are
+``[N, ...]``, the longest sequence first: the first elements of all sequences, then the
+second ones, and so on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.checks import check_shape
@@ -32,7 +32,7 @@ class PackedSequence(NamedTuple):
     data
         The elements, (N, ...), step by step.
     batch_sizes
-        How many sequences have a step, for each step; int64.
+        The number of sequences in each step; int64.
     sorted_indices, unsorted_indices
         The order by length, longest first, and the way back; None where they came so.
 
@@ -48,6 +48,51 @@ class PackedSequence(NamedTuple):
     batch_sizes: Tensor
     sorted_indices: Tensor | None = None
     unsorted_indices: Tensor | None = None
+
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Return it with its elements as `Tensor.to` makes them; the order is kept.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> packed = ac.nn.utils.rnn.pack_sequence([ac.tensor([1.0, 2.0])])
+        >>> packed.to(ac.float64).data
+        tensor([1., 2.], dtype=autocalc.float64)
+        """
+        return self._replace(data=self.data.to(*args, **kwargs))
+
+    def cpu(self) -> PackedSequence:
+        """Return it on the CPU."""
+        return self.to("cpu")
+
+    def half(self) -> PackedSequence:
+        """Return it in float16."""
+        return self.to(dtypes.float16)
+
+    def float(self) -> PackedSequence:
+        """Return it in float32."""
+        return self.to(dtypes.float32)
+
+    def double(self) -> PackedSequence:
+        """Return it in float64."""
+        return self.to(dtypes.float64)
+
+    def int(self) -> PackedSequence:
+        """Return it in int32."""
+        return self.to(dtypes.int32)
+
+    def long(self) -> PackedSequence:
+        """Return it in int64."""
+        return self.to(dtypes.int64)
+
+    def pin_memory(self) -> PackedSequence:
+        """Return it in memory that an accelerator reads at once, if there is one."""
+        return self._replace(data=self.data.pin_memory())
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether its elements are on the device "cuda"."""
+        return self.data.is_cuda
 
 
 def pad_sequence(
@@ -65,9 +110,9 @@ def pad_sequence(
     batch_first
         Whether the result is (B, T, ...); otherwise it is (T, B, ...).
     padding_value
-        The value next to the shorter ones.
+        The value of the padding.
     padding_side
-        "right" or "left" of them.
+        The side of the padding: "right" or "left".
 
     Examples
     --------
@@ -85,11 +130,10 @@ def pad_sequence(
     rests = {x.shape[1:] for x in each if x.ndim}
     if len(rests) != 1 or not all(x.ndim for x in each):
         shapes = ", ".join(str(x._array.shape) for x in each) or "none"
-        message = (
+        raise ShapeError(
             f"{where}: the sequences have shapes {shapes}; give at least one, all "
             f"(length, ...), alike but for their lengths."
         )
-        raise ShapeError(message)
     length = max(x.shape[0] for x in each)
     rows = []
     for x in each:
@@ -137,9 +181,9 @@ def pack_padded_sequence(
     Parameters
     ----------
     input
-        (T, B, ...), or (B, T, ...) if `batch_first`.
+        A tensor of shape (T, B, ...), or (B, T, ...) if `batch_first`.
     lengths
-        Of each sequence, from 1 to T.
+        The length of each sequence, from 1 to T.
     batch_first
         See `input`.
     enforce_sorted
@@ -171,18 +215,16 @@ def pack_padded_sequence(
     check_shape(where, "input", x, "(T, B, ...)")
     batch, steps = x.shape[:2] if batch_first else (x.shape[1], x.shape[0])
     if len(counts) != batch or not all(0 < n <= steps for n in counts):
-        message = (
+        raise ArgumentError(
             f"{where}: `lengths` are {counts} for {batch} sequences of {steps} steps; "
             f"there must be one for each, from 1 to {steps}."
         )
-        raise ArgumentError(message)
     order = sorted(range(batch), key=lambda b: -counts[b])
     if enforce_sorted and order != list(range(batch)):
-        message = (
+        raise ArgumentError(
             f"{where}: `lengths` are {counts}; the longest must come first. Sort them, "
             f"or pass enforce_sorted=False."
         )
-        raise ArgumentError(message)
     sizes = [sum(n > t for n in counts) for t in range(max(counts, default=0))]
     # The place of each element in the padded rows.
     across, down = (steps, 1) if batch_first else (1, batch)
@@ -208,13 +250,14 @@ def pad_packed_sequence(
     Parameters
     ----------
     sequence
-        What `pack_padded_sequence` or a recurrent network returned.
+        The packed sequence, as returned by `pack_padded_sequence` or a recurrent
+        network.
     batch_first
         Whether the result is (B, T, ...); otherwise it is (T, B, ...).
     padding_value
-        The value after the shorter ones.
+        The value of the padding.
     total_length
-        T, if not the longest length.
+        The length T, if not the longest length.
 
     Raises
     ------
@@ -234,11 +277,10 @@ def pad_packed_sequence(
     sizes = sequence.batch_sizes.tolist()
     steps, batch = len(sizes), sizes[0]
     if total_length is not None and total_length < steps:
-        message = (
+        raise ArgumentError(
             f"pad_packed_sequence: `total_length` is {total_length}, and there are "
             f"{steps} steps; it must be at least as many."
         )
-        raise ArgumentError(message)
     steps = steps if total_length is None else total_length
     order = range(batch)
     if sequence.unsorted_indices is not None:

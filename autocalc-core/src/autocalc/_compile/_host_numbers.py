@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Numbers that the host computes at each replay, in a recording.
+
+A step of an optimizer computes numbers of its settings and of a count, such as
+``lr / (1 - beta1**t)``.  In a recording they are floats that operators take as any
+other, but what they become is an array that the host fills again in each replay, at
+their place among the kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._compile._tracked import Formula, Span
+from autocalc._compile._tracked_float import TrackedFloat
+from autocalc.errors import CompileError
+
+#: Runs Python that fills arrays, now and at this place of each replay.
+OnHost = Callable[[Callable[[], None], Sequence[Any]], None]
+
+
+class HostSpan(Span):
+    """The span of a number that the host computes: it may be any."""
+
+    __slots__ = ("_cells", "_now", "_on_host", "_place")
+
+    hosted = True
+
+    def __init__(self, now: list[Any], place: int, on_host: OnHost) -> None:
+        super().__init__(now[place])
+        self._now, self._place, self._on_host = now, place, on_host
+        self._cells: dict[Any, Any] = {}
+
+    def keep(self, low: float, high: float) -> None:
+        """Refuse what is decided by the number."""
+        if not self.closed:
+            raise CompileError(
+                f"compile: Python decides by a number that differs from step to step "
+                f"({self.value}), and a replay would not. Compute with it alone, or "
+                f"run the step eagerly: ac.compile(step, fallback=True)."
+            )
+        del low, high
+
+    def decide(self, question: Formula, answer: Any) -> Any:
+        """Refuse what is decided by what is computed of the number."""
+        del question
+        self.pin()
+        return answer
+
+    def cell(self, formula: Formula, dtype: Any, make: Any) -> Any:
+        """Return an array of the number that is computed of this one."""
+        del make
+        key = formula, dtype
+        if key not in self._cells:
+            array = self._cells[key] = np.zeros((), dtype)
+
+            def fill() -> None:
+                array[()] = formula(self._now[self._place])
+
+            self._on_host(fill, (array,))
+        return self._cells[key]
+
+
+def numbers_in(now: list[Any], on_host: OnHost) -> tuple[TrackedFloat, ...]:
+    """Return the numbers of a list, whose elements the host sets at each replay."""
+    spans = [HostSpan(now, i, on_host) for i in range(len(now))]
+    return tuple([TrackedFloat(span, span.value) for span in spans])

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Settings of Python's library and of NumPy that their functions obey.
+
+No name leads to them: they are guarded where a step uses what obeys them.
+"""
+
+from __future__ import annotations
+
+import decimal
+import warnings
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+_OF_DECIMALS = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
+
+
+def _decimals(_: Any) -> Any:
+    context = decimal.getcontext()
+    return [getattr(context, name) for name in _OF_DECIMALS], context.traps
+
+
+def _numpy(_: Any) -> Any:
+    return np.geterr(), np.get_printoptions()
+
+
+def _warnings(_: Any) -> Any:
+    return list(warnings.filters)
+
+
+_PICTURES: dict[str, Callable[[Any], Any]] = {
+    "decimal": _decimals,
+    "numpy": _numpy,
+    "_warnings": _warnings,
+    "warnings": _warnings,
+}
+
+
+def settings_of(thing: Any) -> tuple[str, Callable[[Any], Any]] | None:
+    """Return the library whose settings a thing obeys, and what takes their picture."""
+    if isinstance(thing, ModuleType):
+        return None
+    module = getattr(thing, "__module__", None) or type(thing).__module__
+    root = str(module).partition(".")[0]
+    take = _PICTURES.get(root)
+    return None if take is None else (root.strip("_"), take)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""Operators whose precision follows the context, under `ac.autocast`.
+
+::
+
+    @method("mm")
+    @autocasts("lower")
+    @accelerate("product", ...)
+    def mm(input, mat2): ...
+
+Each such operator has a *gate*.  While a context of `autocast` is open, the gate casts
+the operands, and runs the operator with autocast switched off.  So its parts compute in
+the precision that was chosen for the whole.  All others compute in the dtypes of their
+operands.
+
+Gates are open, and cost nothing, as long as no thread is in such a context.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, NamedTuple, TypeVar
+
+from autocalc._dispatch.engine.eager import calls
+from autocalc._dispatch.selection.state import current, enter, leave
+from autocalc._graph._node import Leaf, Version
+from autocalc._ops._operator.coerce import cast
+from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import DType, bfloat16, float16, float32
+
+CallT = TypeVar("CallT", bound=Callable[..., Any])
+
+#: Dtypes that are cast; float64 was asked for by the user, and stays.
+_CAST = frozenset({float32, float16, bfloat16})
+
+
+class Kept(NamedTuple):
+    """What was made of a leaf in lower precision, and of which state of it."""
+
+    leaf: Tensor
+    array: Any
+    version: Version
+    grad: bool
+    writes: int
+    made: Tensor
+
+    def holds(self, x: Tensor, array: Any, version: Version, grad: bool) -> bool:
+        """Return whether the leaf is as it was, and is used in the same way."""
+        return (
+            x is self.leaf
+            and array is self.array
+            and version is self.version
+            and version.count == self.writes
+            and (self.grad or not grad)
+        )
+
+
+class Autocast(NamedTuple):
+    """What a context asks for; `kept` are casts of leaves by the leaves' numbers."""
+
+    dtype: DType
+    kept: dict[int, Kept] | None
+
+    def emptied(self) -> Autocast:
+        """Return the same without any cast."""
+        return Autocast(self.dtype, None if self.kept is None else {})
+
+
+def autocasts(
+    policy: str | Callable[..., str], inside: Callable[..., Any] | None = None
+) -> Callable[[CallT], CallT]:
+    """Return a decorator that gives an operator its precision under `ac.autocast`.
+
+    Parameters
+    ----------
+    policy
+        ``"lower"`` for the dtype of the context, ``"float32"``, ``"widest"`` for the
+        widest dtype among the operands, or ``"as given"`` for no cast, inside either; a
+        function that returns one of them is given the operator's arguments.
+    inside
+        The function that runs instead of the operator while a context is open.
+    """
+    chosen = _by_arguments(policy) if callable(policy) else _POLICIES[policy]
+
+    def declare(function: CallT) -> CallT:
+        if calls is not None:
+            made: CallT = calls.gate(
+                function, lambda call: partial(_run, chosen, inside or call)
+            )
+            return made
+
+        @wraps(function)
+        def call(*args: Any, **words: Any) -> Any:
+            if _open_contexts[0]:
+                return _run(chosen, inside or function, *args, **words)
+            return function(*args, **words)
+
+        return call  # type: ignore[return-value]  # the same signature
+
+    return declare
+
+
+#: How many contexts are open in all threads.
+_open_contexts = [0]
+
+_lock = threading.Lock()
+
+
+class Under:
+    """A ``with`` block under an `Autocast`, or under none; it may be entered again."""
+
+    def __init__(self, mode: Callable[[], Autocast | None]) -> None:
+        self._mode = mode
+        self._tokens: list[tuple[Any, bool]] = []
+
+    def __enter__(self) -> None:
+        mode = self._mode()
+        _count(mode is not None)
+        self._tokens.append((enter(autocast=mode), mode is not None))
+
+    def __exit__(self, *error: object) -> None:
+        token, counted = self._tokens.pop()
+        leave(token)
+        _count(-counted)
+
+
+def _count(more: int) -> None:
+    with _lock:
+        _open_contexts[0] += more
+        if calls is not None:
+            calls.shut_gates(_open_contexts[0] > 0)
+
+
+def _run(policy: Callable[..., Any], operator: Any, /, *args: Any, **words: Any) -> Any:
+    """Run an operator on operands that are cast as its policy says."""
+    mode = current().autocast
+    if mode is None:
+        return operator(*args, **words)
+    if words.get("out") is not None:  # it has its dtype
+        policy = _as_given
+    convert = policy(mode, args, words)
+    token = enter(autocast=None)
+    try:
+        args = tuple([_each(x, convert) for x in args])
+        words = {name: _each(x, convert) for name, x in words.items()}
+        return operator(*args, **words)
+    finally:
+        leave(token)
+
+
+def _each(x: Any, convert: Callable[[Tensor], Tensor]) -> Any:
+    """Convert a tensor, or those in a list or tuple."""
+    if isinstance(x, Tensor):
+        return convert(x) if x.dtype in _CAST else x
+    if x.__class__ is list or x.__class__ is tuple:
+        return x.__class__([_each(one, convert) for one in x])
+    if hasattr(x, "_fields"):  # a named tuple
+        return x.__class__(*[_each(one, convert) for one in x])
+    return x
+
+
+def _by_arguments(policy: Callable[..., str]) -> Callable[..., Any]:
+    """Return the policy that a function names for each call."""
+    return lambda mode, args, words: _POLICIES[policy(*args, **words)](
+        mode, args, words
+    )
+
+
+def _lower(mode: Autocast, *_: Any) -> Callable[[Tensor], Tensor]:
+    return partial(_kept, mode)
+
+
+def _float32(*_: Any) -> Callable[[Tensor], Tensor]:
+    return partial(cast, dtype=float32)
+
+
+def _widest(_: Autocast, args: Any, words: Any) -> Callable[[Tensor], Tensor]:
+    found: set[DType] = set()
+
+    def note(x: Tensor) -> Tensor:
+        found.add(x.dtype)
+        return x
+
+    _each([*args, *words.values()], note)
+    return _as_given() if len(found) < 2 else _float32()
+
+
+def _as_given(*_: Any) -> Callable[[Tensor], Tensor]:
+    return lambda x: x
+
+
+_POLICIES = {
+    "lower": _lower,
+    "float32": _float32,
+    "widest": _widest,
+    "as given": _as_given,
+}
+
+
+def _kept(mode: Autocast, x: Tensor) -> Tensor:
+    """Return a tensor in lower precision: a leaf is cast once, until it is written."""
+    if x.dtype is mode.dtype:
+        return x
+    version = x._cell()
+    unseen = hasattr(version, "exported")  # writes of others are not counted
+    if mode.kept is None or x._edge.__class__ is not Leaf or unseen:
+        return cast(x, mode.dtype)
+    now = x._array, version, current().grad
+    found = mode.kept.get(id(x))
+    if found is not None and found.holds(x, *now):
+        return found.made
+    made = cast(x, mode.dtype)
+    mode.kept[id(x)] = Kept(x, *now, version.count, made)
+    return made

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Operators made of several kernels, which are recorded as one node.
+
+::
+
+    @one_node("hardsigmoid", saves="a", like="abs")     # saves its input
+    @traced
+    def _hardsigmoid(x): ...
+
+    @_hardsigmoid.vjp
+    def _(k, n, g): ...
+
+Each operator of a composition costs a tensor, a node and its checks; on small tensors
+that is most of what it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import takewhile
+from typing import Any
+
+from autocalc._dispatch.selection.state import current
+from autocalc._graph._node import Node
+from autocalc._kernels.table import TABLE
+from autocalc._ops._operator.factories import Operator, operator
+from autocalc._ops._operator.rules import Op, Saves
+from autocalc._tensor import Tensor, make
+
+
+def one_node(
+    name: str, saves: str = "", like: str = ""
+) -> Callable[[Callable[..., Tensor]], Operator]:
+    """Make an operator of a function of tensors and, after them, attributes.
+
+    Where a tensor leads to a gradient, the function gets tensors without a history, so
+    that its short program runs there, too.  `saves` names inputs as the kernel `like`
+    does, whose other names do not matter.
+    """
+    op = Op(name)
+    op.saves = Saves(saves, TABLE[like]) if like else None
+
+    def decorate(function: Callable[..., Tensor]) -> Operator:
+        def call(*args: Any) -> Tensor:
+            inputs = tuple(takewhile(_is_tensor, args))
+            edges = tuple([x._edge for x in inputs])
+            if edges.count(None) == len(edges) or not current().grad:
+                return function(*args)
+            attributes = args[len(inputs) :]
+            bare = [make(x._array, None) for x in inputs]
+            result: Any = make(function(*bare, *attributes)._array, None)
+            saved: Any = ()
+            versions: Any = ()
+            if op.saves is not None:
+                saved, versions = op.saves(edges, (result, *inputs))
+            shapes = tuple([x._array.shape for x in inputs])
+            dtype = inputs[0]._array.dtype
+            result._edge = Node(op, edges, saved, versions, shapes, dtype, attributes)
+            return result  # type: ignore[no-any-return]  # a Tensor
+
+        return operator(call, op, function.__doc__ or "", main=False)
+
+    return decorate
+
+
+def _is_tensor(x: Any) -> bool:
+    return isinstance(x, Tensor)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Singular values of large matrices, the largest few alone.
+
+Halko, Martinsson, Tropp: Finding structure with randomness (SIAM Review 53, 2011),
+algorithms 4.4 and 5.1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from autocalc._ops._operator.checks import check_float, check_shape
+from autocalc._ops._operator.coerce import same_dtype
+from autocalc._ops._operator.halves import rounded_once
+from autocalc._ops.elementwise import arithmetic
+from autocalc._ops.matrices import factorizations, matmul
+from autocalc._ops.random.random_draws import randn
+from autocalc._ops.reductions import reduction
+from autocalc._ops.views import broadcasting, view
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import as_int, check_flags
+from autocalc._tensor.device import place_of_tensor
+from autocalc.errors import ArgumentError
+
+__all__ = ["pca_lowrank", "svd_lowrank"]
+
+
+class LowRankResult(NamedTuple):
+    """The result of `svd_lowrank` and `pca_lowrank`."""
+
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+
+@rounded_once
+def svd_lowrank(
+    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
+) -> LowRankResult:
+    """Return U, S, V of about the `q` largest singular values: A = U diag(S) V^T.
+
+    A product with random numbers finds the space of the largest ones; it is exact where
+    the rank is `q` at most.
+
+    Parameters
+    ----------
+    A
+        A tensor of shape [..., m, n].
+    q
+        The number of components, or fewer if a matrix has fewer: a little more than the
+        expected rank.
+    niter
+        The number of iterations; more are more precise.
+    M
+        A tensor that is subtracted from `A` first; it broadcasts.
+
+    Returns
+    -------
+    LowRankResult
+        The named tuple (U [..., m, q], S [..., q], V [..., n, q]).
+
+    Raises
+    ------
+    ArgumentError
+        If `q` or `niter` is negative.
+    ShapeError, DTypeError
+        If `A` is not made of matrices of a float dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.svd_lowrank(ac.ones(4, 4), q=1).S
+    tensor([4.])
+    """
+    where = "svd_lowrank"
+    check_float(where, A)
+    check_shape(where, "A", A, "[..., m, n]")
+    count = min(_at_least_none(where, "q", q, 6), *A.shape[-2:])
+    turns = _at_least_none(where, "niter", niter, 2)
+    if M is not None:
+        x, mean = same_dtype(where, A, M)
+        A = arithmetic.sub(x, broadcasting.expand(mean, x.shape))
+    wide = A.shape[-2] < A.shape[-1]
+    x = _turned(A) if wide else A
+    space = _range_of(x, count, turns)
+    u, s, vh = factorizations.svd(matmul.matmul(_turned(space), x), False)
+    u, v = matmul.matmul(space, u), _turned(vh)
+    return LowRankResult(v, s, u) if wide else LowRankResult(u, s, v)
+
+
+def _range_of(x: Tensor, count: int, turns: int) -> Tensor:
+    """Return orthonormal columns that span about what the largest values do."""
+    n = x.shape[-1]
+    start = randn(n, count, dtype=x.dtype, device=place_of_tensor(x))
+    space = factorizations.qr(matmul.matmul(x, start)).Q
+    for _ in range(turns):
+        space = factorizations.qr(matmul.matmul(_turned(x), space)).Q
+        space = factorizations.qr(matmul.matmul(x, space)).Q
+    return space
+
+
+def _turned(x: Tensor) -> Tensor:
+    return view.transpose(x, -1, -2)
+
+
+def _at_least_none(where: str, name: str, given: object, usual: int) -> int:
+    value = usual if given is None else as_int(where, name, given)
+    if value < 0:
+        message = f"{where}: `{name}` is {value}; it must be 0 or more."
+        raise ArgumentError(message)
+    return value
+
+
+@rounded_once
+def pca_lowrank(
+    A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
+) -> LowRankResult:
+    """Return `svd_lowrank` of a matrix whose columns have the mean 0.
+
+    The columns of V are the principal directions, and S^2 / (m - 1) the variances.
+
+    Parameters
+    ----------
+    A
+        A tensor of shape [..., m, n]: m samples of n features.
+    q
+        The number of components; by default 6, or fewer if a matrix has fewer.
+    center
+        True to subtract the means of the columns.
+    niter
+        The number of iterations: see `svd_lowrank`.
+
+    Raises
+    ------
+    ArgumentError
+        If `q` is more than there are rows or columns.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[0.0, 0.0], [3.0, 4.0]])
+    >>> ac.pca_lowrank(x, q=1).V.abs()
+    tensor([[0.6000],
+            [0.8000]])
+    """
+    where = "pca_lowrank"
+    check_flags(where, center=center)
+    check_float(where, A)
+    check_shape(where, "A", A, "[..., m, n]")
+    most = min(A.shape[-2:])
+    count = min(6, most) if q is None else _at_least_none(where, "q", q, 6)
+    if count > most:
+        raise ArgumentError(
+            f"{where}: `q` is {count}, and matrices {A.shape} have {most} values."
+        )
+    mean = reduction.mean(A, -2, keepdim=True) if center else None
+    return svd_lowrank(A, count, niter, mean)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""PyTorch's dtypes that no kernel has: values that can be compared, and have limits.
+
+Programs hold them in tables, as of the dtypes of a file's format. To make a tensor of
+one is an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import ml_dtypes
+import numpy as np
+
+from autocalc._tensor.dtypes import ALL, DType
+from autocalc.errors import DTypeError
+
+
+class AbsentDType(DType):
+    """A dtype that no tensor has."""
+
+    __slots__ = ("limits",)
+
+    def __init__(self, name: str, limits: Any) -> None:
+        self.name = name
+        #: NumPy's dtype, which knows the limits; of a complex one that of its parts.
+        self.limits = np.dtype(limits)
+        self.itemsize = self.limits.itemsize * (2 if self.is_complex else 1)
+        self.is_floating_point = name.startswith("float")
+        self.category = 2 if self.is_floating_point or self.is_complex else 1
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether numbers have an imaginary part."""
+        return self.name.startswith("complex")
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether negative values exist."""
+        return not self.name.startswith(("u", "quint"))
+
+    @property
+    def numpy(self) -> NoReturn:  # type: ignore[override]  # which is why it is absent
+        raise DTypeError(
+            f"dtype {self.name} is not supported: no kernel computes with it. AutoCalc "
+            f"has {', '.join(dtype.name for dtype in ALL)}."
+        )
+
+    def __reduce__(self) -> Any:
+        return absent_dtype, (self.name,)
+
+
+_MADE: dict[str, AbsentDType] = {}
+_OTHER_NAMES = {"chalf": "complex32", "cfloat": "complex64", "cdouble": "complex128"}
+_LIMITS: dict[str, Any] = {
+    "uint16": np.uint16,
+    "uint32": np.uint32,
+    "uint64": np.uint64,
+    "complex32": np.float16,
+    "complex64": np.float32,
+    "complex128": np.float64,
+    "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
+    "float8_e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
+    "float8_e5m2": ml_dtypes.float8_e5m2,
+    "float8_e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
+    "float8_e8m0fnu": getattr(ml_dtypes, "float8_e8m0fnu", np.uint8),
+    "float4_e2m1fn_x2": np.uint8,
+    "qint8": np.int8,
+    "quint8": np.uint8,
+    "qint32": np.int32,
+    "quint4x2": np.uint8,
+    "quint2x4": np.uint8,
+    **{f"{sign}int{bits}": np.uint8 for sign in ("", "u") for bits in range(1, 8)},
+}
+
+
+def absent_dtype(name: str) -> AbsentDType | None:
+    """Return PyTorch's dtype of a name that AutoCalc does not have, or None."""
+    name = _OTHER_NAMES.get(name, name)
+    if name not in _LIMITS:
+        return None
+    if name not in _MADE:
+        _MADE[name] = AbsentDType(name, _LIMITS[name])
+    return _MADE[name]

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Memory shared by DLPack, bfloat16 among it.
+
+A capsule of DLPack points to a description of memory.  NumPy makes and reads them, but
+has no bfloat16: it shares such elements as int16, and the description's code of the
+dtype is changed here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from autocalc._tensor.dtypes import bfloat16
+
+#: DLPack's codes of signed integers and of bfloat16.
+_INTEGER, _BFLOAT = 0, 4
+
+
+class _Description(ctypes.Structure):
+    """The beginning of a `DLTensor`, up to its dtype."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+    )
+
+
+class _Versioned(ctypes.Structure):
+    """The beginning of a `DLManagedTensorVersioned`."""
+
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("owner", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _Description),
+    )
+
+
+_name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(
+    ("PyCapsule_GetName", ctypes.pythonapi)
+)
+_address_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+
+
+def _description(capsule: Any) -> Any:
+    """Return the description that a new capsule points to."""
+    name = _name_of(capsule)
+    address: Any = _address_of(capsule, name)
+    if name == b"dltensor_versioned":
+        return _Versioned.from_address(address).tensor
+    return _Description.from_address(address)
+
+
+def lend(array: Any, **options: Any) -> Any:
+    """Return a capsule that shares an array's memory."""
+    if array.dtype != bfloat16.numpy:
+        return array.__dlpack__(**options)
+    capsule = array.view(np.int16).__dlpack__(**options)
+    _description(capsule).code = _BFLOAT
+    return capsule
+
+
+class _Lender:
+    """Lends what another object or its capsule does, bfloat16 as int16."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        self._is_capsule = type(source).__name__ == "PyCapsule"
+        self.is_bfloat16 = False
+
+    def __dlpack__(self, **options: Any) -> Any:
+        made = self._is_capsule
+        capsule = self._source if made else self._source.__dlpack__(**options)
+        found = _description(capsule)
+        if (found.code, found.bits) == (_BFLOAT, 16):
+            found.code = _INTEGER
+            self.is_bfloat16 = True
+        return capsule
+
+    def __dlpack_device__(self) -> Any:
+        return (1, 0) if self._is_capsule else self._source.__dlpack_device__()
+
+
+def borrow(source: Any) -> Any:
+    """Return an array on the memory that an object or a capsule of DLPack shares."""
+    lender: Any = _Lender(source)
+    array = np.from_dlpack(lender)
+    return array.view(bfloat16.numpy) if lender.is_bfloat16 else array

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""`layout`: how a tensor is laid out; all of AutoCalc's are `strided`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._tensor import spelling
+from autocalc._tensor.checks import check_flags
+from autocalc.errors import ArgumentError
+
+__all__ = ["layout", "strided"]
+
+
+class layout:
+    """How the elements are laid out.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.ones(2).layout
+    autocalc.strided
+    """
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"{spelling.package}.{self._name}"
+
+    def __reduce__(self) -> str:
+        return self._name
+
+
+#: Dense: an element's place is a sum of steps along the dimensions.
+strided = layout("strided")
+
+
+def check_layout(where: str, given: Any, pinned: Any = None) -> None:
+    """Raise unless tensors of a layout can be made, and `pin_memory` is a flag."""
+    check_flags(where, pin_memory=pinned)
+    if given is not None and given is not strided:
+        raise ArgumentError(
+            f"{where}: `layout` is {given!r}; every tensor is dense. Leave it out, or "
+            f"give strided."
+        )

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+"""The name of the package in texts: "torch" in programs of PyTorch, which read them."""
+
+from __future__ import annotations
+
+#: `autocalc.torch.install` changes it.
+package = "autocalc"

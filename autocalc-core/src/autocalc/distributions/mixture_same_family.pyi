@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+# Written by tools/alias_stubs.py; do not edit.
+from autocalc.distributions import Distribution as Distribution
+from autocalc.distributions import MixtureSameFamily as MixtureSameFamily

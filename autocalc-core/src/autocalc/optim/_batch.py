@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Parameters of one dtype and age, which one kernel call updates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._tensor import Tensor, make
+
+State: TypeAlias = dict[str, Any]
+
+
+class Batch:
+    """Parameters that one kernel call updates."""
+
+    __slots__ = ("dtype", "grads", "params", "states", "tensors")
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+        self.tensors: list[Tensor] = []
+        self.states: list[State] = []
+        self.params: list[Any] = []
+        self.grads: list[Any] = []
+
+    def kept(self, name: str) -> list[Any]:
+        """Return the arrays that the states hold under `name`, zeros at first."""
+        result = []
+        for state, array in zip(self.states, self.params, strict=True):
+            tensor = state.get(name)
+            if tensor is None:
+                zeros = arrays.zeros(array.shape, array.dtype)
+                tensor = state[name] = make(zeros, None)
+            result.append(tensor._array)
+        return result
+
+    def each(self) -> Iterator[tuple[Tensor, Tensor, State]]:
+        """Return the parameters with their gradients and states."""
+        grads: list[Any] = [param.grad for param in self.tensors]
+        return zip(self.tensors, grads, self.states, strict=True)
+
+    def bump(self) -> None:
+        """Count a write to each parameter, so that changed saved arrays are caught."""
+        for tensor in self.tensors:
+            cell = tensor._version
+            if cell is not None:
+                cell.count += 1
+
+    #: What follows a kernel that wrote to the parameters.
+    written = bump

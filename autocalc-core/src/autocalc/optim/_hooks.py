@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""Hooks of optimizers: functions that see steps and states pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from weakref import WeakSet
+
+from autocalc._dispatch.selection.state import decided
+from autocalc._tensor import RemovableHandle
+from autocalc._tensor.checks import check_flag
+from autocalc.errors import DTypeError, HookError
+
+Hook = Callable[..., Any]
+
+
+class Hooked:
+    """What every optimizer has to register hooks.
+
+    An optimizer without hooks of steps pays nothing for them: the first one puts a
+    `step` that calls them in front of the class's own.
+    """
+
+    #: Hooks by kind, each by the number of its handle; made with the first one.
+    _hooks: dict[str, dict[int, Hook]] | None = None
+
+    def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` before each step.
+
+        `args` are those of ``step``, the optimizer first.  The result of the hook
+        replaces them: None, or a pair (args, kwargs).
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> w = ac.ones(2, requires_grad=True)
+        >>> sgd = ac.optim.SGD([w], lr=0.1)
+        >>> handle = sgd.register_step_pre_hook(lambda *given: print("before"))
+        >>> sgd.step()
+        before
+        >>> handle.remove()
+        """
+        return self._register("step_pre", hook, False)
+
+    def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` after each step."""
+        return self._register("step_post", hook, False)
+
+    def register_state_dict_pre_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer)`` before `state_dict` collects the state.
+
+        With `prepend` it is called before the hooks that are there, else after them.
+        """
+        return self._register("state_pre", hook, prepend)
+
+    def register_state_dict_post_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` with the result of `state_dict`.
+
+        It may return another dict, which takes its place.
+        """
+        return self._register("state_post", hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` before a state is loaded.
+
+        It gets a copy of the dict, and may return another one, which is loaded.
+        """
+        return self._register("load_pre", hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer)`` after a state is loaded."""
+        return self._register("load_post", hook, prepend)
+
+    def _register(self, kind: str, hook: Hook, prepend: bool) -> RemovableHandle:
+        where = f"{type(self).__name__}.register_hook"
+        check_flag(where, "prepend", prepend)
+        if not callable(hook):
+            raise DTypeError(
+                f"{where}: `hook` is a {type(hook).__name__}; it must be a function."
+            )
+        if self._hooks is None:
+            self._hooks = {}
+        hooks = self._hooks.setdefault(kind, {})
+        handle = RemovableHandle(hooks, hook, prepend=prepend)
+        if kind in _OF_ALL:
+            _call_hooks(self)
+        return handle
+
+
+#: Hooks of the steps of all optimizers, by kind.
+_OF_ALL: dict[str, dict[int, Hook]] = {"step_pre": {}, "step_post": {}}
+
+_optimizers: WeakSet[Any] = WeakSet()
+
+
+def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` before each step of every optimizer.
+
+    It runs before the optimizer's own hooks, and may return (args, kwargs) as they do.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.optim.optimizer import register_optimizer_step_pre_hook
+    >>> handle = register_optimizer_step_pre_hook(lambda *given: print("before"))
+    >>> ac.optim.SGD([ac.ones(2, requires_grad=True)], lr=0.1).step()
+    before
+    >>> handle.remove()
+    """
+    return _of_all("step_pre", hook)
+
+
+def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` after each step of every optimizer.
+
+    It runs after the optimizer's own hooks.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.optim.optimizer import register_optimizer_step_post_hook
+    >>> handle = register_optimizer_step_post_hook(lambda *given: print("after"))
+    >>> ac.optim.SGD([ac.ones(2, requires_grad=True)], lr=0.1).step()
+    after
+    >>> handle.remove()
+    """
+    return _of_all("step_post", hook)
+
+
+def _of_all(kind: str, hook: Hook) -> RemovableHandle:
+    if not callable(hook):
+        raise DTypeError(
+            f"register_optimizer_{kind}_hook: `hook` is a {type(hook).__name__}; it "
+            f"must be a function."
+        )
+    for optimizer in _optimizers:
+        _call_hooks(optimizer)
+    return RemovableHandle(_OF_ALL[kind], hook)
+
+
+def note(optimizer: Any) -> None:
+    """Let hooks of all optimizers reach this one, which is new."""
+    _optimizers.add(optimizer)
+    if any(_OF_ALL.values()):
+        _call_hooks(optimizer)
+
+
+def _call_hooks(optimizer: Any) -> None:
+    """Put a `step` that calls hooks in front of the class's own."""
+    if "step" not in vars(optimizer):
+        vars(optimizer)["step"] = _Step(optimizer)
+
+
+class _Step:
+    """The `step` of an optimizer with hooks."""
+
+    def __init__(self, optimizer: Any) -> None:
+        self._optimizer = optimizer
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the hooks, the class's own `step`, and the hooks after it."""
+        optimizer = self._optimizer
+        given = (optimizer, *args), kwargs
+        for hook in (*_listed(_OF_ALL["step_pre"]), *hooks_of(optimizer, "step_pre")):
+            changed = hook(optimizer, *given)
+            if changed is not None:
+                given = _checked(changed)
+        loss = type(optimizer).step(*given[0], **given[1])
+        for hook in (*hooks_of(optimizer, "step_post"), *_listed(_OF_ALL["step_post"])):
+            hook(optimizer, *given)
+        return loss
+
+
+def _checked(changed: Any) -> tuple[Any, Any]:
+    if not (isinstance(changed, tuple) and len(changed) == 2):
+        raise HookError(
+            f"step: a hook returned {changed!r}; it must return None or a pair "
+            f"(args, kwargs), the optimizer first among args."
+        )
+    return changed
+
+
+def hooks_of(optimizer: Any, kind: str) -> list[Hook]:
+    """Return an optimizer's own hooks of a kind."""
+    return _listed((optimizer._hooks or {}).get(kind, {}))
+
+
+def _listed(registered: dict[int, Hook]) -> list[Hook]:
+    """Return hooks in their order; a compiled step is for these alone."""
+    hooks = list(registered.values())
+    decided(lambda: list(registered.values()) == hooks)
+    return hooks
+
+
+def collected(optimizer: Any, collect: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return an optimizer's state, between the hooks."""
+    for hook in hooks_of(optimizer, "state_pre"):
+        hook(optimizer)
+    state: dict[str, Any] = collect(optimizer)
+    for hook in hooks_of(optimizer, "state_post"):
+        changed = hook(optimizer, state)
+        state = state if changed is None else changed
+    return state
+
+
+def loaded(
+    optimizer: Any, load: Callable[[Any, Any], None], state: Mapping[str, Any]
+) -> None:
+    """Load an optimizer's state, between the hooks."""
+    before = hooks_of(optimizer, "load_pre")
+    if before and isinstance(state, Mapping):
+        state = dict(state)
+    for hook in before:
+        changed = hook(optimizer, state)
+        state = state if changed is None else changed
+    load(optimizer, state)
+    for hook in hooks_of(optimizer, "load_post"):
+        hook(optimizer)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""What programs name for PyTorch's profiler, which records by kinds of devices."""
+
+from __future__ import annotations
+
+from contextlib import ContextDecorator
+from enum import Enum
+
+from autocalc._tensor.checks import check_type
+
+
+class ProfilerActivity(Enum):
+    """Where PyTorch's profiler looks; here, at kernels, wherever they run.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.profiler.ProfilerActivity.CPU.name
+    'CPU'
+    """
+
+    CPU = 0
+    XPU = 1
+    MTIA = 2
+    CUDA = 3
+    HPU = 4
+    PrivateUse1 = 5
+
+
+class record_function(ContextDecorator):
+    """A named block or function of PyTorch's profiler; it has no effect.
+
+    `profile` names operators and modules by itself.
+
+    Parameters
+    ----------
+    name, args
+        The name of the block, and a text about it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.profiler.record_function("loss"):
+    ...     y = ac.ones(1).sum()
+    """
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        check_type("record_function", "name", name, str, "a text")
+        self.name, self.args = name, args
+
+    def __enter__(self) -> record_function:
+        """Begin the block."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End the block."""
+
+
+def kineto_available() -> bool:
+    """Return False: the library that PyTorch's profiler records with is not there.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.profiler.kineto_available()
+    False
+    """
+    return False

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Kernels of float16 and bfloat16: what their calls are held to.
+
+Such a kernel computes in float32 and rounds each result once.  Its samples are those
+of float32, rounded.  It may be as far from the oracle as float32's kernel on these
+operands, and half a unit of its own dtype more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from autocalc._dispatch.selection.call import KernelCall
+from autocalc._dispatch.selection.upcast import FLOAT32, HALVES, computed_in
+from autocalc._kernels.budgets import ROUNDING
+from autocalc._kernels.kernel_set import DispatchKey, KernelImpl
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import DType, KernelSpec, Meta, Sample
+
+#: In the order in which they are tested.
+_HALVES = sorted(HALVES, key=str)
+
+
+def dtypes_of(spec: KernelSpec, impl: KernelImpl) -> tuple[DType, ...]:
+    """Return the dtypes to test a kernel with: the spec's, and the halves it takes.
+
+    Examples
+    --------
+    >>> from autocalc._kernels.table import TABLE
+    >>> from autocalc.testing import conformance
+    >>> add = conformance.Subject.named("reference").kernels["add"]
+    >>> [str(dtype) for dtype in conformance.dtypes_of(TABLE["add"], add)][:2]
+    ['float32', 'float64']
+    """
+    if not impl.halves or FLOAT32 not in spec.dtypes:
+        return spec.dtypes
+    return (*spec.dtypes, *(half for half in _HALVES if _takes(spec, impl, half)))
+
+
+def _takes(spec: KernelSpec, impl: KernelImpl, half: DType) -> bool:
+    """Return whether a kernel takes any sample of a half."""
+    if impl.supports is None:
+        return True
+    for sample in samples_of(spec, half):
+        metas = output_metas_of(spec, sample, half)
+        inputs = sample.inputs[-len(spec.inputs) :]  # after those that are written
+        told = [dtype_in_key(x) for x in (*metas, *inputs)]
+        attributes = (*sample.attributes, 0) if spec.accumulates else sample.attributes
+        if impl.supports(DispatchKey(spec.name, tuple(told), attributes)) is None:
+            return True
+    return False
+
+
+def dtype_in_key(x: Any) -> DType | None:
+    """Return the dtype of an operand or a meta; a list counts by its first."""
+    if isinstance(x, (list, tuple)) and not isinstance(x, Meta):
+        x = x[0] if x else None
+    return None if x is None else x.dtype
+
+
+def samples_of(spec: KernelSpec, dtype: DType, seed: int = 0) -> list[Sample]:
+    """Return a spec's samples for a dtype; for halves those of float32, rounded."""
+    made = list(spec.samples(Make(computed_in(dtype), seed)))
+    return [rounded(sample, dtype) for sample in made] if dtype in HALVES else made
+
+
+def rounded(sample: Sample, half: DType) -> Sample:
+    """Return a sample whose operands of float32 are rounded to a half."""
+    return sample._replace(inputs=tuple(narrow(x, half) for x in sample.inputs))
+
+
+def narrow(x: Any, half: DType) -> Any:
+    """Return an operand, or a list of them, rounded where it is of float32."""
+    if isinstance(x, (list, tuple)):
+        return [narrow(one, half) for one in x]
+    if x is None or x.dtype != FLOAT32:
+        return x
+    most = largest_of(half)
+    return np.where(np.isfinite(x), np.clip(x, -most, most), x).astype(half)
+
+
+def output_metas_of(spec: KernelSpec, sample: Sample, half: DType) -> tuple[Any, ...]:
+    """Return shape and dtype of every output of a call on halves."""
+    free = Meta(sample.shape or (), half) if spec.free else None
+    return KernelCall(spec)._metas(sample.inputs, sample.attributes, free)
+
+
+def eps_of(dtype: DType) -> float:
+    """Return the spacing at 1 of the dtype in which a kernel computes."""
+    return float(np.finfo(computed_in(dtype)).eps)
+
+
+def largest_of(dtype: DType) -> float:
+    """Return the largest finite number of a floating-point dtype."""
+    info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]  # it has no types
+    return float(info.max)
+
+
+def with_rounding(limit: Any, expected: Any, half: DType) -> Any:
+    """Return a limit, and half a unit of the result that is rounded to a half."""
+    if limit is None or expected is None:
+        return limit
+    if isinstance(expected, (list, tuple)):
+        pairs = zip(limit, expected, strict=True)
+        return [with_rounding(one, wanted, half) for one, wanted in pairs]
+    info: Any = ml_dtypes.finfo(half)  # type: ignore[no-untyped-call]  # it has no types
+    size = np.abs(np.asarray(expected, np.float64))
+    with np.errstate(all="ignore"):
+        unit = np.exp2(np.floor(np.log2(np.maximum(size, float(info.tiny)))))
+    rounding = ROUNDING * float(info.eps) * np.where(np.isfinite(unit), unit, 0.0)
+    return np.asarray(limit, np.float64) + rounding

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Programs of PyTorch as they are: in them, ``import torch`` means AutoCalc.
+
+``python -m autocalc.torch script.py`` runs a program; `install` does the same from the
+inside; ``pytest -p autocalc.torch.pytest`` runs its tests.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import autocalc
+from autocalc import _config
+from autocalc.torch import _checks, _files, _finder, _integer_products, _report
+
+__all__ = ["VERSION", "install"]
+
+#: The version of PyTorch that AutoCalc stands for.
+VERSION = "2.13.0"
+
+
+def install(report: str | None = None) -> None:
+    """Make ``import torch`` mean AutoCalc, here and in child processes.
+
+    PyTorch, where it is installed, is not looked at. A second call changes nothing.
+
+    Parameters
+    ----------
+    report
+        The path of a file, or "-" for the terminal. When the process ends, each missing
+        name that was used is listed there with its line; a file is appended to.
+
+    Raises
+    ------
+    AutocalcError
+        If PyTorch has been imported already.
+
+    Examples
+    --------
+    The first lines of a program that is started as ever:
+
+    >>> import autocalc.torch
+    >>> autocalc.torch.install()  # doctest: +SKIP
+    >>> import torch  # doctest: +SKIP
+    """
+    _finder.install()
+    _config.share_folder(str(_finder.FOLDER), report)
+    _report.start()
+
+
+def fill(names: dict[str, Any]) -> None:
+    """Fill the module `torch`: AutoCalc's names, and what says that it is PyTorch."""
+
+    def __getattr__(name: str) -> Any:
+        names[name] = value = getattr(autocalc, name)
+        return value
+
+    own = {key: value for key, value in names.items() if key.startswith("__")}
+    names.update(vars(autocalc))
+    names.update(own, __version__=VERSION, __getattr__=__getattr__)
+    names.update(load=_files.load, save=_files.save, **_checks.NAMES)
+    names["_int_mm"] = _integer_products._int_mm
+    names.update(legacy_contiguous_format=autocalc.contiguous_format)
+    names["torch"] = sys.modules["torch"]
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(autocalc, name)

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""`torch._C`: the few names of PyTorch's engine that libraries call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc.torch import _mentioned
+from torch._C import _nn as _nn
+
+
+def _get_tracing_state() -> None:
+    """Return None: nothing is traced."""
+
+
+def _log_api_usage_once(*_: Any) -> None:
+    """Do nothing: what is used is not logged."""
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Return False: functions are not transformed."""
+    return False
+
+
+def _cuda_isInBadFork() -> bool:
+    """Return False: a process that was forked has no GPU to lose."""
+    return False
+
+
+__getattr__ = _mentioned.names_of(__name__)

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+"""`torch.autograd.profiler`: the older place of `torch.profiler`."""
+
+from autocalc.profiler import ProfilerActivity as ProfilerActivity
+from autocalc.profiler import profile as profile
+from autocalc.profiler import record_function as record_function
+from autocalc.torch import _mentioned
+
+
+def kineto_available() -> bool:
+    """Return False: another profiler is there."""
+    return False
+
+
+__getattr__ = _mentioned.names_of(__name__)

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""`torch.compiler`: what programs ask of it, and marks that nothing reads."""
+
+from __future__ import annotations
+
+from autocalc._compile import compile as compile
+from autocalc.torch import _mentioned
+
+disable = allow_in_graph = substitute_in_graph = _mentioned.returns_its_function
+assume_constant_result = _mentioned.returns_its_function
+
+
+def is_compiling() -> bool:
+    """Return False: what `compile` records is the function as it runs."""
+    return False
+
+
+is_dynamo_compiling = is_exporting = is_compiling
+
+
+def reset() -> None:
+    """Do nothing: programs that were recorded belong to their functions."""
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Do nothing: there are no graphs of a GPU."""
+
+
+__getattr__ = _mentioned.names_of(__name__)

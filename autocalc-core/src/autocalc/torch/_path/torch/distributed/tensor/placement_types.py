@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""How a tensor is divided among processes: values of plans; nothing is divided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Partial", "Placement", "Replicate", "Shard"]
+
+
+class Placement:
+    """How one dimension of a mesh of processes has a tensor."""
+
+    def is_shard(self, dim: int | None = None) -> bool:
+        """Return whether each process has a part, of dimension `dim`."""
+        return isinstance(self, Shard) and dim in (None, self.dim)
+
+    def is_replicate(self) -> bool:
+        """Return whether each process has all of it."""
+        return isinstance(self, Replicate)
+
+    def is_partial(self, reduce_op: str | None = None) -> bool:
+        """Return whether each process has a summand."""
+        return isinstance(self, Partial) and reduce_op in (None, self.reduce_op)
+
+
+@dataclass(frozen=True)
+class Shard(Placement):
+    """Each process has a part of dimension `dim`."""
+
+    dim: int
+
+
+@dataclass(frozen=True)
+class Replicate(Placement):
+    """Each process has all of it."""
+
+
+@dataclass(frozen=True)
+class Partial(Placement):
+    """Each process has a summand."""
+
+    reduce_op: str = "sum"
+
+
+@dataclass(frozen=True)
+class _StridedShard(Shard):
+    """Each process has several parts, which do not follow each other."""
+
+    split_factor: int

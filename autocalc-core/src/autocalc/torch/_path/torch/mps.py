@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+"""`torch.mps`: a kind of device of which there is none."""
+
+from autocalc.torch._no_device import *  # noqa: F403
+
+__getattr__ = no_device("mps")  # noqa: F405

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""`torch.multiprocessing`: Python's, and its `spawn` of several ranks.
+
+A tensor goes through a queue as a copy.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from multiprocessing import *  # noqa: F403  all of it
+from typing import Any
+
+from torch.multiprocessing.spawn import ProcessContext as ProcessContext
+from torch.multiprocessing.spawn import ProcessRaisedException as ProcessRaisedException
+from torch.multiprocessing.spawn import spawn as spawn
+from torch.multiprocessing.spawn import start_processes as start_processes
+
+_strategy = "file_system"
+
+
+def get_all_sharing_strategies() -> set[str]:
+    """Return the names that `set_sharing_strategy` takes."""
+    return {"file_descriptor", "file_system"}
+
+
+def get_sharing_strategy() -> str:
+    """Return what `set_sharing_strategy` was given: tensors are copied in any case."""
+    return _strategy
+
+
+def set_sharing_strategy(new_strategy: str) -> None:
+    """Keep the name, which changes nothing."""
+    global _strategy
+    _strategy = new_strategy
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(multiprocessing, name)

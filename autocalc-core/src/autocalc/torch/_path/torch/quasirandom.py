@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""`torch.quasirandom`: Sobol sequences, by SciPy, which has the table of directions."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from typing import Any
+
+from autocalc import Tensor, from_numpy, randint
+from autocalc import get_default_dtype as _default
+
+
+class SobolEngine:
+    """Points that fill the unit cube evenly: a Sobol sequence.
+
+    Points that are not scrambled are PyTorch's; scrambled ones are drawn by another
+    generator.
+
+    Parameters
+    ----------
+    dimension
+        The dimension of the points.
+    scramble
+        Whether to scramble the sequence at random.
+    seed
+        The seed of the scrambling; by default drawn from the process's random numbers.
+
+    Raises
+    ------
+    ImportError
+        If SciPy is not installed.
+    ValueError
+        If there are no such dimensions.
+    """
+
+    MAXBIT = 30
+    MAXDIM = 21201
+
+    def __init__(
+        self, dimension: int, scramble: bool = False, seed: int | None = None
+    ) -> None:
+        if not 1 <= dimension <= self.MAXDIM:
+            raise ValueError(
+                f"SobolEngine: `dimension` is {dimension}; it must be from 1 to "
+                f"{self.MAXDIM}."
+            )
+        self.dimension, self.scramble, self.seed = dimension, scramble, seed
+        if scramble and seed is None:
+            seed = int(randint(2**31, (1,)))
+        sobol = import_module("scipy.stats.qmc").Sobol
+        self._points = sobol(dimension, scramble=scramble, rng=seed)
+
+    @property
+    def num_generated(self) -> int:
+        """How many points were drawn or left out."""
+        return int(self._points.num_generated)
+
+    def draw(self, n: int = 1, out: Tensor | None = None, dtype: Any = None) -> Tensor:
+        """Return the next `n` points, [n, dimension]."""
+        with warnings.catch_warnings():
+            # Some numbers of points are less even than others: said at each one else.
+            warnings.simplefilter("ignore")
+            points = from_numpy(self._points.random(n)).to(dtype or _default())
+        return points if out is None else out.copy_(points)
+
+    def draw_base2(
+        self, m: int, out: Tensor | None = None, dtype: Any = None
+    ) -> Tensor:
+        """Return the next 2^m points.
+
+        Raises
+        ------
+        ValueError
+            If the number of all points that were drawn is no power of two then.
+        """
+        n = 2**m
+        total = self.num_generated + n
+        if total & (total - 1):
+            raise ValueError(
+                f"SobolEngine.draw_base2: {self.num_generated} points were drawn, and "
+                f"with {n} more that is no power of two. Use draw(), or reset()."
+            )
+        return self.draw(n, out, dtype)
+
+    def reset(self) -> SobolEngine:
+        """Begin the sequence again; return the engine."""
+        self._points.reset()
+        return self
+
+    def fast_forward(self, n: int) -> SobolEngine:
+        """Leave `n` points out; return the engine."""
+        self._points.fast_forward(n)
+        return self
+
+    def __repr__(self) -> str:
+        parts = [f"dimension={self.dimension}"]
+        if self.scramble:
+            parts.append("scramble=True")
+        if self.seed is not None:
+            parts.append(f"seed={self.seed}")
+        return f"SobolEngine({', '.join(parts)})"

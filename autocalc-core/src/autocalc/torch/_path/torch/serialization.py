@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""`torch.serialization`: `save`, `load`, and the list of classes that `load` makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from autocalc._absent import missing
+from autocalc.torch._files import load as load
+from autocalc.torch._files import safe, unsafe_names
+from autocalc.torch._files import save as save
+
+FILE_LIKE = MAP_LOCATION = StorageType = Any
+DEFAULT_PROTOCOL = 2
+
+
+def add_safe_globals(safe_globals: Sequence[Any]) -> None:
+    """Let `load` make these classes where it makes no others."""
+    safe.extend(safe_globals)
+
+
+def get_safe_globals() -> list[Any]:
+    """Return what `add_safe_globals` was given."""
+    return list(safe)
+
+
+def clear_safe_globals() -> None:
+    """Let `load` make tensors and containers alone."""
+    safe.clear()
+
+
+@contextmanager
+def safe_globals(safe_globals: Sequence[Any]) -> Iterator[None]:
+    """Let `load` make these classes inside of the block."""
+    before = list(safe)
+    add_safe_globals(safe_globals)
+    try:
+        yield
+    finally:
+        safe[:] = before
+
+
+def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
+    """Return the classes that a file holds and that `load` would not make."""
+    return unsafe_names(f)
+
+
+def __getattr__(name: str) -> Any:
+    return missing("autocalc.serialization", name)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+"""`torch.utils._python_dispatch`: what libraries ask of a tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc.torch import _mentioned
+
+
+def is_traceable_wrapper_subclass(t: Any) -> bool:
+    """Return False: no tensor is made of others."""
+    return False
+
+
+is_traceable_wrapper_subclass_type = is_traceable_wrapper_subclass
+
+__getattr__ = _mentioned.names_of(__name__)

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""`torch.utils.dlpack`: memory shared with other libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc import from_dlpack as from_dlpack
+
+
+def to_dlpack(tensor: Any) -> Any:
+    """Return the capsule that others take."""
+    return tensor.__dlpack__()

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+"""`torch.version`: the version of PyTorch that AutoCalc stands for, and no GPU."""
+
+from autocalc.torch import VERSION
+
+__version__ = VERSION
+cuda = hip = xpu = git_version = None
+debug = False

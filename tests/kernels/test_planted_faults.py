@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""The conformance kit finds every planted fault, and says which it is.
+
+The checks run as the kit's command runs them, each in a child process.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+
+import numpy as np
+import pytest
+from tests.kernel_table import TABLE, load
+from tests.kernels.planted import FAULTS
+
+from autocalc.plugin import KernelImpl, KernelSet
+from autocalc.testing.conformance import CHECKS, Subject, applies
+from autocalc.testing.conformance._guarded import guarded
+
+pytestmark = [
+    pytest.mark.core,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="checks run in forks"),
+]
+
+#: Seconds that a call of a test may take.
+SECONDS = 0.5
+
+
+def subject_of(fault, function):
+    more = {"determinism": "threads", **fault.more}
+    kernel_set = KernelSet("faulty", "faulty", load=dict, **more)
+    return Subject(kernel_set, {fault.kernel: KernelImpl(function)})
+
+
+def run(fault, function):
+    spec = TABLE[fault.kernel]
+    subject = subject_of(fault, function)
+    assert applies(fault.check, subject, spec)
+    guarded(CHECKS[fault.check], SECONDS)(subject, spec, np.dtype(fault.dtype))
+
+
+def test_there_are_enough():
+    assert len(FAULTS) >= 50
+    assert len({fault.check for fault in FAULTS.values()}) >= 14
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_fault_is_found_and_named(name):
+    fault = FAULTS[name]
+    if "rounding mode" in name and platform.machine() != "x86_64":
+        pytest.skip("the number of the rounding mode is that of x86")
+    if "32 bits" in name and sys.platform != "linux":
+        pytest.skip("sparse memory is as on Linux")
+    faulty = fault.plant(load()[fault.kernel])
+    with pytest.raises(AssertionError, match=fault.match):
+        run(fault, faulty)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "check", "dtype"),
+    sorted({(fault.kernel, fault.check, fault.dtype) for fault in FAULTS.values()}),
+)
+def test_the_right_kernel_passes(kernel, check, dtype):
+    fault = next(f for f in FAULTS.values() if (f.kernel, f.check, f.dtype) == (
+        kernel, check, dtype))  # fmt: skip
+    run(fault._replace(more={}), load()[kernel])
