@@ -4,8 +4,8 @@
 The kernels of ``winograd-*`` and of ``split-amx`` have another error budget than the
 spec's, so they are sets that can be left out: ``AUTOCALC_DISABLE_KERNELS=winograd``.
 Those of ``bf16x2-amx`` and ``bf16-amx`` are less exact than float32; they run where
-``ac.set_float32_matmul_precision`` allows it.  ``bfloat16-avx512_bf16`` has products
-of bfloat16 operands alone, whose budget is its own because small numbers count as 0.
+``ac.set_float32_matmul_precision`` allows it.  ``bfloat16-*`` have products of
+bfloat16 operands alone, whose budget is its own because small numbers count as 0.
 
 Importing this module maps no native code; `load` does, and only where the CPU has what
 the set requires.
@@ -28,6 +28,8 @@ from autocalc.plugin import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from autocalc.plugin import Fuse
 
 
@@ -102,7 +104,10 @@ def _transposed_weight(key: DispatchKey) -> bool:
     return 4 <= rows <= most
 
 
-def _load_amx(family: str) -> dict[str, KernelImpl]:
+_Kernels = dict[str, KernelImpl]
+
+
+def _load_amx(family: str) -> _Kernels:
     from autocalc_kernels_simd import _loader
 
     if not _loader.cpu_runs("amx"):
@@ -111,7 +116,7 @@ def _load_amx(family: str) -> dict[str, KernelImpl]:
     return _load("amx", family)
 
 
-def _load(isa: str, family: str) -> dict[str, KernelImpl]:
+def _load(isa: str, family: str) -> _Kernels:
     from autocalc_kernels_simd import _loader
 
     return {
@@ -175,16 +180,25 @@ _PRODUCTS = (
 )
 
 
-#: Products of bfloat16 matrices in half of float32's instructions.
-_BFLOAT16 = KernelSet(
-    name="bfloat16-avx512_bf16",
-    family="bfloat16",
-    api=KERNEL_API_VERSION,
-    requires=_AVX512_BF16,
-    rank=340,
-    load=partial(_load, "avx512_bf16", "bfloat16"),
-    decomposes=False,
-    determinism="threads",
+def _bfloat16(
+    isa: str, rank: int, requires: frozenset[str], load: Callable[[str], _Kernels]
+) -> KernelSet:
+    return KernelSet(
+        name=f"bfloat16-{isa}",
+        family="bfloat16",
+        api=KERNEL_API_VERSION,
+        requires=requires,
+        rank=rank,
+        load=partial(load, "bfloat16"),
+        decomposes=False,
+        determinism="threads",
+    )
+
+
+#: Products of bfloat16 matrices: tiles, and pairs in half of float32's instructions.
+_BFLOAT16 = (
+    _bfloat16("amx", 350, _AMX | _AVX512_BF16, _load_amx),
+    _bfloat16("avx512_bf16", 340, _AVX512_BF16, partial(_load, "avx512_bf16")),
 )
 
 
@@ -217,5 +231,5 @@ def autocalc_kernel_sets() -> list[KernelSet]:
 
     Where there is none, all are described: to load one then says what is wrong.
     """
-    sets = [*_PRODUCTS, _BFLOAT16, *map(_winograd, _ISAS), *map(_simd, _ISAS)]
+    sets = [*_PRODUCTS, *_BFLOAT16, *map(_winograd, _ISAS), *map(_simd, _ISAS)]
     return list(filter(_was_built, sets)) or sets

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "gemm/run.hpp"
-#include "split_tile.hpp"
+#include "tile.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {

@@ -13,25 +13,15 @@
 // Higher-Precision Computations", ARITH 2019, section III). Six products at 16 times
 // the rate of float32's multiply-adds.
 //
-// A strip is 32 rows of a, or 32 columns of b, in chunks of 32 steps of k. A chunk has
-// three levels of two tiles of [16][16] pairs: pair j of a row holds steps j and j + 16
-// of the chunk, so that pairs come from two registers without a shuffle. For a the tile
-// is [row][pair], for b [pair][column].
+// A chunk of a strip has three levels of two tiles. Pair j of a tile's row holds steps j
+// and j + 16 of the chunk, so that pairs come from two registers without a shuffle.
 #pragma once
 
-#include <immintrin.h>
-
-#include "microkernel.hpp"
 #include "split.hpp"
+#include "tile.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
-
-constexpr int64_t half_strip = 16;
-constexpr int64_t strip_width = 2 * half_strip;
-constexpr int64_t chunk_steps = 32;
-constexpr int64_t tile_pairs = 256;  // of a tile, 4 bytes each: 1 KiB
-constexpr int64_t level_pairs = 2 * tile_pairs;
 
 // Rounds to the nearest bfloat16, leaving a float32; what is too large becomes
 // infinite, and an infinite or absent number leaves NaN in the levels below.
@@ -168,22 +158,10 @@ AC_NOINLINE void pack_chunk(const SplitOperand& operand, int64_t strip, int64_t 
     }
 }
 
-// Strips strip0 .. strip1 - 1, each with `chunks` chunks from `chunk0` on, to
-// out + i * step. Memory is read in the order of addresses.
-AC_NOINLINE void pack_strips(const SplitOperand& operand, int64_t strip0,
-                             int64_t strip1, int64_t chunk0, int64_t chunks,
-                             int32_t* out, int64_t step) {
-    const int64_t strips = strip1 - strip0;
-    const bool row_major = operand.step_k == 1;
+inline auto pack_chunk_of(const SplitOperand& operand) {
     constexpr decltype(&pack_chunk<1>) in_levels[] = {pack_chunk<1>, pack_chunk<2>,
                                                       pack_chunk<3>};
-    const auto pack = in_levels[operand.levels - 1];
-    for (int64_t n = 0; n < strips * chunks; ++n) {
-        const int64_t i = row_major ? n / chunks : n % strips;
-        const int64_t j = row_major ? n % chunks : n / strips;
-        pack(operand, strip0 + i, (chunk0 + j) * chunk_steps,
-             out + i * step + j * operand.chunk_pairs());
-    }
+    return in_levels[operand.levels - 1];
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The one exported function of AMX's library: the matrix products in float32 that are
-// worth splitting, into three levels or, where the user allows it, into fewer.
+// The one exported function of AMX's library: products of bfloat16, and the products in
+// float32 that are worth splitting, into three levels or, where the user allows it,
+// into fewer.
 #include <utility>
 
 #include "common/families.hpp"
 #include "common/operands.hpp"
+#include "halves.hpp"
 #include "split.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -19,12 +21,7 @@ namespace {
 constexpr const char* too_small =
     "too small: to split it in bfloat16 parts takes longer than it saves";
 
-// ---- whether a call has a product that is worth splitting; leading dims are rows
-
-AC_INLINE int64_t rows_of(const ac_array* array) {
-    const int64_t columns = dim_of(array, -1);
-    return columns == 0 ? 0 : element_count(*array) / columns;
-}
+// ---- whether a call has a product that is worth splitting
 
 template <int levels>
 const char* gemm_supports(const ac_call* call) {
@@ -132,7 +129,7 @@ extern "C" __attribute__((visibility("default"))) const ac_kernel_table*
 autocalc_kernels_amx(void) {
     using namespace autocalc::simd::AC_ISA;
     constexpr auto all = std::make_integer_sequence<int, kernels>();
-    const ac_kernel_table* one = table_of<1>("bf16-amx", nullptr, all);
+    const ac_kernel_table* one = table_of<1>("bf16-amx", half_table(), all);
     const ac_kernel_table* two = table_of<2>("bf16x2-amx", one, all);
     return table_of<all_levels>("split-amx", two, all);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// In addition to its tiles this CPU has AVX-512.
+// In addition to its tiles this CPU has AVX-512, with bfloat16.
 #pragma once
 
-#include "../avx512/vec.hpp"
+#include "../avx512_bf16/vec.hpp"

@@ -3,7 +3,6 @@
 // gemm of bfloat16 and float16 operands.
 #include "gemm/halves/gemm.hpp"
 
-#include "gemm/halves/run.hpp"
 #include "gemm/operands.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -63,10 +62,6 @@ bool gemm_of(const ac_call* call, ac_context* context) {
 }
 
 }  // namespace
-
-bool multiply(const HalfGemm<BFloat16>& product, ac_context* context) {
-    return multiply_halves(product, context);
-}
 
 void half_gemm(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* out = operand(call, out_at);

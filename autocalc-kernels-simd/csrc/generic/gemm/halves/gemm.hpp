@@ -13,14 +13,13 @@
 
 namespace autocalc::simd::AC_ISA {
 
-// A set that multiplies pairs of bfloat16 has nothing for float16, and one of float32's
-// products alone has neither.
-constexpr bool takes_float16 = !multiplies_pairs;
 #ifdef AC_FLOAT_PRODUCTS_ALONE
 constexpr bool takes_halves = false;
 #else
 constexpr bool takes_halves = true;
 #endif
+// A set that multiplies pairs of bfloat16 has nothing for float16.
+constexpr bool takes_float16 = takes_halves && !multiplies_pairs;
 
 // A matrix that is contiguous along its rows, of 16-bit elements or of floats: one of
 // both pointers is null, both if there is no matrix.

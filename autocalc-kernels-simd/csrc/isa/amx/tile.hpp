@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// The microkernel of split products: 32 x 32 sums in four of AMX's eight tiles.
+// The microkernel: 32 x 32 sums in four of AMX's eight tiles.
+//
+// A strip is 32 rows of a, or 32 columns of b, in chunks of 32 steps of k. A chunk has
+// in each level two tiles of [16][16] pairs of bfloat16: for a [row][pair], for b
+// [pair][column].
 #pragma once
 
-#include "split_pack.hpp"
+#include <immintrin.h>
+
+#include "microkernel.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
 
+constexpr int64_t half_strip = 16;
+constexpr int64_t strip_width = 2 * half_strip;
+constexpr int64_t chunk_steps = 32;
+constexpr int64_t tile_pairs = 256;  // of a tile, 4 bytes each: 1 KiB
+constexpr int64_t level_pairs = 2 * tile_pairs;
 constexpr int64_t sums_of_tile = 256;
 constexpr int64_t sums_of_block = 4 * sums_of_tile;
 constexpr int64_t line_pairs = 16;
