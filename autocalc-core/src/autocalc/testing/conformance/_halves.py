@@ -45,20 +45,37 @@ def _takes(spec: KernelSpec, impl: KernelImpl, half: DType) -> bool:
     if impl.supports is None:
         return True
     for sample in samples_of(spec, half):
-        metas = output_metas_of(spec, sample, half)
         inputs = sample.inputs[-len(spec.inputs) :]  # after those that are written
-        told = [dtype_in_key(x) for x in (*metas, *inputs)]
-        attributes = (*sample.attributes, 0) if spec.accumulates else sample.attributes
-        if impl.supports(DispatchKey(spec.name, tuple(told), attributes)) is None:
+        operands = (*output_metas_of(spec, sample, half), *inputs)
+        if impl.supports(_key_of(spec, operands, sample.attributes)) is None:
             return True
     return False
 
 
+def _key_of(
+    spec: KernelSpec, operands: tuple[Any, ...], attributes: tuple[Any, ...]
+) -> DispatchKey:
+    """Return the key of a call; kernels may ask for the sizes of their operands."""
+    firsts = [_first_of(x) for x in operands]
+    return DispatchKey(
+        spec.name,
+        tuple(None if x is None else x.dtype for x in firsts),
+        (*attributes, 0) if spec.accumulates else attributes,
+        shapes=tuple(None if x is None else x.shape for x in firsts),
+    )
+
+
 def dtype_in_key(x: Any) -> DType | None:
     """Return the dtype of an operand or a meta; a list counts by its first."""
+    first = _first_of(x)
+    return None if first is None else first.dtype
+
+
+def _first_of(x: Any) -> Any:
+    """Return an operand or a meta; a list counts by its first."""
     if isinstance(x, (list, tuple)) and not isinstance(x, Meta):
-        x = x[0] if x else None
-    return None if x is None else x.dtype
+        return x[0] if x else None
+    return x
 
 
 def samples_of(spec: KernelSpec, dtype: DType, seed: int = 0) -> list[Sample]:
