@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The products of bfloat16 that tiles take less time for than AVX-512.
+#include "attention/halves/halves.hpp"
 #include "gemm/halves/entries.hpp"
 #include "halves.hpp"
 
@@ -44,6 +45,33 @@ const char* backward_supports(const ac_call* call) {
     return worth ? nullptr : too_small;
 }
 
+// Features and values that `multiply_packed` has room for.
+constexpr int64_t most_features = 512;
+
+const char* too_wide(const ac_call* call, int q, int v) {
+    const bool wide = dim_of(operand(call, q), 3) > most_features ||
+                      dim_of(operand(call, v), 3) > most_features;
+    return wide ? "more than 512 features" : nullptr;
+}
+
+const char* attention_supports(const ac_call* call) {
+    const char* refusal = half_attention_refusal(call);
+    return refusal != nullptr ? refusal : too_wide(call, 2, 4);
+}
+
+const char* attention_backward_supports(const ac_call* call) {
+    const char* refusal = half_attention_backward_refusal(call);
+    return refusal != nullptr ? refusal : too_wide(call, 4, 6);
+}
+
+double attention_work(const ac_call* call) {
+    return half_attention_flops(call) * ns_per_flop / faster;
+}
+
+double attention_backward_work(const ac_call* call) {
+    return half_attention_backward_flops(call) * ns_per_flop / faster;
+}
+
 const char* describe(const ac_call*) {
     return "tiles of bfloat16 by tdpbf16ps, summed in float32";
 }
@@ -53,6 +81,15 @@ const ac_kernel_entry entries[] = {
     half_linear_entry<faster>(linear_supports, describe),
     half_linear_backward_entry<faster>(backward_supports, describe),
     half_linear_relu_backward_entry<faster>(backward_supports, describe),
+    {"attention",
+     "out lse? ; q k v mask? seed? offset? ; "
+     "scale:float causal:none,upper_left,lower_right p:float",
+     half_attention, attention_supports, attention_work, 0, bfloat16_dtype, describe},
+    {"attention_backward",
+     "dq? dk? dv? ; g q k v out lse? mask? seed? offset? ; "
+     "scale:float causal:none,upper_left,lower_right p:float",
+     half_attention_backward, attention_backward_supports, attention_backward_work, 0,
+     bfloat16_dtype, describe},
 };
 
 const ac_kernel_table table = {sizeof(ac_kernel_table),

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#define AC_PAIRS
+
+#include "attention/halves/backward.cpp"
