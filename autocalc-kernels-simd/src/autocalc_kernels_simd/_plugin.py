@@ -24,6 +24,7 @@ from autocalc.plugin import (
     DispatchKey,
     KernelImpl,
     KernelSet,
+    cpu_features,
     hookimpl,
 )
 
@@ -195,11 +196,18 @@ def _bfloat16(
     )
 
 
-#: Products of bfloat16 matrices: tiles, and pairs in half of float32's instructions.
-_BFLOAT16 = (
-    _bfloat16("amx", 350, _AMX | _AVX512_BF16, _load_amx),
-    _bfloat16("avx512_bf16", 340, _AVX512_BF16, partial(_load, "avx512_bf16")),
-)
+def _bfloat16_sets() -> tuple[KernelSet, KernelSet]:
+    """Return products of bfloat16 in tiles, and in pairs.
+
+    A multiplication of pairs takes AMD's CPUs one cycle as float32's does, and Intel's
+    with AMX two: what is too small for tiles runs 1.7 times as fast in float32 there
+    (94 and 160 GFLOP/s a core of a Granite Rapids).
+    """
+    pairs = 290 if "amx_bf16" in cpu_features() else 340
+    return (
+        _bfloat16("amx", 350, _AMX | _AVX512_BF16, _load_amx),
+        _bfloat16("avx512_bf16", pairs, _AVX512_BF16, partial(_load, "avx512_bf16")),
+    )
 
 
 def _simd(isa: _Isa) -> KernelSet:
@@ -231,5 +239,6 @@ def autocalc_kernel_sets() -> list[KernelSet]:
 
     Where there is none, all are described: to load one then says what is wrong.
     """
-    sets = [*_PRODUCTS, *_BFLOAT16, *map(_winograd, _ISAS), *map(_simd, _ISAS)]
+    products = *_PRODUCTS, *_bfloat16_sets()
+    sets = [*products, *map(_winograd, _ISAS), *map(_simd, _ISAS)]
     return list(filter(_was_built, sets)) or sets
