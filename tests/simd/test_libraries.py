@@ -127,7 +127,7 @@ def test_a_package_without_libraries_offers_what_cannot_be_loaded(
     monkeypatch, tmp_path
 ):
     monkeypatch.setattr(plugin, "__file__", str(tmp_path / "_plugin.py"))
-    assert len(plugin.autocalc_kernel_sets()) == 12
+    assert len(plugin.autocalc_kernel_sets()) == 13
 
 
 def test_split_products_need_a_system_that_grants_amx(monkeypatch):
