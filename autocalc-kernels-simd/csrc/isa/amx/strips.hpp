@@ -12,8 +12,9 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// Of a block of k: 96 KiB of a strip in three levels.
-constexpr int64_t block_chunks = 16;
+// Of a block of k: 96 KiB of a strip in three levels. In one level strips of both sides,
+// 16 KiB each, stay in L1: chunks of 8 run at 1.3 times the rate of 16.
+constexpr int64_t block_chunks_of(int levels) { return levels == 1 ? 8 : 16; }
 // Strips of a group, and of the shared operand, that go through each other together:
 // with both, 1.2 MiB, and their sums they stay in L2, which has 2 MiB on every CPU with
 // AMX. Fewer strips in a group would bring the shared ones from L3 as often again.
@@ -198,7 +199,7 @@ int64_t passes_of(const Job& job, int64_t k_blocks) {
     const int64_t sums = job.sums_of_all();
     const int64_t threads = larger(1, job.context->num_threads);
     const bool each_worth_it =
-        sums * block_chunks * chunk_steps >= threads * least_block;
+        sums * block_chunks_of(job.levels) * chunk_steps >= threads * least_block;
     return sums <= most_sums && each_worth_it ? k_blocks : 1;
 }
 
@@ -234,7 +235,7 @@ bool multiply_strips(const Product& product, const Operand& a, const Operand& b,
         smaller(job.own_strips, round_up(ceil_div(job.own_strips, own_together),
                                          larger(1, context->num_threads)));
     const int64_t chunks = ceil_div(k, chunk_steps);
-    const int64_t k_blocks = ceil_div(chunks, block_chunks);
+    const int64_t k_blocks = ceil_div(chunks, block_chunks_of(job.levels));
     const int64_t passes = passes_of(job, k_blocks);
     const Cuts depths(chunks, passes);
     job.k_blocks = k_blocks / passes;
