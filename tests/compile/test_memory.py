@@ -6,7 +6,6 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,6 @@ from benchmarks.side_by_side import images, language
 from benchmarks.side_by_side.language import Sizes
 
 import autocalc as ac
-from autocalc.errors import CompileWarning
 
 pytest.importorskip("tests.simd.sets")
 from tests.engine import native
@@ -105,35 +103,48 @@ def test_the_arena_is_as_small_as_can_be(name: str, make: Any) -> None:
     assert memory.lower_bound <= memory.peak <= 1.05 * memory.lower_bound
 
 
+# In a process of its own: what earlier tests have left, and is freed meanwhile, is some
+# tens of kilobytes.
 ALONE = """
+import warnings
+from autocalc.errors import CompileWarning
 from tests.compile.test_memory import LARGE, STEPS, peaks
-print(*peaks((STEPS | LARGE)[{name!r}])[:3])
+warnings.simplefilter("ignore", CompileWarning)
+make = (STEPS | LARGE)[{name!r}]
 """
+
+
+def alone(name: str, code: str) -> list[int]:
+    """Return the numbers that a program about a step prints."""
+    root = Path(__file__).parents[2]
+    return [
+        int(number)
+        for number in subprocess.run(
+            [sys.executable, "-c", ALONE.format(name=name) + code],
+            cwd=root, check=True, capture_output=True, text=True,
+        ).stdout.split()
+    ]  # fmt: skip
 
 
 @each_step
 def test_it_takes_no_more_than_eager_code(name: str, make: Any) -> None:
-    # In a process of its own: what earlier tests have left, and is freed meanwhile,
-    # is some tens of kilobytes.
     del make
-    root = Path(__file__).parents[2]
-    out = subprocess.run(
-        [sys.executable, "-c", ALONE.format(name=name)],
-        cwd=root, check=True, capture_output=True, text=True,
-    ).stdout  # fmt: skip
-    eager, compiled, measured = map(int, out.split())
+    eager, compiled, measured = alone(name, "print(*peaks(make)[:3])")
     assert compiled <= eager
     assert measured <= eager
 
 
 @each_step
 def test_recomputation_takes_thirty_percent_less(name: str, make: Any) -> None:
-    limit = int(0.7 * peaks(make).eager)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CompileWarning)
-        memory = peaks(make, limit=limit).memory
-    assert memory.peak <= limit
-    assert memory.peak <= 1.05 * memory.lower_bound
+    del make
+    code = """
+limit = int(0.7 * peaks(make).eager)
+memory = peaks(make, limit=limit).memory
+print(limit, memory.peak, memory.lower_bound)
+"""
+    limit, peak, lower_bound = alone(name, code)
+    assert peak <= limit
+    assert peak <= 1.05 * lower_bound
 
 
 SCRIPT = """
@@ -144,7 +155,7 @@ def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
-warnings.simplefilter("ignore")
+warnings.simplefilter("ignore", CompileWarning)
 step = LARGE[{name!r}](ac)
 run = ready(step, limit={limit})
 for p in parameters_of(step):

@@ -37,6 +37,13 @@ def seen(call, data) -> list[str]:
     ]
 
 
+@pytest.fixture(autouse=True)
+def _empty_table():
+    """Begin with a new table: one that other tests have filled is emptied in a call."""
+    if PROCESS.remembered is not None:
+        PROCESS.remembered = {}
+
+
 def programs_of(function) -> list[object]:
     """Return what is kept of the calls of a function: short programs, or None."""
     kept = PROCESS.remembered or {}
