@@ -155,7 +155,7 @@ def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
-warnings.simplefilter("ignore", CompileWarning)
+warnings.simplefilter("ignore")
 step = LARGE[{name!r}](ac)
 run = ready(step, limit={limit})
 for p in parameters_of(step):
