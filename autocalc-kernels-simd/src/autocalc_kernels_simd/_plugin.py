@@ -76,6 +76,14 @@ def _channels_last(key: DispatchKey) -> bool:
     return groups == 1 and x[1] < _FEW and weight[0] >= _MANY
 
 
+def _images_last(key: DispatchKey) -> bool:
+    """Return whether a convolution in tiles would have its images channels-last.
+
+    It copies all others so itself, and its results back.
+    """
+    return True
+
+
 #: Bytes of a weight that is read in place, whatever the rows are.
 _SMALL_WEIGHT = 1 << 16
 #: Bytes of one that few rows are taken through without packing it.
@@ -105,6 +113,13 @@ def _transposed_weight(key: DispatchKey) -> bool:
     return 4 <= rows <= most
 
 
+def _layout(name: str, family: str) -> Callable[[DispatchKey], bool] | None:
+    """Return what says whether a kernel prefers images that are channels-last."""
+    if family == "bfloat16" and name.startswith("conv"):
+        return _images_last
+    return _channels_last if name == "conv" else None
+
+
 _Kernels = dict[str, KernelImpl]
 
 
@@ -128,7 +143,7 @@ def _load(isa: str, family: str) -> _Kernels:
             describe=kernel.describe,
             halves=kernel.halves,
             exception=None if family == "simd" else family,
-            channels_last=_channels_last if name == "conv" else None,
+            channels_last=_layout(name, family),
             transposed_weight=_transposed_weight
             if name in {"linear", "gemm"} and isa in {"avx2", "avx512"}
             else None,

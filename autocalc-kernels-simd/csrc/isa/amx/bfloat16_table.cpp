@@ -3,6 +3,7 @@
 // The products of bfloat16 that tiles take less time for than AVX-512.
 #include "attention/halves/halves.hpp"
 #include "gemm/halves/entries.hpp"
+#include "half_conv/entries.hpp"
 #include "halves.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -92,6 +93,10 @@ const ac_kernel_entry entries[] = {
      "scale:float causal:none,upper_left,lower_right p:float",
      half_attention_backward, attention_backward_supports, attention_backward_work, 0,
      bfloat16_dtype, describe},
+    half_conv_entry<faster>(describe),
+    half_conv_activation_entry<faster>(describe),
+    half_conv_dx_entry<faster>(describe),
+    half_conv_dweight_entry<faster>(describe),
 };
 
 const ac_kernel_table table = {sizeof(ac_kernel_table),

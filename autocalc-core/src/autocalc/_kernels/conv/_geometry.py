@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autocalc._kernels.spec import Array, Meta, Shape, Work
+from autocalc._kernels.budgets import Inputs, Limits, Tolerance, magnitude
+from autocalc._kernels.spec import Array, Attributes, Meta, Shape, Work
 from autocalc._kernels.windows import Ints, Windows
 from autocalc._kernels.work import nbytes
 
@@ -130,6 +131,29 @@ WINOGRAD = (
     "(n + 32) * eps * (the transforms of the n channels' sizes, over a tile of 4 x 4 "
     "or 2 x 2 results)"
 )
+
+
+FLUSHED = " + 2**-125 * (the sums of either operand's sizes, and 6 n)"
+
+
+def flushed(
+    tolerance: Tolerance, sums: Callable[[Any, Any, Attributes], Any]
+) -> Tolerance:
+    """Allow what is lost where a bfloat16 tile takes numbers below 2**-126 for zero.
+
+    ``sums(a, b, attributes)`` is the first output for the first two inputs.
+    """
+
+    def flushing(
+        inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+    ) -> Limits:
+        a, b = map(magnitude, inputs[:2])
+        lost = sums(a + 3, np.ones_like(b), attributes)
+        lost = lost + sums(np.ones_like(a), b + 3, attributes)
+        first, *rest = tolerance(inputs, attributes, expected, eps)
+        return [first + 2 * float(np.finfo(np.float32).tiny) * lost, *rest]
+
+    return flushing
 
 
 def rows_in(k: Any, weight: Array, groups: int) -> Array:

@@ -30,11 +30,13 @@ from autocalc._kernels.conv._depth import (
 )
 from autocalc._kernels.conv._geometry import (
     CALLS,
+    FLUSHED,
     GEOMETRY,
     LAYERS,
     WINOGRAD,
     by_channel,
     checked_windows,
+    flushed,
     grouped,
     grouped_in,
     one_nan,
@@ -47,7 +49,7 @@ from autocalc._kernels.conv._geometry import (
 from autocalc._kernels.declare import composite
 from autocalc._kernels.rules import float_dtype
 from autocalc._kernels.samples import Make
-from autocalc._kernels.spec import Array, Attributes, Meta, Sample
+from autocalc._kernels.spec import Array, Attributes, Budget, Meta, Sample
 from autocalc._kernels.windows import Ints, Windows, columns, columns_in
 from autocalc._kernels.work import size
 
@@ -164,6 +166,19 @@ def _() -> Iterator[Case]:
             join(floats(*layer.images), floats(*layer.weights), absent),
             layer.attributes,
         )
+
+
+def conv_sums(x: Array, weight: Array, geometry: Attributes) -> Array:
+    return conv_reference(numpy_xp, x, weight, None, *geometry)
+
+
+conv.exception(
+    "bfloat16",
+    Budget(
+        f"(n + 2) * eps * (the sum of the n terms' sizes){FLUSHED}",
+        flushed(conv_budget.tolerance, conv_sums),
+    ),
+)
 
 
 @conv.exception("winograd", WINOGRAD)

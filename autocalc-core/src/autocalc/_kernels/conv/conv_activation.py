@@ -16,8 +16,20 @@ from typing import Any
 from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
-from autocalc._kernels.conv._geometry import CALLS, GEOMETRY, LAYERS, work
-from autocalc._kernels.conv.conv import conv_budget, conv_reference, conv_rule
+from autocalc._kernels.conv._geometry import (
+    CALLS,
+    FLUSHED,
+    GEOMETRY,
+    LAYERS,
+    flushed,
+    work,
+)
+from autocalc._kernels.conv.conv import (
+    conv_budget,
+    conv_reference,
+    conv_rule,
+    conv_sums,
+)
 from autocalc._kernels.declare import composite
 from autocalc._kernels.formula import over_kernels
 from autocalc._kernels.norm._activated import (
@@ -29,7 +41,7 @@ from autocalc._kernels.norm._activated import (
 )
 from autocalc._kernels.rules import expect_shape, float_dtype
 from autocalc._kernels.samples import Make
-from autocalc._kernels.spec import Array, Attributes, Meta, Sample
+from autocalc._kernels.spec import Array, Attributes, Budget, Meta, Sample
 from autocalc._kernels.windows import Ints
 from autocalc._kernels.work import size
 
@@ -112,7 +124,9 @@ def _(
     "that of conv, and 2 eps * |other|, times the activation's steepest slope, and its "
     "own 4 ULP"
 )
-def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
+def conv_activation_budget(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Limits:
     x, weight, bias, other = inputs
     geometry, (f, alpha, _) = attributes[:4], attributes[4:]
     z = _sum(numpy_xp, x, weight, bias, other, geometry)
@@ -120,6 +134,19 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
     off = off if other is None else off + 2 * eps * magnitude(other)
     own = eps * steps_of(f, z, alpha) + ulp(expected[0], eps)
     return [most_change(f) * off + own]
+
+
+def _slopes(x: Array, weight: Array, attributes: Attributes) -> Array:
+    return most_change(attributes[4]) * conv_sums(x, weight, attributes[:4])
+
+
+conv_activation.exception(
+    "bfloat16",
+    Budget(
+        f"the same{FLUSHED}, times the activation's steepest slope",
+        flushed(conv_activation_budget.tolerance, _slopes),
+    ),
+)
 
 
 @conv_activation.samples

@@ -27,6 +27,7 @@ from autocalc._kernels.conv._checks import check_groups, check_input
 from autocalc._kernels.conv._depth import depth_and_flat, images_of, planes_of
 from autocalc._kernels.conv._geometry import (
     CALLS,
+    FLUSHED,
     GEOMETRY,
     LAYERS,
     ROUNDINGS,
@@ -35,6 +36,7 @@ from autocalc._kernels.conv._geometry import (
     Winograd,
     both,
     checked_windows,
+    flushed,
     grouped,
     grouped_in,
     winograd_tiles,
@@ -44,7 +46,7 @@ from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow, plus, plus_in, wide
 from autocalc._kernels.rules import expect_ndim, expect_shape, float_dtype
 from autocalc._kernels.samples import Make
-from autocalc._kernels.spec import Array, Attributes, Meta, Sample
+from autocalc._kernels.spec import Array, Attributes, Budget, Meta, Sample
 from autocalc._kernels.windows import Ints, Windows, columns, columns_in
 from autocalc._kernels.work import size
 
@@ -160,7 +162,9 @@ def _(
 
 
 @conv_dweight.budget("(n + 2) * eps * (the sum of the n terms' sizes); dbias as sum")
-def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
+def conv_dweight_budget(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Limits:
     g, x = map(magnitude, inputs)
     dweight, dbias = conv_dweight_reference(numpy_xp, g, x, *attributes)
     terms = g.shape[0] * math.prod(g.shape[2:])
@@ -176,6 +180,20 @@ def _(make: Make) -> Iterator[Sample]:
         g = make.normal(call.x[0], call.weight[0], *call.counts)
         attributes = (call.weight[2:], *call[2:])
         yield Sample(call.label, (g, make.normal(*call.x)), attributes, want=0b10)
+
+
+def _sums(g: Array, x: Array, attributes: Attributes) -> Array:
+    dweight, _ = conv_dweight_reference(numpy_xp, g, x, *attributes)
+    return dweight
+
+
+conv_dweight.exception(
+    "bfloat16",
+    Budget(
+        f"(n + 2) * eps * (the sum of the n terms' sizes){FLUSHED}; dbias as sum",
+        flushed(conv_dweight_budget.tolerance, _sums),
+    ),
+)
 
 
 def _dweight_pairs(out: Meta, g: Meta, x: Meta, *rest: Any) -> float:

@@ -32,11 +32,13 @@ from autocalc._kernels.conv._depth import (
 )
 from autocalc._kernels.conv._geometry import (
     CALLS,
+    FLUSHED,
     GEOMETRY,
     LAYERS,
     WINOGRAD,
     by_channel,
     checked_windows,
+    flushed,
     grouped,
     grouped_in,
     one_nan,
@@ -50,7 +52,7 @@ from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import plus, plus_in
 from autocalc._kernels.rules import expect_ndim, expect_shape, float_dtype
 from autocalc._kernels.samples import Make
-from autocalc._kernels.spec import Array, Attributes, Meta, Sample
+from autocalc._kernels.spec import Array, Attributes, Budget, Meta, Sample
 from autocalc._kernels.windows import Ints, Windows, added, added_in
 from autocalc._kernels.work import size
 
@@ -146,7 +148,9 @@ def _(
 
 
 @conv_dx.budget("(n + 2) * eps * (the sum of the n terms' sizes)")
-def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
+def conv_dx_budget(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Limits:
     g, weight, bias = inputs
     sizes = conv_dx_reference(
         numpy_xp, magnitude(g), magnitude(weight), None, *attributes
@@ -186,6 +190,19 @@ def _() -> Iterator[Case]:
             join(floats(*layer.gradient), floats(*layer.weights), absent),
             (layer.images[2:], *layer.attributes),
         )
+
+
+def _sums(g: Array, weight: Array, attributes: Attributes) -> Array:
+    return conv_dx_reference(numpy_xp, g, weight, None, *attributes)
+
+
+conv_dx.exception(
+    "bfloat16",
+    Budget(
+        f"(n + 2) * eps * (the sum of the n terms' sizes){FLUSHED}",
+        flushed(conv_dx_budget.tolerance, _sums),
+    ),
+)
 
 
 @conv_dx.exception("winograd", WINOGRAD)
