@@ -76,11 +76,8 @@ def _channels_last(key: DispatchKey) -> bool:
     return groups == 1 and x[1] < _FEW and weight[0] >= _MANY
 
 
-def _images_last(key: DispatchKey) -> bool:
-    """Return whether a convolution in tiles would have its images channels-last.
-
-    It copies all others so itself, and its results back.
-    """
+def _always(_key: DispatchKey) -> bool:
+    """Return True: convolutions in tiles copy other images so themselves, and back."""
     return True
 
 
@@ -116,7 +113,7 @@ def _transposed_weight(key: DispatchKey) -> bool:
 def _layout(name: str, family: str) -> Callable[[DispatchKey], bool] | None:
     """Return what says whether a kernel prefers images that are channels-last."""
     if family == "bfloat16" and name.startswith("conv"):
-        return _images_last
+        return _always
     return _channels_last if name == "conv" else None
 
 

@@ -25,7 +25,7 @@ double half_conv_work(const ac_call* call) {
 }
 
 // To widen operands takes longer than a call of fewer.
-constexpr double least_conv = 1 << 15;
+constexpr double least_conv = 1 << 12;
 
 // `input` is the first one, `results` and `weight` have all sizes that matter, `groups`
 // is an attribute.
@@ -39,8 +39,7 @@ const char* half_conv_supports(const ac_call* call) {
     if (int_attribute(call, groups) != 1) return "channels are in groups";
     if (filters->shape[2] > most_taps || filters->shape[3] > most_taps)
         return "windows of more than 16 rows or columns";
-    if (images->shape[1] < 8 || conv_products(images, filters) < least_conv)
-        return "too small for tiles";
+    if (conv_products(images, filters) < least_conv) return "too small for tiles";
     return nullptr;
 }
 
