@@ -91,25 +91,62 @@ void pack_gradients(const WeightPass& pass, const Band& band, int32_t* to) {
     }
 }
 
-// Where a group's lines begin for a row of taps.
-AC_INLINE int64_t group_at(const WeightPass& pass, int64_t groups, int64_t index,
-                           bool apart) {
-    const int64_t tap = index / groups, group = index % groups;
-    const int64_t shift = apart ? 0 : pass.x.y.shift(tap);
-    return (pass.x.rows.slot[tap] * groups + group) * pass.plane() +
-           shift * pass.g.pairs * line_pairs;
+// Whether the rows of taps share the lines of a band. They do not where x has an
+// infinity or NaN: lines of places that are none, whose gradient is 0, may hold rows
+// that the taps of other places read.
+enum class Lines { shared, apart };
+
+struct BandLayout {
+    Lines lines;
+    int64_t groups;  // of the block
+
+    // Rows of lines that are packed, one after the other.
+    [[nodiscard]] AC_INLINE int64_t rows(const WeightPass& pass) const {
+        return lines == Lines::shared ? pass.x.rows.slots : pass.x.y.taps;
+    }
+    // Where a group begins, counted through the rows of taps.
+    [[nodiscard]] AC_INLINE int64_t at(const WeightPass& pass, int64_t index) const {
+        const int64_t tap = index / groups, group = index % groups;
+        if (lines == Lines::apart) return index * pass.plane();
+        return (pass.x.rows.slot[tap] * groups + group) * pass.plane() +
+               pass.x.y.shift(tap) * pass.g.pairs * line_pairs;
+    }
+};
+
+bool pack_band(const WeightPass& pass, const Band& band, const PairGroups& groups,
+               const BandLayout& layout, int32_t* to) {
+    const LineSource& x = pass.x;
+    const bool shared = layout.lines == Lines::shared;
+    bool finite = true;
+    for (int64_t i = band.first; i < band.last; ++i) {
+        for (int64_t r = 0; r < layout.rows(pass); ++r) {
+            Piece piece = pass.piece(i);
+            const int64_t more = shared ? x.rows.last_shift : 0;
+            const int64_t rows = piece.y1 - piece.y0 + more;
+            if (!shared) piece.y0 += x.y.shift(r);
+            finite &= pack_piece(x, piece, groups, shared ? r : x.rows.slot[r], rows,
+                                 pass.rows_of_piece(), to);
+            to += layout.groups * pass.plane();
+        }
+    }
+    return finite;
 }
 
-// Adds the groups from `first` to `last`, counted through the rows of taps.
 void multiply_band(const WeightPass& pass, const Band& band,
-                   const WeightWorkspace& space, int64_t groups, int64_t first,
-                   int64_t last, bool apart, bool add, float* sums) {
+                   const WeightWorkspace& space, const BandLayout& layout, bool add,
+                   float* sums) {
+    const int64_t groups = pass.x.y.taps * layout.groups;
+    const int64_t piece = layout.rows(pass) * layout.groups * pass.plane();
+    for (int64_t i = 0; i < band.chunks; ++i) {
+        space.left_at[i] = i * level_pairs;
+        space.right_at[i] =
+            i / pass.piece_chunks * piece + i % pass.piece_chunks * tile_pairs;
+    }
     for (int64_t strip = 0; strip < pass.strips; ++strip) {
         const int32_t* left = space.left + strip * band.chunks * level_pairs;
-        for (int64_t u = first; u < last; u += 2) {
-            const int64_t at = group_at(pass, groups, u, apart);
-            const int64_t next =
-                u + 1 < last ? group_at(pass, groups, u + 1, apart) : at;
+        for (int64_t u = 0; u < groups; u += 2) {
+            const int64_t at = layout.at(pass, u);
+            const int64_t next = layout.at(pass, smaller(u + 1, groups - 1));
             multiply_places({band.chunks, left, space.right + at, space.left_at,
                              space.right_at, tile_pairs, next - at},
                             sums + (strip * pass.pairs + u / 2) * sums_of_block, add);
@@ -117,60 +154,28 @@ void multiply_band(const WeightPass& pass, const Band& band,
     }
 }
 
-bool pack_band(const WeightPass& pass, const Band& band, const PairGroups& groups,
-               int64_t down, int64_t more_rows, int32_t* to) {
-    bool finite = true;
-    const int64_t count = groups.group1 - groups.group0;
-    for (int64_t i = band.first; i < band.last; ++i) {
-        Piece piece = pass.piece(i);
-        const int64_t rows = piece.y1 - piece.y0 + more_rows;
-        piece.y0 += down;
-        finite &= pack_piece(pass.x, piece, groups, rows, pass.rows_of_piece(), to);
-        to += pass.x.rows.slots * count * pass.plane();
-    }
-    return finite;
-}
-
-// Lines of places that are none, whose gradient is 0, may hold rows of x that the taps
-// of other places read: an infinity there would become NaN. Then every row of taps has
-// lines of its own, with zeros there.
-void run_band(const WeightPass& pass, Band band, const PairGroups& groups,
+void run_band(const WeightPass& pass, const Band& band, const PairGroups& groups,
               const WeightWorkspace& space, bool add, float* sums) {
-    const int64_t count = groups.group1 - groups.group0;
-    const Steps& y = pass.x.y;
-    bool finite = false;
+    BandLayout layout = {Lines::shared, groups.group1 - groups.group0};
     {
         const Phase phase(pass.context, AC_PHASE_PACK);
         pack_gradients(pass, band, space.left);
-        finite = pack_band(pass, band, groups, 0, pass.x.rows.last_shift, space.right);
+        if (!pack_band(pass, band, groups, layout, space.right)) {
+            layout.lines = Lines::apart;
+            pack_band(pass, band, groups, layout, space.right);
+        }
     }
-    if (finite) {
-        multiply_band(pass, band, space, count, 0, y.taps * count, false, add, sums);
-        return;
-    }
-    for (int64_t t = 0; t < y.taps; ++t) {
-        pack_band(pass, band, groups, y.shift(t), 0, space.right);
-        multiply_band(pass, band, space, count, t * count, (t + 1) * count, true, add,
-                      sums);
-    }
+    multiply_band(pass, band, space, layout, add, sums);
 }
 
 void run_weight_task(const WeightPass& pass, int64_t part, int64_t block,
                      const WeightWorkspace& space) {
     const Cuts bands(pass.bands(), pass.parts);
-    const PairGroups groups = pass.groups(block);
-    const int64_t piece =
-        pass.x.rows.slots * (groups.group1 - groups.group0) * pass.plane();
     for (int64_t b = bands.at(part); b < bands.at(part + 1); ++b) {
         const int64_t first = b * pass.together;
         const int64_t last = smaller(first + pass.together, pass.pieces());
-        const Band band = {first, last, (last - first) * pass.piece_chunks};
-        for (int64_t i = 0; i < band.chunks; ++i) {
-            space.left_at[i] = i * level_pairs;
-            space.right_at[i] =
-                i / pass.piece_chunks * piece + i % pass.piece_chunks * tile_pairs;
-        }
-        run_band(pass, band, groups, space, b != bands.at(part),
+        run_band(pass, {first, last, (last - first) * pass.piece_chunks},
+                 pass.groups(block), space, b != bands.at(part),
                  pass.sums_at(part, block));
     }
 }
@@ -178,7 +183,7 @@ void run_weight_task(const WeightPass& pass, int64_t part, int64_t block,
 bool run_weight_tasks(const WeightPass& pass, int64_t begin, int64_t end) {
     const int64_t chunks = pass.together * pass.piece_chunks;
     const int64_t right =
-        pass.together * pass.x.rows.slots * pass.most_groups() * pass.plane();
+        pass.together * pass.x.y.taps * pass.most_groups() * pass.plane();
     int64_t* places = scratch_of<int64_t>(pass.context, slot_places, 2 * chunks);
     const WeightWorkspace space = {
         scratch_of<int32_t>(pass.context, slot_left,

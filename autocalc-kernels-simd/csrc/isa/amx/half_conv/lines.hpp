@@ -100,10 +100,10 @@ struct LineSource {
 
     // Lines of a row of each slot, of each chunk.
     [[nodiscard]] AC_INLINE int64_t planes() const { return rows.slots * runs.lines; }
-    // Row `row` of all images in slot `slot`, null if it is zeros.
-    [[nodiscard]] AC_INLINE const BFloat16* row_at(int64_t slot, int64_t at) const {
-        const int64_t n = at / rows.pitch;
-        const int64_t line = y.step * (at % rows.pitch) + y.base() + rows.phase[slot];
+    // Row i of image n in slot `slot`, null if it is zeros.
+    [[nodiscard]] AC_INLINE const BFloat16* line_at(int64_t slot, int64_t n,
+                                                    int64_t i) const {
+        const int64_t line = y.step * i + y.base() + rows.phase[slot];
         if (n >= batch || line < 0 || line >= y.size) return nullptr;
         return data + n * image + line * row;
     }

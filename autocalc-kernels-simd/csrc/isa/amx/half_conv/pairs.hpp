@@ -109,32 +109,28 @@ struct PairGroups {
     int64_t group0, group1;
 };
 
-// Of a piece: `rows` rows of each slot from y0 on, and zeros up to `all`, as [slot]
-// [group][row][pair]. Answers whether all are finite.
+// Of a piece: `rows` rows of a slot from y0 on, and zeros up to `all`, as [group][row]
+// [pair]. Answers whether all are finite.
 AC_NOINLINE bool pack_piece(const LineSource& from, const Piece& piece,
-                            const PairGroups& groups, int64_t rows, int64_t all,
-                            int32_t* to) {
+                            const PairGroups& groups, int64_t slot, int64_t rows,
+                            int64_t all, int32_t* to) {
     const int64_t row_pairs = ceil_div(from.x.places, 2) * line_pairs;
-    const size_t row_bytes = static_cast<size_t>(bytes_of<int32_t>(row_pairs));
     bool finite = true;
-    for (int64_t slot = 0; slot < from.rows.slots; ++slot) {
-        int64_t group = 0;
-        for (int64_t r = 0; r < from.runs.count; ++r) {
-            const Run& run = from.runs.run[r];
-            for (int64_t i = 0; i < run.lines; ++i, ++group) {
-                if (group < groups.group0 || group >= groups.group1) continue;
-                for (int64_t row = 0; row < all; ++row, to += row_pairs) {
-                    const int64_t line = from.y.step * (piece.y0 + row) +
-                                         from.y.base() + from.rows.phase[slot];
-                    if (row >= rows || line < 0 || line >= from.y.size) {
-                        memset(to, 0, row_bytes);
-                        continue;
-                    }
-                    const RowOfImage pixels = {
-                        from.data + piece.n * from.image + line * from.row, from.x.size,
-                        from.column, from.channels};
-                    finite &= pack_pairs_of(pixels, from.x, run, i * group_columns, to);
+    int64_t group = 0;
+    for (int64_t r = 0; r < from.runs.count; ++r) {
+        const Run& run = from.runs.run[r];
+        for (int64_t i = 0; i < run.lines; ++i, ++group) {
+            if (group < groups.group0 || group >= groups.group1) continue;
+            for (int64_t row = 0; row < all; ++row, to += row_pairs) {
+                const BFloat16* line =
+                    row < rows ? from.line_at(slot, piece.n, piece.y0 + row) : nullptr;
+                if (line == nullptr) {
+                    memset(to, 0, static_cast<size_t>(bytes_of<int32_t>(row_pairs)));
+                    continue;
                 }
+                const RowOfImage pixels = {line, from.x.size, from.column,
+                                           from.channels};
+                finite &= pack_pairs_of(pixels, from.x, run, i * group_columns, to);
             }
         }
     }

@@ -49,7 +49,8 @@ AC_NOINLINE void pack_rows(const LineSource& from, int64_t row0, int64_t row1,
     const int64_t plane = (row1 - row0) * pitch;
     for (int64_t slot = 0; slot < from.rows.slots; ++slot) {
         for (int64_t at = row0; at < row1; ++at) {
-            const BFloat16* row = from.row_at(slot, at);
+            const BFloat16* row =
+                from.line_at(slot, at / from.rows.pitch, at % from.rows.pitch);
             int32_t* line = to + slot * from.runs.lines * plane + (at - row0) * pitch;
             if (row == nullptr) {
                 for (int64_t i = 0; i < from.runs.lines; ++i, line += plane)
