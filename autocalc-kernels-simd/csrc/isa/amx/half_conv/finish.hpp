@@ -47,8 +47,42 @@ void finish_pixels_as(const Finish& f, const StripPixels& pixels, int64_t strip,
     }
 }
 
+// The same for most strips: whole ones of bfloat16, with no activation but ReLU.
+template <bool relu>
+AC_NOINLINE void finish_whole(const Finish& f, const StripPixels& pixels, int64_t strip,
+                              const float* sums) {
+    const int64_t c = strip * strip_width;
+    f32 bias[2] = {zero<float>(), zero<float>()};
+    if (f.bias != nullptr) {
+        bias[0] = load(f.bias + c);
+        bias[1] = load(f.bias + c + half_strip);
+    }
+    for (int64_t i = 0; i < strip_width; ++i) {
+        if (pixels.to[i] < 0) continue;
+        const float* from =
+            sums + i / half_strip * 2 * sums_of_tile + i % half_strip * half_strip;
+        f32 low = load(from) + bias[0], high = load(from + sums_of_tile) + bias[1];
+        if (relu) {
+            low = max(zero<float>(), low);
+            high = max(zero<float>(), high);
+        }
+        const auto both = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high.v, low.v));
+        _mm512_storeu_si512(f.to.from.half + pixels.to[i] + c, both);
+    }
+}
+
+AC_INLINE bool is_whole(const Finish& f, int64_t strip) {
+    return f.to.from.half != nullptr && f.to.channel == 1 && !f.accumulate &&
+           !f.other.from.any() && f.results - strip * strip_width >= strip_width &&
+           f.what <= PostOp::relu;
+}
+
 AC_NOINLINE void finish_strip(const Finish& f, const StripPixels& pixels, int64_t strip,
                               const float* sums) {
+    if (is_whole(f, strip)) {
+        if (f.what == PostOp::relu) return finish_whole<true>(f, pixels, strip, sums);
+        return finish_whole<false>(f, pixels, strip, sums);
+    }
     with_post_op(f.what, [&](auto what) {
         finish_pixels_as<what.value>(f, pixels, strip, sums);
     });
