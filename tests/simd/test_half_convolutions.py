@@ -201,3 +201,27 @@ def test_what_no_window_reads_touches_no_gradient(layer):
     assert np.array_equal(np.isfinite(out), finite)
     assert not finite.all()
     check(out[finite], exact[finite], sizes[finite])
+
+
+def test_a_step_under_autocast_runs_in_tiles():
+    conv = ac.nn.Conv2d(32, 48, 3, padding=1)
+    x = ac.randn(2, 32, 9, 9, requires_grad=True)
+    with ac.profiler.profile() as prof:
+        with ac.autocast("cpu"):
+            out = conv(x)
+        out.sum().backward()
+    sets = {row.name: row.chosen for row in prof.table("kernel").rows}
+    for name in ("conv", "conv_dx", "conv_dweight"):
+        assert sets[name] == SET
+    assert x.grad.dtype is conv.weight.grad.dtype is ac.float32
+    assert out.is_contiguous(memory_format=ac.channels_last)
+
+
+def test_explain_says_why_a_call_is_refused():
+    x, grouped = np.ones((2, 32, 9, 9), HALF), np.ones((48, 16, 3, 3), HALF)
+    geometry = (1, 1), (1, 1), (1, 1)
+    found = str(ac.kernels.explain("conv", x, grouped, None, *geometry, 2))
+    assert "refused: channels are in groups" in found
+    whole = np.ones((48, 32, 3, 3), HALF)
+    found = str(ac.kernels.explain("conv", x, whole, None, *geometry, 1))
+    assert "tiles of bfloat16 by tdpbf16ps" in found

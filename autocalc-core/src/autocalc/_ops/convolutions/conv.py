@@ -66,6 +66,16 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
+def _has_kernels(n: Any) -> bool:
+    """Return True: each gradient of these rules is the result of one kernel."""
+    return True
+
+
+conv_op.op.rounds_once = _has_kernels
+conv_dx.op.rounds_once = _has_kernels
+conv_dweight.op.rounds_once = _has_kernels
+
+
 def over_channels(k: Any, g: Any) -> Any:
     """Return the sum over all dimensions but the channels'."""
     return k.sum(g, (0, *range(2, len(k.shape(g)))), False)
