@@ -68,8 +68,13 @@ class KernelCall:
         self._mandatory = sum(
             1 << i for i, output in enumerate(spec.outputs) if not output.optional
         )
-        #: Outputs that rules alone read; of half precision they stay float32.
-        optional = {i for i, output in enumerate(spec.outputs) if output.optional}
+        #: Outputs that rules alone read, and no gradients, which may be added into; of
+        #: half precision they stay float32.
+        optional = {
+            i
+            for i, output in enumerate(spec.outputs)
+            if output.optional and output.name not in spec.accumulates
+        }
         self._inner = frozenset(optional if self._mandatory else ())
 
     def __repr__(self) -> str:

@@ -9,8 +9,8 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// Chunk i of the sums is left + left_at[i] by right + right_at[i], in pairs; the other
-// sixteen lines of each are so far behind.
+// Chunk i of the sums is the tile at left + left_at[i] by that at right + right_at[i],
+// in pairs. The second tile of either side begins `left_half` or `right_half` later.
 struct Places {
     int64_t count;
     const int32_t *left, *right;

@@ -72,7 +72,7 @@ struct PassWorkspace {
 };
 
 // Strips own0 to own1 of places by strips j0 to j1 of results; `from` is where place 0
-// of the first packed row lies, relative to all.
+// of all rows would be.
 void run_pass_block(const ConvPass& pass, const PassWorkspace& space,
                     const int32_t* from, int64_t own0, int64_t own1, int64_t j0,
                     int64_t j1) {
