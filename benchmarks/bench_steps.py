@@ -5,7 +5,9 @@ import autocalc as ac
 from autocalc import nn
 from benchmarks.common import THREADS, OnEachSet, owners
 from benchmarks.side_by_side.cases import COMPILED, prepare
+from benchmarks.zoo.attention import gpt
 from benchmarks.zoo.rows import ZOO
+from benchmarks.zoo.work import Row
 
 #: Sets that are made to be fast; the reference where there is no other.
 SETS = [name for name in owners("gemm") if name != "reference"] or ["reference"]
@@ -108,4 +110,21 @@ class Zoo:
         self.run = ZOO[row].prepare(ac)
 
     def time_row(self, row):
+        self.run()
+
+
+class TiedHead:
+    """A GPT whose head is its embedding, by the deviation of that.
+
+    With 1, PyTorch's default, logits are of size 30, and many probabilities are below
+    the normal numbers.
+    """
+
+    params = [[1.0, 0.02]]
+    param_names = ["deviation"]
+
+    def setup(self, deviation):
+        self.run = Row(gpt(4, 128, 768, 12, 2, tied=deviation)).prepare(ac)
+
+    def time_step(self, deviation):
         self.run()

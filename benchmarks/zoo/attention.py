@@ -57,14 +57,22 @@ def embedding_type(ml: Any) -> type[Any]:
     return Embeddings
 
 
-def gpt(batch: int, seq: int, d: int, heads: int, layers: int) -> Make:
-    """Return the work of a decoder: the next token at each place."""
+def gpt(
+    batch: int, seq: int, d: int, heads: int, layers: int, tied: float | None = None
+) -> Make:
+    """Return the work of a decoder: the next token at each place.
+
+    With `tied` the head is the embedding, which has this deviation.
+    """
 
     def make(ml: Any, _: Callable[[Any], Any]) -> Work:
         nn, block = ml.nn, block_type(ml)
         blocks = [block(d, heads, True) for _ in range(layers)]
         top = nn.LayerNorm(d), nn.Linear(d, VOCABULARY, bias=False)
         model = nn.Sequential(embedding_type(ml)(seq, d), *blocks, *top)
+        if tied is not None:
+            model[-1].weight = model[0].tokens.weight
+            nn.init.normal_(model[-1].weight, std=tied)
         text = ml.randint(0, VOCABULARY, (batch, seq))
         return Work(model, (text,), classes(ml, batch, seq, count=VOCABULARY))
 

@@ -82,6 +82,7 @@ def operands(spec: KernelSpec) -> Iterator[list[str]]:
             words += ["optional"] * operand.optional
             words += ["a list of arrays"] * operand.is_list
             words += ["written in place"] * (operand.name in spec.writes)
+            words += ["0, not subnormal"] * (operand.name in spec.flushes)
             words += ["can be added into"] * (operand.name in spec.accumulates)
             partners = [i for o, i in spec.alias if o == operand.name]
             words += [f"may share the memory of `{other}`" for other in partners]

@@ -31,7 +31,7 @@ def mlp():
 def test_a_sound_model():
     findings = checks.examine(mlp(), X)
     assert {f.level for f in findings} == {"ok"}, findings
-    subjects = ["gradients", "graph", "copies", "dead units"]
+    subjects = ["gradients", "graph", "copies", "dead units", "subnormals"]
     assert [f.subject for f in findings] == subjects
     assert findings[0].text == "all 4 parameters get one"
 
@@ -114,6 +114,24 @@ def test_few_samples_prove_nothing():
         model[0].bias[:5] = -1e4
     texts = found(model, X[:4])["dead units"]
     assert texts == ["no ReLU was seen with enough samples"]
+
+
+class Vanishing(nn.Module):
+    """Multiplies by exponentials of which some are subnormal."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(6, 3)
+
+    def forward(self, x):
+        return self.inner(x) * (-30 * x[:, :3]).exp()
+
+
+def test_subnormal_results_are_named():
+    texts = found(Vanishing(), level="warning")["subnormals"]
+    count = int((X[:, :3] == 3).sum())  # exp(-90)
+    start = f"{count} of 192 results of exp in the model are below the normal numbers"
+    assert any(text.startswith(start) for text in texts)
 
 
 class Wasteful(nn.Module):

@@ -144,6 +144,7 @@ def kernels() -> Iterator[str]:
         parts = [spec.signature, " ".join(map(str, spec.dtypes)), spec.budget.text]
         parts += [f"{own}: {one.text}" for own, one in sorted(spec.exceptions.items())]
         parts += [f"defaults {spec.defaults}"] * bool(spec.defaults)
+        parts += [f"subnormal {out} is 0" for out in spec.flushes]
         parts += [f"{out} may be {of}" for out, of in spec.alias]
         yield f"{name}: {' | '.join(parts)}"
 

@@ -336,6 +336,15 @@ def subnormals_flushed(right):
     return mul
 
 
+@fault("softmax", "subnormals", r"softmax on 'falling': `out`\[.*, expected 0")
+def subnormals_kept(right):
+    def softmax(out, a, axis):
+        e = np.exp(a.astype("f8") - a.max(axis=axis, keepdims=True, initial=-np.inf))
+        out[...] = e / e.sum(axis=axis, keepdims=True)
+
+    return softmax
+
+
 @fault("mul", "values", r"mul on .*off by", dtype="f8")
 def a_dtype_that_is_narrowed(right):
     def mul(out, a, b):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One training step of a model, watched: gradients, graphs, copies, dead units."""
+"""One training step of a model, watched: gradients, graphs, copies, odd values."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from autocalc.nn import Module
 
 #: Copies that take more of a step than this are worth a warning.
 COSTLY = 0.05
+
+#: A thousandth of subnormal numbers makes every sixtieth register of 16 wait.
+MANY_SUBNORMALS = 0.001
 
 #: So many of each kind are named one by one.
 MOST = 5
@@ -61,6 +64,7 @@ def examine(
             *_graphs(unused, recorded),
             *_copies(watch.copies, watch.seconds),
             *_units(watch),
+            *_subnormals(watch),
         ]
     finally:
         kept()
@@ -253,3 +257,24 @@ def _units(watch: ModelWatch) -> Iterator[Finding]:
         yield Finding("ok", "dead units", text)
     elif not dead:
         yield Finding("ok", "dead units", "no ReLU was seen with enough samples")
+
+
+def _subnormals(watch: ModelWatch) -> Iterator[Finding]:
+    many = {
+        place: one
+        for place, one in watch.subnormals.items()
+        if one.small > MANY_SUBNORMALS * one.numbers
+    }
+    largest_first = sorted(many.items(), key=lambda item: -item[1].small)
+    for (kernel, where), one in largest_first[:MOST]:
+        yield Finding(
+            "warning",
+            "subnormals",
+            f"{one.small} of {one.numbers} results of {kernel} {where} are below the "
+            f"normal numbers (1.2e-38 in float32): on Intel's CPUs a product with one "
+            f"takes a hundred times as long",
+            "Scale what is so small, or set it to 0; look at the initialisation, at "
+            "decays of states, and at exponentials of large negative numbers.",
+        )
+    if not many:
+        yield Finding("ok", "subnormals", "few results or none are subnormal numbers")

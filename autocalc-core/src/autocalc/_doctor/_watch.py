@@ -12,6 +12,7 @@ import numpy as np
 
 from autocalc._dispatch._callers import users_line
 from autocalc._dispatch.selection.select import Entry, Selection
+from autocalc._kernels.rules import FLOATS
 from autocalc._kernels.spec import Array, KernelSpec
 from autocalc.nn import Module, ReLU, ReLU6
 
@@ -45,13 +46,22 @@ class Units(NamedTuple):
     samples: int
 
 
+class Subnormals(NamedTuple):
+    """Results of one kernel in one place: how many, and how many are subnormal."""
+
+    numbers: int
+    small: int
+
+
 class ModelWatch:
-    """Notes copies, times and dead units while a model runs.
+    """Notes copies, times, dead units and subnormal results while a model runs.
 
     Attributes
     ----------
     units
         By the activation.
+    subnormals
+        By kernel and place, where there are any.
     seconds
         The time of all kernels, in seconds.
     """
@@ -65,6 +75,7 @@ class ModelWatch:
         self._rectified: set[str] = set()
         self._copies: dict[Any, Copies] = {}
         self.units: dict[str, Units] = {}
+        self.subnormals: dict[tuple[str, str], Subnormals] = {}
         self.seconds = 0.0
 
     @property
@@ -136,10 +147,21 @@ class ModelWatch:
         if not self._phase:
             return
         self.seconds += seconds
+        for out in outs:
+            if isinstance(out, np.ndarray) and out.dtype in FLOATS:
+                self._note_subnormals(spec, out)
         if spec.name == "copy":
             self._note_copy(outs[0], rest[0], seconds)
         elif self._phase == "forward" and _is_relu(spec, rest):
             self._note_units(outs[0])
+
+    def _note_subnormals(self, spec: KernelSpec, out: Array) -> None:
+        small = (out != 0) & (np.abs(out) < np.finfo(out.dtype).tiny)
+        count = int(np.count_nonzero(small))
+        if count:
+            key = spec.name, self._where()
+            numbers, before = self.subnormals.get(key, (0, 0))
+            self.subnormals[key] = Subnormals(numbers + out.size, before + count)
 
     def _note_copy(self, out: Array, x: Array, seconds: float) -> None:
         if x.dtype != out.dtype or x.flags.c_contiguous or out.nbytes < SMALL:

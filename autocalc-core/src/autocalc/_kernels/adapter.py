@@ -22,7 +22,34 @@ def adapt(spec: KernelSpec) -> Function:
     single = len(spec.outputs) == 1 and not spec.outputs[0].is_list
     plain = single and not (spec.accumulates or spec.writes)
     plain = plain and not spec.outputs[0].optional
-    return _adapt_plain(spec) if plain else _adapt_general(spec)
+    kernel = _adapt_plain(spec) if plain else _adapt_general(spec)
+    return _adapt_flushing(spec, kernel) if spec.flushes else kernel
+
+
+def _adapt_flushing(spec: KernelSpec, kernel: Any) -> Function:
+    """Let a kernel write 0 in place of subnormal numbers where its spec says so."""
+    places = [i for i, o in enumerate(spec.outputs) if o.name in spec.flushes]
+
+    def flushing(*operands: Any) -> None:
+        kernel(*operands)
+        for i in places:
+            flush(operands[i])
+
+    fresh = getattr(kernel, "fresh", None)
+    if fresh is None:
+        return flushing
+    return _with_fresh(flushing, lambda *operands: flush(fresh(*operands)))
+
+
+def flush(out: Any) -> Any:
+    """Write 0 of the same sign in place of subnormal numbers; return the array."""
+    if isinstance(out, (list, tuple)):
+        for one in out:
+            flush(one)
+    elif out is not None and out.dtype in FLOATS:
+        small = np.abs(out) < np.finfo(out.dtype).tiny
+        np.multiply(out, 0, out=out, where=small)
+    return out
 
 
 def _adapt_plain(spec: KernelSpec) -> Function:

@@ -32,6 +32,11 @@ def ulp(value: Array, eps: float) -> Array:
     return np.where(np.isfinite(spacing), spacing, 0).astype(np.float64)
 
 
+def smallest(eps: float) -> float:
+    """Return the smallest normal number of the kernel's dtype."""
+    return float(np.finfo(np.float32 if eps > 1e-10 else np.float64).tiny)
+
+
 def magnitude(a: Array) -> Array:
     """Return ``|a|`` with 0 where it is not finite: such results are compared apart."""
     a = np.asarray(a, dtype=np.float64)

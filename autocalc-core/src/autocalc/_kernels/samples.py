@@ -120,6 +120,20 @@ class Make:
         signs = self.rng.choice([-1.0, 1.0], n)
         return (signs * np.exp2(exponents)).astype(self.dtype)
 
+    def vanishing(self, *shape: int) -> Array:
+        """Return numbers from the smallest subnormal to 2**20 times a normal one."""
+        limits = np.finfo(self.dtype)
+        ends = np.log2(limits.smallest_subnormal), np.log2(limits.tiny) + 20
+        signs = self.rng.choice([-1.0, 1.0], shape)
+        exponents = self.rng.uniform(float(ends[0]), float(ends[1]), shape)
+        return np.asarray(signs * np.exp2(exponents), self.dtype)
+
+    def falling(self, *shape: int) -> Array:
+        """Return rows from 0 to where exp is 0, in any order."""
+        end = float(np.log(np.finfo(self.dtype).smallest_subnormal)) - 2
+        row = np.linspace(0.0, end, shape[-1], dtype=self.dtype)
+        return self.rng.permuted(np.broadcast_to(row, shape), axis=-1)
+
     def special(self) -> Array:
         """Return zeros, ones, limits, subnormals, infinities and NaN."""
         if self.dtype.kind == "b":

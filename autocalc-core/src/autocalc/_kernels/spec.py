@@ -146,6 +146,11 @@ class KernelSpec:
         Outputs that can be added into (bit i of the last attribute `accumulate`).
     alias
         Pairs ``(output, input)`` which may share memory.
+    flushes
+        Outputs of float32 and float64 in which a subnormal result is written as 0 of
+        the same sign, by the reference as by every set.  Intel's CPUs take a hundred
+        times as long for a product with a subnormal number.  What is rounded to float16
+        or bfloat16 was float32 before.
     defaults
         Values of trailing attributes that a caller may leave out.
     says_why
@@ -175,6 +180,7 @@ class KernelSpec:
     writes: tuple[str, ...] = ()
     accumulates: tuple[str, ...] = ()
     alias: tuple[tuple[str, str], ...] = ()
+    flushes: tuple[str, ...] = ()
     defaults: tuple[Any, ...] = ()
     says_why: bool = False
     exceptions: Mapping[str, Budget] = field(default_factory=dict)

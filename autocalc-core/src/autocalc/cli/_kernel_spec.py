@@ -58,6 +58,7 @@ def _facts(spec: KernelSpec) -> dict[str, str]:
         "outputs": _outputs(spec),
         "in place": ", ".join(spec.writes),
         "added into": ", ".join(spec.accumulates),
+        "0, not subnormal": ", ".join(spec.flushes),
         "shares memory": ", ".join(f"{out} with {a}" for out, a in spec.alias),
     }
 

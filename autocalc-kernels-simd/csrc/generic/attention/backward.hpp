@@ -28,10 +28,12 @@ struct Backward {
     Heads<E> g, q, k, v, out, dq, dk, dv;
     const ac_array* lse;
     const T* delta;  // [B, H, S]: sum(g * out)
-    // Or null: [B, H, S] each, the largest score of a row and one over the sum of the
-    // exponentials above it.
+    // Or null: [B, H, S] each, the largest score of a row, one over the sum of the
+    // exponentials above it, and from which score above the largest on weights are
+    // normal numbers.
     T* tops;
     T* shares;
+    T* lowest;
     // [copied][B, S, H, D]: dq of ranges of keys, all but the first, or all where dq
     // has too few digits to be added to.
     T* copies;
@@ -53,6 +55,7 @@ struct Backward {
           delta(nullptr),
           tops(nullptr),
           shares(nullptr),
+          lowest(nullptr),
           copies(nullptr),
           queries(dims_.queries, query_block),
           keys(dims_.keys, key_block),

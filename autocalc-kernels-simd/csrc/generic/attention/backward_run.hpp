@@ -25,7 +25,7 @@ AC_INLINE void turn_row(const Filter& filter, const Dims& dims, const KeyRun& ru
                         T* dscores) {
     constexpr int64_t lanes = vec<T>::lanes;
     const vec<T> row_max = set1<T>(row.top), toward = set1<T>(delta);
-    const vec<T> share = set1<T>(row.share);
+    const vec<T> share = set1<T>(row.share), lowest = set1<T>(row.lowest);
     if (filtered && filter.mask != nullptr) {
         mask_row(filter, run, line);
         for (int64_t j = 0; j < seen; j += lanes)
@@ -33,7 +33,7 @@ AC_INLINE void turn_row(const Filter& filter, const Dims& dims, const KeyRun& ru
     }
     if (filtered && filter.drops) dropout_row(filter, dims, run, line);
     for (int64_t j = 0; j < seen; j += lanes) {
-        vec<T> weight = exp_negative(load(scores + j) - row_max) * share;
+        vec<T> weight = exp_negative(load(scores + j) - row_max, lowest) * share;
         vec<T> slope = load(dscores + j);
         if (j + lanes > seen) {
             weight = keep(first<T>(seen - j), weight);
@@ -46,7 +46,7 @@ AC_INLINE void turn_row(const Filter& filter, const Dims& dims, const KeyRun& ru
         } else {
             store(scores + j, weight);
         }
-        store(dscores + j, weight * (slope - toward));
+        store(dscores + j, flushed(weight * (slope - toward)));
     }
     for (int64_t j = round_up(seen, lanes); j < run.n; j += lanes) {
         store(scores + j, zero<T>());
@@ -165,7 +165,7 @@ void write_rows(const Heads<E>& x, int64_t b, int64_t s, int64_t h, int64_t coun
         for (int64_t j = 0; j < width; j += lanes) {
             const int64_t n = smaller(lanes, width - j);
             const vec<T> sum = load(from + j);
-            store_last(to + j, add ? load_last(to + j, n) + sum : sum, n);
+            store_last(to + j, flushed(add ? load_last(to + j, n) + sum : sum), n);
         }
     }
 }
@@ -288,7 +288,7 @@ void add_copies(const Backward<T, E>& job, ac_context* context) {
                 if constexpr (adds) sum = load_last(to + j, n);
                 for (int64_t range = first; range < job.ranges; ++range)
                     sum = sum + load_last(job.copy_of(range).at(b, s, h) + j, n);
-                store_last(to + j, sum, n);
+                store_last(to + j, flushed(sum), n);
             }
         }
     });

@@ -159,7 +159,9 @@ void attend_few(const FewQueries<T>& w, int64_t b, int64_t h) {
         } else {
             add_few_values(scores, seen, v, d.values, out);
         }
-        for (int64_t j = 0; j < d.values; ++j) out[j] *= share;
+        each_vector<T>(d.values, [&](int64_t j, auto part) {
+            part.put(out + j, flushed(part.get(out + j) * set1<T>(share)));
+        });
     }
 }
 

@@ -249,7 +249,7 @@ void write_block(const ForwardWorkspace<T, E>& w, const QueryBlock& at) {
         const T* sums = w.sums + i * w.value_width;
         E* out = job.out.at(at.b, at.q0 + i, at.h);
         for (int64_t j = 0; j < job.dims.values; j += lanes) {
-            store_last(out + j, load(sums + j) * share,
+            store_last(out + j, flushed(load(sums + j) * share),
                        smaller(lanes, job.dims.values - j));
         }
         if (job.lse != nullptr) {

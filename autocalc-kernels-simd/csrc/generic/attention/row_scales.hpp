@@ -11,10 +11,10 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// exp(score - top) * share is a weight.
+// exp(score - top) * share is a weight, 0 where score - top is below `lowest`.
 template <class T>
 struct RowScale {
-    T top, share;
+    T top, share, lowest;
 };
 
 // A logarithm of a sum up to this one has digits enough: weights are off by as many
@@ -40,15 +40,16 @@ T sum_of_row(const Backward<T, E>& job, int64_t b, int64_t h, int64_t q) {
 // Of a row that sees nothing all weights are to be zero.
 template <class T, class E>
 RowScale<T> scale_of(const Backward<T, E>& job, int64_t b, int64_t h, int64_t q) {
-    const RowScale<T> nothing = {limits<T>::infinity, T(0)};
+    constexpr T lowest = exp_constants<T>::lowest_normal;
+    const RowScale<T> nothing = {limits<T>::infinity, T(0), lowest};
     if (job.lse != nullptr) {
         const T sum = sum_of_row(job, b, h, q);
-        if (is_precise(sum)) return {sum, T(1)};
+        if (is_precise(sum)) return {sum, T(1), lowest};
         if (job.tops == nullptr) return nothing;
     }
     const int64_t row = (b * job.dims.heads + h) * job.dims.queries + q;
     if (job.tops[row] == -limits<T>::infinity) return nothing;
-    return {job.tops[row], job.shares[row]};
+    return {job.tops[row], job.shares[row], job.lowest[row]};
 }
 
 // A sum that runs on: of exponentials above the largest score so far.
@@ -122,7 +123,12 @@ void scale_head(const BackwardWorkspace<T, E>& w, int64_t b, int64_t h) {
             scale_pair(w, at);
         }
     }
-    for (int64_t q = 0; q < d.queries; ++q) shares[q] = T(1) / shares[q];
+    T* lowest = job.lowest + (b * d.heads + h) * d.queries;
+    each_vector<T>(d.queries, [&](int64_t q, auto part) {
+        const vec<T> share = set1<T>(1) / part.get(shares + q);
+        part.put(shares + q, share);
+        part.put(lowest + q, lowest_for(share));
+    });
 }
 
 template <class T, class E>
@@ -165,12 +171,13 @@ bool scale_rows(Backward<T, E>& job, ac_context* context) {
     if (!needs_sums(job)) return true;
     const Dims& d = job.dims;
     const int64_t rows = d.batch * d.heads * d.queries;
-    T* tops = scratch_of<T>(context, slot_rows, 2 * rows);
+    T* tops = scratch_of<T>(context, slot_rows, 3 * rows);
     if (tops == nullptr) return false;
     Backward<T, E> scores = job;  // alone
     scores.dq.data = scores.dk.data = nullptr;
     job.tops = scores.tops = tops;
     job.shares = scores.shares = tops + rows;
+    job.lowest = scores.lowest = tops + 2 * rows;
     return with_workspaces(
         scores, context, d.batch * d.heads,
         [&](const BackwardWorkspace<T, E>& w, int64_t t, const Phase&) {

@@ -7,7 +7,7 @@
 #include "common/halves.hpp"
 #include "common/lanes.hpp"
 #include "elementwise/loops.hpp"
-#include "vec.hpp"
+#include "elementwise/vector_math.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {

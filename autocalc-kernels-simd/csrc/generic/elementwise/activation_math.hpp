@@ -3,7 +3,7 @@
 // silu, gelu and softplus of a vector, and their derivatives, for float and double.
 //
 // Where |x| is large, exponentials are taken of -|x|, which cannot overflow and keeps
-// the relative accuracy of both tails.
+// the relative accuracy of both tails. Subnormal results are 0 (vector_math.hpp).
 #pragma once
 
 #include "elementwise/vector_math.hpp"
@@ -14,15 +14,15 @@ namespace {
 // ---- silu: x sigmoid(x)
 template <class T>
 AC_INLINE vec<T> silu(vec<T> x) {
-    const vec<T> decay = exp(-abs(x));
+    const vec<T> decay = exp_negative(-abs(x));
     const vec<T> top = select(lt(x, zero<T>()), x * decay, x);
-    return top / (set1<T>(1) + decay);
+    return flushed(top / (set1<T>(1) + decay));
 }
 
 // sigmoid(x) and sigmoid(-x), of one exponential and one division.
 template <class T>
 AC_INLINE void both_sigmoids(vec<T> x, vec<T>& s, vec<T>& other) {
-    const vec<T> decay = exp(-abs(x));
+    const vec<T> decay = exp_negative(-abs(x));
     const vec<T> large = set1<T>(1) / (set1<T>(1) + decay);
     const vec<T> small = decay * large;
     const mask<T> negative = lt(x, zero<T>());
@@ -53,11 +53,13 @@ constexpr float normal_tail_f32[] = {
 constexpr float exp2_f32[] = {1.0f,          0.693146825f,   0.240221515f,
                               0.0555083863f, 0.00967453606f, 0.00132431742f};
 
-// Where 2^P is zero: rounded, or as power2 has it.
+// Where 2^P is zero: rounded, or as power2 has it. Below -126 it is subnormal.
 constexpr float normal_tail_zero = has_scale ? -200 : -127;
 
 AC_INLINE f32 normal_tail(f32 a) {
-    const f32 p = max(set1<float>(normal_tail_zero), polynomial(a, normal_tail_f32));
+    const f32 log_tail = polynomial(a, normal_tail_f32);
+    const f32 p = select(lt(log_tail, set1<float>(-126)), set1<float>(normal_tail_zero),
+                         log_tail);
     if constexpr (has_scale) {
         const f32 n = nearest(p);
         return scale2_normal(polynomial(p - n, exp2_f32), n);
@@ -89,14 +91,14 @@ AC_INLINE vec<T> normal_below(vec<T> x) {
 template <class T>
 AC_INLINE vec<T> gelu(vec<T> x) {
     const vec<T> a = abs(min(set1<T>(20), x));
-    return fnma(a, normal_tail(a), max(zero<T>(), x));
+    return flushed(fnma(a, normal_tail(a), max(zero<T>(), x)));
 }
 
 template <class T>
 AC_INLINE vec<T> gelu_slope(vec<T> x) {
     const vec<T> peak = set1<T>(T(0.39894228040143268));  // 1 / sqrt(2 pi)
-    const vec<T> density = peak * exp(set1<T>(T(-0.5)) * x * x);
-    return fma(x, density, normal_below(x));
+    const vec<T> density = exp_negative(set1<T>(T(-0.5)) * x * x);
+    return fma(x * peak, density, normal_below(x));
 }
 
 // ---- gelu's other form: x sigmoid(z), z = 2 sqrt(2 / pi) (x + 0.044715 x^3)
@@ -114,7 +116,7 @@ AC_INLINE vec<T> gelu_tanh(vec<T> x) {
     using constants = GeluTanhConstants<T>;
     const vec<T> z = x * fma(x * x, set1<T>(-constants::root * constants::cubic),
                              set1<T>(-constants::root));
-    return x / (set1<T>(1) + exp(z));
+    return flushed(x / (set1<T>(1) + exp(z)));
 }
 
 template <class T>
@@ -142,7 +144,7 @@ AC_INLINE vec<T> log_one_plus(vec<T> x) {
 
 template <class T>
 AC_INLINE vec<T> softplus(vec<T> x) {
-    return max(zero<T>(), x) + log_one_plus(exp(-abs(x)));
+    return max(zero<T>(), x) + log_one_plus(exp_negative(-abs(x)));
 }
 
 }  // namespace

@@ -81,8 +81,8 @@ void adadelta_run(void* const* operands, int64_t n, const void* parameters) {
         const vec<T> g = slope(p, part.get(grads + i));
         const vec<T> v = fma(rest, g * g, rho * part.get(squares + i));
         const vec<T> change = sqrt_by_fma(u + eps) / sqrt_by_fma(v + eps) * g;
-        part.put(squares + i, v);
-        part.put(changes + i, fma(rest, change * change, rho * u));
+        part.put(squares + i, flushed(v));
+        part.put(changes + i, flushed(fma(rest, change * change, rho * u)));
         part.put(params + i, fnma(lr, change, p));
     });
 }
@@ -129,7 +129,7 @@ void lion_run(void* const* operands, int64_t n, const void* parameters) {
         const vec<T> sign =
             select(gt(blend, none), one, select(lt(blend, none), minus_one, blend));
         part.put(params + i, fnma(lr, sign, p * shrink));
-        part.put(means + i, beta2 * m + rest2 * g);
+        part.put(means + i, flushed(beta2 * m + rest2 * g));
     });
 }
 

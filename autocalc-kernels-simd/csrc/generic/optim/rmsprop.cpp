@@ -32,18 +32,18 @@ void rmsprop_run(void* const* operands, int64_t n, const void* parameters) {
         vec<T> g = part.get(grads + i) * sign;
         if constexpr (decay) g = fma(weight_decay, p, g);
         const vec<T> v = fma(one_minus_alpha, g * g, alpha * part.get(squares + i));
-        part.put(squares + i, v);
+        part.put(squares + i, flushed(v));
         vec<T> spread = v;
         if constexpr (centered) {
             vec<T> m = part.get(means + i);
             m = fma(one_minus_alpha, g - m, m);
-            part.put(means + i, m);
+            part.put(means + i, flushed(m));
             spread = max(zero<T>(), fnma(m, m, v));  // keeps NaN, the second operand
         }
         vec<T> change = g / (sqrt(spread) + eps);
         if constexpr (momentum) {
             change = fma(momentum_factor, part.get(buffers + i), change);
-            part.put(buffers + i, change);
+            part.put(buffers + i, flushed(change));
         }
         part.put(params + i, fnma(lr, change, p));
     });

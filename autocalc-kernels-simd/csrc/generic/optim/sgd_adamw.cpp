@@ -41,7 +41,7 @@ void sgd_run(void* const* operands, int64_t n, const void* parameters) {
             if constexpr (buffer == Buffer::later) {
                 b = fma(momentum, part.get(buffers + i), undamped * g);
             }
-            part.put(buffers + i, b);
+            part.put(buffers + i, flushed(b));
             g = nesterov ? fma(momentum, b, g) : b;
         }
         part.put(params + i, fnma(lr, g, p));
@@ -84,6 +84,7 @@ struct AdamParameters {
     double step_size;     // lr / (1 - beta1^t)
     double inverse_root;  // 1 / sqrt(1 - beta2^t)
     double shrink;        // 1 - lr weight_decay
+    double least;         // slope whose square counts
 };
 enum class Decay { none, decoupled, gradient };
 
@@ -100,7 +101,7 @@ void adamw_run(void* const* operands, int64_t n, const void* parameters) {
     const vec<T> eps = set1<T>(T(s.eps)), sign = set1<T>(T(s.sign));
     const vec<T> step_size = set1<T>(T(s.step_size)), shrink = set1<T>(T(s.shrink));
     const vec<T> inverse_root = set1<T>(T(s.inverse_root));
-    const vec<T> weight_decay = set1<T>(T(s.weight_decay));
+    const vec<T> weight_decay = set1<T>(T(s.weight_decay)), least = set1<T>(T(s.least));
     each_vector<T>(n, [&](int64_t i, auto part) {
         vec<T> p = part.get(params + i);
         vec<T> g = part.get(grads + i) * sign;
@@ -108,9 +109,11 @@ void adamw_run(void* const* operands, int64_t n, const void* parameters) {
         if constexpr (decay == Decay::gradient) g = fma(weight_decay, p, g);
         vec<T> m = part.get(means + i);
         m = fma(one_minus_beta1, g - m, m);
-        const vec<T> v = fma(one_minus_beta2, g * g, beta2 * part.get(squares + i));
-        part.put(means + i, m);
-        part.put(squares + i, v);
+        const vec<T> counts = keep(~lt(abs(g), least), g);
+        const vec<T> v =
+            fma(one_minus_beta2, counts * counts, beta2 * part.get(squares + i));
+        part.put(means + i, flushed(m));
+        part.put(squares + i, flushed(v));
         const vec<T> denominator = fma(sqrt_by_fma(v), inverse_root, eps);
         part.put(params + i, fnma(step_size, m / denominator, p));
     });
@@ -131,6 +134,10 @@ void adamw_floats(const ac_call* call, ac_context* context, ac_status* status) {
     s.step_size = lr / (1 - __builtin_pow(beta1, step));
     s.inverse_root = 1 / __builtin_sqrt(1 - __builtin_pow(beta2, step));
     s.shrink = 1 - lr * s.weight_decay;
+    // A smaller slope makes a subnormal square, which does not count beside such an
+    // eps.
+    const double tiny = limits<T>::smallest_normal;
+    s.least = s.eps < 1e-10 ? 0 : __builtin_sqrt(tiny / s.one_minus_beta2);
     RunKernel kernel = adamw_run<T, Decay::none>;
     if (s.weight_decay != 0) {
         kernel = int_attribute(call, 4) ? adamw_run<T, Decay::decoupled>

@@ -127,17 +127,22 @@ struct CrossEntropy {
         const Line<T, false> line = {classes, vec<T>::lanes, vec<T>::lanes};
         const T own = weight_of(t) * (T(1) - smoothing);
         const vec<T> factor = set1<T>((own + even_total) * scale / total);
+        const vec<T> least = least_factor_of(factor);
         if (even == nullptr) {
             line.each([&](int64_t c, auto part) {
-                part.put(e + c, part.get(e + c) * factor);
+                part.put(e + c, product_from(part.get(e + c), least, factor));
             });
         } else {
             const vec<T> by = set1<T>(scale);
             line.each([&](int64_t c, auto part) {
-                part.put(e + c, fnma(part.get(even + c), by, part.get(e + c) * factor));
+                const vec<T> share = product_from(part.get(e + c), least, factor);
+                part.put(e + c, flushed(fnma(part.get(even + c), by, share)));
             });
         }
-        e[t] -= own * scale;
+        const T slope = e[t] - own * scale;
+        const bool small =
+            slope > -limits<T>::smallest_normal && slope < limits<T>::smallest_normal;
+        e[t] = small ? T(0) : slope;
         if (!in_place) {
             scatter(grad_row(i), reinterpret_cast<const char*>(e), sizeof(T),
                     grad->strides[1], classes);

@@ -20,9 +20,9 @@ struct Softmax {
             part.put(out + i, e);
             return e;
         });
-        const vec<T> scale = set1<T>(1) / total;
+        const vec<T> scale = set1<T>(1) / total, least = least_factor_of(scale);
         line.each([&](int64_t i, auto part) {
-            part.put(out + i, part.get(out + i) * scale);
+            part.put(out + i, product_from(part.get(out + i), least, scale));
         });
     }
 };
@@ -48,7 +48,7 @@ struct SoftmaxBackward {
         const vec<T> dot = line.sum(
             [&](int64_t i, auto part) { return part.get(g + i) * part.get(y + i); });
         line.each([&](int64_t i, auto part) {
-            part.put(out + i, part.get(y + i) * (part.get(g + i) - dot));
+            part.put(out + i, flushed(part.get(y + i) * (part.get(g + i) - dot)));
         });
     }
 };
@@ -59,8 +59,11 @@ struct LogSoftmaxBackward {
                               const T* y) {
         const vec<T> total =
             line.sum([&](int64_t i, auto part) { return part.get(g + i); });
+        const vec<T> lowest = lowest_for(total);
         line.each([&](int64_t i, auto part) {
-            part.put(out + i, fnma(exp(part.get(y + i)), total, part.get(g + i)));
+            const vec<T> y_ = min(set1<T>(exp_constants<T>::highest), part.get(y + i));
+            const vec<T> weight = exp_negative(y_, lowest);
+            part.put(out + i, flushed(fnma(weight, total, part.get(g + i))));
         });
     }
 };

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import ulp
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
 from autocalc._kernels.samples import Make, binary
 from autocalc._kernels.samples import binary as _binary
@@ -25,11 +24,6 @@ def gelu_tanh_formula(xp: Any, x: Array) -> Array:
     w = wide(xp, x)
     inner = math.sqrt(2 / math.pi) * (w + 0.044715 * w * w * w)
     return narrow(0.5 * w * (1 + xp.tanh(inner)), x)
-
-
-def smallest(eps: float) -> float:
-    """Return the smallest subnormal of the kernel's dtype."""
-    return float(ulp(np.zeros(()), eps))
 
 
 def sigmoid(x: Array) -> Array:
@@ -52,7 +46,7 @@ def backward(make: Make) -> Iterator[Sample]:
     """Sample a backward kernel of `g` and the forward's input, without attributes.
 
     An infinite `g` meets only values at which the derivative is no smaller than the
-    smallest subnormal: below that, infinity times it is a matter of the precision.
+    smallest normal number: below that, infinity times it is a matter of the precision.
     """
     for sample in binary(make):
         if sample.label == "special":

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.activations._formulas import backward, smallest
-from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
+from autocalc._kernels.activations._formulas import backward
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, smallest, ulp
 from autocalc._kernels.cases import floats, mebi
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow, wide
@@ -89,6 +89,7 @@ def elu_backward_samples(make: Make) -> Iterator[Sample]:
     budget=None,
     flops=14,
     samples=elu_backward_samples,
+    flushes=("out",),
     benchmarks=mebi(floats, floats, attributes=_FACTORS[0]),
 )
 def elu_backward(
@@ -99,7 +100,7 @@ def elu_backward(
     return narrow(wide(xp, g) * scale * slope, g)
 
 
-@elu_backward.budget("4 ULP + eps * |out| * (2 + |rate * a|), down to subnormals")
+@elu_backward.budget("4 ULP + eps * |out| * (2 + |rate * a|), down to normal numbers")
 def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, a = inputs
     alpha, rate, scale = attributes

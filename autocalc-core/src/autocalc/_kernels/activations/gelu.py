@@ -44,6 +44,7 @@ def gelu_samples(make: Make) -> Iterator[Sample]:
     budget=None,
     flops=25,
     samples=gelu_samples,
+    flushes=("out",),
     defaults=("none",),
     benchmarks=lambda: [*sized(floats, "none"), *sized(floats, "tanh")],
 )
@@ -101,6 +102,7 @@ def _gelu_tanh_slope(xp: Any, a: Array) -> Array:
     budget=None,
     flops=40,
     samples=gelu_backward_samples,
+    flushes=("out",),
     defaults=("none",),
     benchmarks=mebi(floats, floats, attributes=("none",)),
 )

@@ -14,7 +14,9 @@ from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Sample
 
 
-@elementwise("1 / (1 + exp(-a))", lead="exp", budget=ulps(2), flops=15)
+@elementwise(
+    "1 / (1 + exp(-a))", lead="exp", budget=ulps(2), flops=15, flushes=("out",)
+)
 def sigmoid(xp: Any, a: Array) -> Array:
     # In float64 alone the formula is off by 2.44 ULP where the budget is 2.
     return narrow(sigmoid_of(xp, widest(xp, a)), a)
@@ -30,6 +32,7 @@ def sigmoid_backward_samples(make: Make) -> Iterator[Sample]:
     budget=ulps(4),
     flops=3,
     samples=sigmoid_backward_samples,
+    flushes=("out",),
 )
 def sigmoid_backward(xp: Any, g: Array, y: Array) -> Array:
     g_, y = wide(xp, g), wide(xp, y)
@@ -46,6 +49,7 @@ def tanh_backward_samples(make: Make) -> Iterator[Sample]:
     budget=ulps(4),
     flops=4,
     samples=tanh_backward_samples,
+    flushes=("out",),
 )
 def tanh_backward(xp: Any, g: Array, y: Array) -> Array:
     g_, y = wide(xp, g), wide(xp, y)

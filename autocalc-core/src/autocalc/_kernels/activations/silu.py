@@ -13,25 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.activations._formulas import (
-    backward,
-    both_sigmoids,
-    sigmoid,
-    smallest,
-)
-from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
+from autocalc._kernels.activations._formulas import backward, both_sigmoids, sigmoid
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, smallest, ulp
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
 from autocalc._kernels.spec import Array, Attributes
 
 
-@elementwise("a * sigmoid(a)", lead="exp", budget=None, flops=16)
+@elementwise("a * sigmoid(a)", lead="exp", budget=None, flops=16, flushes=("out",))
 def silu(xp: Any, a: Array) -> Array:
     w = wide(xp, a)
     return narrow(w * sigmoid_of(xp, w), a)
 
 
-@silu.budget("4 ULP + |a| times the smallest subnormal (sigmoid(a) may be one)")
+@silu.budget("4 ULP + |a| times the smallest normal number (sigmoid(a) is 0 below)")
 def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     return [4 * ulp(expected[0], eps) + smallest(eps) * magnitude(inputs[0])]
 
@@ -42,6 +37,7 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
     budget=None,
     flops=20,
     samples=backward,
+    flushes=("out",),
 )
 def silu_backward(xp: Any, g: Array, a: Array) -> Array:
     w = wide(xp, a)
@@ -50,7 +46,7 @@ def silu_backward(xp: Any, g: Array, a: Array) -> Array:
 
 
 @silu_backward.budget(
-    "4 eps * |g| * sigmoid(a) * (1 + |a| * sigmoid(-a)), down to subnormals"
+    "4 eps * |g| * sigmoid(a) * (1 + |a| * sigmoid(-a)), down to normal numbers"
 )
 def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, a = map(magnitude, inputs)

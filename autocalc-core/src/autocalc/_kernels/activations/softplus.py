@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.activations._formulas import backward, sigmoid, smallest
-from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
+from autocalc._kernels.activations._formulas import backward, sigmoid
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, smallest, ulp
 from autocalc._kernels.cases import floats, mebi
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
@@ -41,6 +41,7 @@ def softplus_samples(make: Make) -> Iterator[Sample]:
     budget=None,
     flops=25,
     samples=softplus_samples,
+    flushes=("out",),
     defaults=(1.0, 20.0),
     benchmarks=mebi(floats, attributes=(1.0, 20.0)),
 )
@@ -72,6 +73,7 @@ def softplus_backward_samples(make: Make) -> Iterator[Sample]:
     budget=None,
     flops=16,
     samples=softplus_backward_samples,
+    flushes=("out",),
     defaults=(1.0, 20.0),
     benchmarks=mebi(floats, floats, attributes=(1.0, 20.0)),
 )
@@ -83,7 +85,7 @@ def softplus_backward(
 
 
 @softplus_backward.budget(
-    "4 ULP + eps * |g * beta * a| * sigmoid'(beta * a), down to subnormals"
+    "4 ULP + eps * |g * beta * a| * sigmoid'(beta * a), down to normal numbers"
 )
 def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     (g, a), (beta, _) = inputs, attributes

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels.budgets import Inputs, Limits, Tolerance, log2
+from autocalc._kernels.budgets import Inputs, Limits, Tolerance, log2, smallest
 from autocalc._kernels.precision import wide
 from autocalc._kernels.random._streams import keep_scale
 from autocalc._kernels.random.random_bits import dropout_mask
@@ -140,9 +140,8 @@ def terms(
     if p:
         keep = dropout_mask(numpy_xp, seed, offset, s.shape, p)
         weights = np.where(keep, weights * keep_scale(p), 0)
-    # Weights below the normal numbers have no relative accuracy.
-    dtype = np.float32 if eps > 1e-10 else np.float64
-    off = weights * relative + 2 * float(np.finfo(dtype).smallest_subnormal)
+    # Weights below the normal numbers count as 0.
+    off = weights * relative + 2 * smallest(eps)
     return Terms(*sizes, weights, np.where(allowed, off, 0), abs(scale))
 
 
@@ -192,6 +191,10 @@ def calls(make: Make) -> Iterator[tuple[str, Operands, Operands]]:
         yield f"dropout {p}", (*qkv, *counter), (0.5, "upper_left", p)
     steep = operands(make, 1, 9, 9, 1, 1, 8, 8)
     yield "scores of hundreds", (steep[0] * 100, *steep[1:], *none), (1.0, "none", 0.0)
+    ones, falling = np.ones((1, 5, 1, 1), make.dtype), make.falling(1, 1, 1, 129)
+    each = np.eye(129, dtype=make.dtype).reshape(1, 129, 1, 129)
+    one_key_each = ones, falling.reshape(1, 129, 1, 1), each
+    yield "falling scores", (*one_key_each, *none), (1.0, "none", 0.0)
     large = operands(make, 2, 130, 130, 4, 2, 32, 32)
     yield "large", (*large, *none), (32**-0.5, "lower_right", 0.0)
 

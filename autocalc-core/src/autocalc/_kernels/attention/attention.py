@@ -50,6 +50,7 @@ attention = composite(
     "[B, T, G, E]; lse [B, H, S]. mask: booleans that choose, or numbers that "
     "are added; dropout of the weights with probability p.",
     key="shapes",
+    flushes=("out",),
 )
 
 

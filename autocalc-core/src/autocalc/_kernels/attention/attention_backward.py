@@ -55,6 +55,7 @@ attention_backward = composite(
     "lse), or softmax where there is no lse or it is large; dS = P * (g v^T - "
     "sum(g * out)); dq = scale * dS k, dk = scale * dS^T q, dv = P^T g.",
     key="shapes",
+    flushes=("dq", "dk", "dv"),
 )
 
 

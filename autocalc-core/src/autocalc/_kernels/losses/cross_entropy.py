@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, smallest, ulp
 from autocalc._kernels.cases import Case, absent, floats, indices, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.indexing._places import checked
@@ -32,6 +32,7 @@ cross_entropy = composite(
     "ignore_index:int label_smoothing:float",
     "-sum(q * log_softmax(logits)) by row, q = weight * ((1 - s) * onehot + "
     "s / C); grad is its derivative by logits.",
+    flushes=("grad",),
     defaults=("mean", -100, 0.0),
 )
 
@@ -146,7 +147,8 @@ def _(
 
 
 @cross_entropy.budget(
-    "2 eps * sum(q * (log2(C) + 8 + max(x) - x)) by row; so the gradient"
+    "2 eps * sum(q * (log2(C) + 8 + max(x) - x)) by row; so the gradient, whose "
+    "exponentials are 0 below the normal numbers"
 )
 def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     logits, target, weight = inputs
@@ -160,7 +162,7 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
     steps = 2 * eps * (log2(classes) + 8 + below)
     mass = q.sum(axis=1, keepdims=True)
     loss = (q * steps).sum(axis=1)
-    grad = steps * (np.exp(-below) * mass + q)
+    grad = steps * (np.exp(-below) * mass + q) + smallest(eps) * mass
     last = 0.0 if expected[1] is None else ulp(expected[1], eps)
     if reduction == "none":
         return [loss + ulp(expected[0], eps), grad + last]
@@ -206,6 +208,11 @@ def _(make: Make) -> Iterator[Sample]:
     yield _loss(make, "all ignored, mean", 3, 5, ignored=3)
     yield _loss(make, "all ignored, none", 3, 5, options=("none", -100, 0.0), ignored=3)
     yield _loss(make, "far apart", 7, 33, scale=300.0)
+    for weighted, smoothing in ((False, 0.0), (True, 0.0), (True, 0.1)):
+        options = ("sum" if weighted else "mean", -100, smoothing)
+        sample = _loss(make, f"falling, {options}", 5, 129, weighted, options)
+        logits = make.falling(5, 129)
+        yield sample._replace(inputs=(logits, *sample.inputs[1:]))
     for value in (-np.inf, np.inf, np.nan):
         sample = _loss(make, f"one {value}", 4, 9, options=("none", -100, 0.0))
         logits, target, weight = sample.inputs

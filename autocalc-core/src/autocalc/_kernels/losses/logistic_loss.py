@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.activations._formulas import sigmoid, smallest
-from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
+from autocalc._kernels.activations._formulas import sigmoid
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, smallest, ulp
 from autocalc._kernels.cases import floats, mebi, uniform
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
@@ -37,6 +37,7 @@ def _samples(make: Make) -> Iterator[Sample]:
     budget=None,
     flops=30,
     samples=_samples,
+    flushes=("out",),
     benchmarks=mebi(floats, uniform, uniform),
 )
 def logistic_loss(xp: Any, a: Array, yes: Array, no: Array) -> Array:
@@ -70,6 +71,7 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
     budget=None,
     flops=20,
     samples=_samples,
+    flushes=("out",),
     benchmarks=mebi(floats, uniform, uniform),
 )
 def logistic_slope(xp: Any, a: Array, yes: Array, no: Array) -> Array:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from autocalc._kernels.precision import as_float64, narrow
 from autocalc._kernels.rules import INT64, expect_shape, float_dtype, one_of
 from autocalc._kernels.samples import LARGE, TAILS, Make, int64
@@ -58,6 +60,25 @@ def adam_samples(
     )
     scalars = (make.scalar(0.001), int64(step))
     return Sample(label, (params, exp_avg, exp_avg_sq, grads, *scalars), options)
+
+
+def vanishing(make: Make, sample: Sample, *squares: int) -> Iterator[Sample]:
+    """Yield a sample with state and gradients around the smallest normal number.
+
+    The operands `squares` are not below 0. Gradients come of that size, and of its
+    root: so their squares are.
+    """
+    state, grads = list(sample.inputs), 0
+    for i, x in enumerate(state):
+        if i and isinstance(x, tuple):
+            grads = i
+            state[i] = tuple(make.vanishing(*a.shape) for a in x)
+            if i in squares:
+                state[i] = tuple(map(np.abs, state[i]))
+    yield sample._replace(label="vanishing", inputs=tuple(state))
+    roots = [np.sqrt(np.abs(a)) * np.sign(a) for a in state[grads]]
+    state[grads] = tuple(a.astype(make.dtype) for a in roots)
+    yield sample._replace(label="vanishing squares", inputs=tuple(state))
 
 
 def sloped(p: Array, g: Array, weight_decay: float, maximize: bool) -> Array:

@@ -12,6 +12,7 @@ from autocalc._kernels.budgets import Inputs, Limits, magnitude
 from autocalc._kernels.cases import Case, parameters, parameters_label, step_scalars
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import (
+    GROUP,
     Arrays,
     Metas,
     Shapes,
@@ -20,6 +21,7 @@ from autocalc._kernels.optim._parameters import (
     over,
     parameter_lists,
     sloped,
+    vanishing,
 )
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
@@ -32,6 +34,7 @@ adadelta = composite(
     "eps) / sqrt(v + eps) * g; u = rho * u + (1 - rho) * change**2; p -= lr * "
     "change.",
     layout="like",
+    flushes=("square_avg", "acc_delta"),
     writes=("params", "square_avg", "acc_delta"),
     defaults=(0.9, 1e-6, 0.0, False),
 )
@@ -103,6 +106,7 @@ def _adadelta(
 def _(make: Make) -> Iterator[Sample]:
     options = ((0.9, 1e-6, 0.0, False), (0.5, 1e-3, 0.1, True))
     yield from over(make, _adadelta, options)
+    yield from vanishing(make, _adadelta(make, "", options[0], GROUP), 1, 2)
 
 
 adadelta.work(flops_per_element=17)

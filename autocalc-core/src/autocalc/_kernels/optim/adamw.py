@@ -19,6 +19,7 @@ from autocalc._kernels.optim._parameters import (
     check_group,
     columns,
     sloped,
+    vanishing,
 )
 from autocalc._kernels.samples import LARGE, TAILS, Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
@@ -31,6 +32,7 @@ adamw = composite(
     "(1 - beta2) * g**2; p -= lr / (1 - beta1**t) * m / (sqrt(v) / sqrt(1 - "
     "beta2**t) + eps). Not decoupled: g += weight_decay * p instead.",
     layout="like",
+    flushes=("exp_avg", "exp_avg_sq"),
     writes=("params", "exp_avg", "exp_avg_sq"),
     defaults=(0.9, 0.999, 1e-8, 0.01, True, False),
 )
@@ -115,6 +117,7 @@ def adamw_samples(make: Make) -> Iterator[Sample]:
             yield adam_samples(make, f"{option}, step {step}", step, option)
     for n in TAILS:
         yield adam_samples(make, f"n={n}", 3, options[0], ((n,),))
+    yield from vanishing(make, adam_samples(make, "", 3, options[0]), 2)
     yield adam_samples(make, "large", 3, options[0], ((301, 401), (LARGE,)))
 
 

@@ -31,6 +31,7 @@ lion = composite(
     "p = (1 - lr * weight_decay) * p - lr * sign(beta1 * m + (1 - beta1) * "
     "g); m = beta2 * m + (1 - beta2) * g.",
     layout="like",
+    flushes=("exp_avg",),
     writes=("params", "exp_avg"),
     defaults=(0.9, 0.99, 0.0, False),
 )
@@ -92,6 +93,8 @@ def _(make: Make) -> Iterator[Sample]:
     options = ((0.9, 0.99, 0.0, False), (0.0, 0.5, 0.0, True), (0.9, 0.99, 0.1, True))
     yield from over(make, _lion, options)
     zero = (np.zeros(9, make.dtype),)
+    inputs = (make.normal(9),), (make.vanishing(9),), zero, make.scalar(0.01)
+    yield Sample("vanishing", inputs, options[0])
     inputs = ((make.normal(9),), zero, zero, make.scalar(0.01))
     yield Sample("a gradient of 0 moves nothing", inputs, options[0])
 

@@ -25,6 +25,7 @@ from autocalc._kernels.optim._parameters import (
     check_group,
     columns,
     sloped,
+    vanishing,
 )
 from autocalc._kernels.samples import LARGE, TAILS, Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
@@ -39,6 +40,7 @@ rmsprop = composite(
     "lr * change. Centered: m += (1 - alpha) * (g - m), and max(v - m**2, 0) "
     "under the root.",
     layout="like",
+    flushes=("square_avg", "buffers", "grad_avg"),
     writes=("params", "square_avg", "buffers", "grad_avg"),
     defaults=(0.99, 1e-8, 0.0, 0.0, False, False),
 )
@@ -182,6 +184,8 @@ def _(make: Make) -> Iterator[Sample]:
     )
     for option in options:
         yield _rmsprop(make, f"{option}", option)
+    for option in (options[0], options[4]):
+        yield from vanishing(make, _rmsprop(make, "", option), 1)
     for n in TAILS:
         yield _rmsprop(make, f"n={n}", options[4], ((n,),))
     for i in (0, 4):

@@ -16,6 +16,7 @@ from autocalc._kernels.optim._parameters import (
     columns,
     parameter_group,
     sloped,
+    vanishing,
 )
 from autocalc._kernels.samples import LARGE, TAILS, Make, int64
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
@@ -28,6 +29,7 @@ sgd = composite(
     "g += weight_decay * p; b = momentum * b + (1 - dampening) * g (g at step "
     "1); p -= lr * b (nesterov: g + momentum * b).",
     layout="like",
+    flushes=("buffers",),
     writes=("params", "buffers"),
     defaults=(0.0, 0.0, 0.0, False, False),
 )
@@ -122,6 +124,7 @@ def _(make: Make) -> Iterator[Sample]:
                 int64(step),
             )
             yield Sample(f"{option}, step {step}", inputs, option)
+    yield from vanishing(make, Sample("", inputs, options[2]))
     for n in TAILS:
         lists: list[tuple[Any, ...]] = [(make.normal(n),) for _ in range(3)]
         inputs = (*lists, make.scalar(0.1), int64(2))

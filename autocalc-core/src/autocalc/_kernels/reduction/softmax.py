@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, ulp
+from autocalc._kernels.budgets import Inputs, Limits, log2, magnitude, smallest, ulp
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite, primitive
 from autocalc._kernels.precision import narrow, wide
@@ -21,6 +21,7 @@ softmax = primitive(
     "softmax",
     "out ; a ; axis:int",
     "exp(a) / sum(exp(a)) along `axis`, without overflow.",
+    flushes=("out",),
     alias=(("out", "a"),),
 )
 
@@ -62,6 +63,8 @@ def softmax_samples(make: Make) -> Iterator[Sample]:
     yield Sample("large, columns", (make.normal(700, 401),), (0,))
     yield Sample("far apart", (make.normal(4, 33, scale=300.0),), (1,))
     yield Sample("far from 0", (make.normal(4, 33) + 1e4,), (1,))
+    yield Sample("falling", (make.falling(3, 129),), (1,))
+    yield Sample("falling, columns", (make.falling(3, 129).T.copy(),), (0,))
     for value in (-np.inf, np.inf, np.nan):
         a = make.normal(3, 21)
         a[1, 4] = value
@@ -115,6 +118,7 @@ softmax_backward = composite(
     "softmax_backward",
     "out ; g y ; axis:int",
     "y * (g - sum(g * y)) along `axis` (y = softmax(a)).",
+    flushes=("out",),
     alias=(("out", "g"),),
 )
 
@@ -170,6 +174,7 @@ log_softmax_backward = composite(
     "log_softmax_backward",
     "out ; g y ; axis:int",
     "g - exp(y) * sum(g) along `axis` (y = log_softmax(a)).",
+    flushes=("out",),
     alias=(("out", "g"),),
 )
 
@@ -183,19 +188,26 @@ def _(xp: Any, g: Array, y: Array, axis: int) -> Array:
     return narrow(g_ - xp.exp(y_) * xp.sum(g_, axis=axis, keepdims=True), g)
 
 
-@log_softmax_backward.budget("2 eps * (|g| + exp(y) * (log2(n) + 3 + |y|) * sum(|g|))")
+@log_softmax_backward.budget(
+    "2 eps * (|g| + exp(y) * (log2(n) + 3 + |y|) * sum(|g|)); exp(y) is 0 below the "
+    "normal numbers"
+)
 def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, (axis,) = magnitude(inputs[0]), attributes
     y = np.minimum(inputs[1], 0.0)
     steps = log2(g.shape[axis]) + 3 + magnitude(y)
-    total = np.exp(y) * steps * g.sum(axis=axis, keepdims=True)
-    return [2 * eps * (g + total)]
+    total = g.sum(axis=axis, keepdims=True)
+    return [2 * eps * (g + np.exp(y) * steps * total) + smallest(eps) * total]
 
 
 @log_softmax_backward.samples
 def _(make: Make) -> Iterator[Sample]:
     for sample in softmax_samples(make):
         yield _backward(make, sample, lambda e, total: np.log(e / total))
+        if "falling" in sample.label:  # and as the loss of labels has it
+            g, y = _backward(make, sample, lambda e, total: np.log(e / total)).inputs
+            g[np.abs(g) < np.abs(g).max()] = 0
+            yield Sample(f"{sample.label}, one g", (g, y), sample.attributes)
 
 
 log_softmax_backward.work(flops_per_element=4)

@@ -12,12 +12,13 @@ from autocalc.testing.conformance._calls import check_state, check_threads
 from autocalc.testing.conformance._checks import Check
 from autocalc.testing.conformance._determinism import check_determinism
 from autocalc.testing.conformance._lengths import check_lengths
-from autocalc.testing.conformance._specials import check_specials
+from autocalc.testing.conformance._specials import check_specials, check_subnormals
 from autocalc.testing.conformance._subject import Subject
 
 CHECKS: dict[str, Check] = {
     "values": _checks.check_values,
     "specials": check_specials,
+    "subnormals": check_subnormals,
     "lengths": check_lengths,
     "layouts": _checks.check_layouts,
     "bounds": check_bounds,
@@ -53,6 +54,7 @@ def applies(name: str, subject: Subject, spec: KernelSpec) -> bool:
     has_native = subject.kernels[spec.name].native is not None
     on_cpu = subject.kernel_set.device == "cpu"
     return {
+        "subnormals": bool(spec.flushes),
         "absent-outputs": any(output.optional for output in spec.outputs),
         "accumulation": bool(spec.accumulates),
         "aliasing": bool(spec.alias),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The check of values that are no ordinary numbers: NaN, infinities, signed zeros."""
+"""The checks of values that are no ordinary numbers: NaN, infinities, subnormals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from autocalc._dispatch.selection.upcast import HALVES, computed_in
 from autocalc._kernels.spec import DType, KernelSpec, Sample
 from autocalc.testing.conformance._checks import OF_MATRICES, Judged, cases, is_large
 from autocalc.testing.conformance._oracle import expected as expected_of
-from autocalc.testing.conformance._subject import Refused, Subject, pairs
+from autocalc.testing.conformance._subject import (
+    Refused,
+    Subject,
+    pairs,
+    smallest_normal,
+)
 
 #: Kernels that only move values: every bit pattern arrives as it was.
 MOVES = frozenset({"copy", "embedding", "gather", "index_copy", "index_select"}
@@ -36,6 +41,24 @@ def check_specials(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
         if spec.name in MOVES and computed_in(dtype).kind == "f":
             _expect_same(judged, _all_special(sample, dtype))
     judged.finish("no operand can be NaN")
+
+
+def check_subnormals(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """Outputs that the spec flushes hold 0 in place of subnormal numbers."""
+    judged = Judged(subject, spec, dtype)
+    tiny = smallest_normal(computed_in(dtype))
+    for case in cases(spec, dtype):
+        for name, actual, wanted in _answers(judged, case.sample):
+            size = np.abs(actual.astype(wanted.dtype))
+            kept = (size > 0) & (size < tiny)
+            if name.partition("[")[0] in spec.flushes and kept.any():
+                place = tuple(map(int, np.argwhere(kept)[0]))
+                raise AssertionError(
+                    f"{spec.name} on {case.sample.label!r}: `{name}`{list(place)} is "
+                    f"{actual[place]!r}, expected 0: the spec has no subnormal numbers "
+                    f"there (kernel set {subject.name})"
+                )
+    judged.finish("no samples")
 
 
 def _with_nan(sample: Sample) -> Iterator[Sample]:
