@@ -134,8 +134,7 @@ void adamw_floats(const ac_call* call, ac_context* context, ac_status* status) {
     s.step_size = lr / (1 - __builtin_pow(beta1, step));
     s.inverse_root = 1 / __builtin_sqrt(1 - __builtin_pow(beta2, step));
     s.shrink = 1 - lr * s.weight_decay;
-    // A smaller slope makes a subnormal square, which does not count beside such an
-    // eps.
+    // A smaller slope makes a subnormal square, which is nothing next to such an eps.
     const double tiny = limits<T>::smallest_normal;
     s.least = s.eps < 1e-10 ? 0 : __builtin_sqrt(tiny / s.one_minus_beta2);
     RunKernel kernel = adamw_run<T, Decay::none>;
