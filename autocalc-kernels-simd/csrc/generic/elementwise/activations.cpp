@@ -21,7 +21,7 @@ AC_FUNCTION(GeluTanh, gelu_tanh)
         static constexpr Cost cost = Cost::costly; \
         template <class V>                         \
         static AC_INLINE V apply(V g, V a) {       \
-            return flushed(g * slope(a));          \
+            return g * slope(a);                   \
         }                                          \
     };
 AC_SLOPE(SiluBackward, silu_slope)
@@ -37,7 +37,7 @@ struct LogisticLoss {
     static AC_INLINE vec<T> apply(vec<T> a, vec<T> yes, vec<T> no) {
         const vec<T> size = abs(a), share = select(gt(a, zero<T>()), no, yes);
         const vec<T> line = keep(~le(abs(share), zero<T>()) | is_nan(a), share * size);
-        return flushed(fma(yes + no, log_one_plus(exp_negative(-size)), line));
+        return fma(yes + no, log_one_plus(exp_negative(-size)), line);
     }
 };
 
@@ -48,7 +48,7 @@ struct LogisticSlope {
     static AC_INLINE vec<T> apply(vec<T> a, vec<T> yes, vec<T> no) {
         vec<T> s, other;
         both_sigmoids(a, s, other);
-        return flushed(no * s - yes * other);
+        return no * s - yes * other;
     }
 };
 
@@ -88,7 +88,7 @@ void softplus_run(void* const* operands, int64_t n, const void* parameters) {
     const vec<T> scale = set1<T>(T(1 / s.beta));
     unary_elements<T>(operands, n, [&](vec<T> a) AC_INLINE_LAMBDA {
         const vec<T> z = beta * a;
-        return flushed(select(gt(z, threshold), a, softplus(z) * scale));
+        return select(gt(z, threshold), a, softplus(z) * scale);
     });
 }
 
@@ -98,7 +98,7 @@ void softplus_backward_run(void* const* operands, int64_t n, const void* paramet
     const vec<T> beta = set1<T>(T(s.beta)), threshold = set1<T>(T(s.threshold));
     binary_elements<T>(operands, n, [&](vec<T> g, vec<T> a) AC_INLINE_LAMBDA {
         const vec<T> z = beta * a;
-        return flushed(select(gt(z, threshold), g, g * sigmoid(z)));
+        return select(gt(z, threshold), g, g * sigmoid(z));
     });
 }
 
@@ -140,10 +140,8 @@ void elu_backward_run(void* const* operands, int64_t n, const void* parameters) 
     const auto& s = *static_cast<const EluParameters*>(parameters);
     const vec<T> slope = set1<T>(T(s.alpha * s.rate * s.scale));
     const vec<T> rate = set1<T>(T(s.rate)), scale = set1<T>(T(s.scale));
-    const vec<T> lowest = set1<T>(exp_constants<T>::lowest_normal);
     binary_elements<T>(operands, n, [&](vec<T> g, vec<T> a) AC_INLINE_LAMBDA {
-        const vec<T> decay = exp_from(lowest, rate * a);
-        return flushed(g * select(gt(a, zero<T>()), scale, slope * decay));
+        return g * select(gt(a, zero<T>()), scale, slope * exp(rate * a));
     });
 }
 

@@ -3,7 +3,6 @@
 // Elementwise arithmetic: sums, products, extrema, and what needs no series.
 #include "common/families.hpp"
 #include "elementwise/vector_loops.hpp"
-#include "elementwise/vector_math.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -214,7 +213,7 @@ struct SigmoidBackward {
     static constexpr Cost cost = Cost::cheap;
     template <class T>
     static AC_INLINE vec<T> apply(vec<T> g, vec<T> y) {
-        return flushed(g * (y * (set1<T>(1) - y)));
+        return g * (y * (set1<T>(1) - y));
     }
 };
 
@@ -223,8 +222,7 @@ struct TanhBackward {
     static constexpr Cost cost = Cost::cheap;
     template <class T>
     static AC_INLINE vec<T> apply(vec<T> g, vec<T> y) {
-        // 1 - y * y would cancel
-        return flushed(g * ((set1<T>(1) - y) * (set1<T>(1) + y)));
+        return g * ((set1<T>(1) - y) * (set1<T>(1) + y));  // 1 - y * y would cancel
     }
 };
 

@@ -46,7 +46,7 @@ AC_INLINE vec<T> gradient_of(vec<T> g, vec<T> y, const PostOpParams<T>& of) {
     } else if constexpr (what == PostOp::hardswish) {
         return hardswish_gradient<T>(g, y);
     } else if constexpr (what == PostOp::silu) {
-        return flushed(g * silu_slope<T>(y));
+        return g * silu_slope<T>(y);
     } else {
         return g;
     }

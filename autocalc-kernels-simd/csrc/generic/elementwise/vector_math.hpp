@@ -51,16 +51,22 @@ struct limits<double> {
 // 0 of the same sign in place of a subnormal number; NaN stays.
 template <class T>
 AC_INLINE vec<T> flushed(vec<T> x) {
-    const vec<T> size = abs(x);
-    const mask<T> small = lt(size, set1<T>(limits<T>::smallest_normal));
-    return floats(bits(x) ^ bits(keep(small, size)));
+    if constexpr (has_flush) {
+        return flush(x);
+    } else {
+        const vec<T> size = abs(x);
+        const mask<T> small = lt(size, set1<T>(limits<T>::smallest_normal));
+        return floats(bits(x) ^ bits(keep(small, size)));
+    }
 }
 
 // x * factor, 0 in place of a subnormal product, for x >= 0: `least` is
-// least_factor_of(factor).
+// least_factor_of(factor). Masks of AVX-512 go with the multiplication.
 template <class T>
 AC_INLINE vec<T> product_from(vec<T> x, vec<T> least, vec<T> factor) {
-    return keep(~lt(x, least), x) * factor;
+    const mask<T> large = ~lt(x, least);
+    if constexpr (has_flush) return keep(large, x * factor);
+    return keep(large, x) * factor;
 }
 
 // The least normal x whose product with a factor, or quotient by one over it, is normal
@@ -142,10 +148,10 @@ struct exp_constants<float> {
     static constexpr float log2e = 1.44269504f;
     static constexpr float ln2_high = 0.693145752f;  // 15 bits
     static constexpr float ln2_low = 1.42860677e-6f;
-    static constexpr float lowest = -104.0f;                   // e^-104 rounds to zero
-    static constexpr float highest = 89.0f;                    // e^89 overflows
-    static constexpr float lowest_normal = -87.33654f;         // e^it is normal
-    static constexpr float vanished = has_scale ? -200 : -88;  // exp_normal gives 0
+    static constexpr float lowest = -104.0f;                    // e^-104 rounds to zero
+    static constexpr float highest = 89.0f;                     // e^89 overflows
+    static constexpr float lowest_normal = -87.33654f;          // e^it is normal
+    static constexpr float vanished = has_scale ? -1e4f : -88;  // exp_normal gives 0
     static constexpr float tail[] = {0.5f, 0.166664883f, 0.0416655503f, 0.0083722854f,
                                      0.00140355469f};  // degree 4, error 4.3e-9
 };
@@ -157,7 +163,7 @@ struct exp_constants<double> {
     static constexpr double lowest = -746.0;
     static constexpr double highest = 710.0;
     static constexpr double lowest_normal = -708.396418532264;
-    static constexpr double vanished = has_scale ? -2000 : -709.1;
+    static constexpr double vanished = has_scale ? -1e5 : -709.1;
     static constexpr double tail[] = {
         0.50000000000000111,    0.16666666666665858,    0.041666666666520455,
         0.0083333333335044862,  0.0013888888948855554,  0.00019841270036844287,
@@ -217,21 +223,17 @@ AC_INLINE vec<T> exp_normal(vec<T> x) {
 }
 
 // exp of an x <= 0, as softmax needs it, and 0 below `lowest`, from where on results
-// are normal numbers; NaN stays.
+// are normal numbers; NaN stays. A scaling instruction waits for an assist as far as
+// 2^-400, and of doubles 2^-4000, but not in lanes that its mask leaves out.
 template <class T>
 AC_INLINE vec<T> exp_negative(vec<T> x, vec<T> lowest) {
-    const vec<T> vanished = set1<T>(exp_constants<T>::vanished);
-    return exp_normal(select(lt(x, lowest), vanished, x));
+    const mask<T> gone = lt(x, lowest);
+    if constexpr (has_scale) return keep(~gone, exp_normal(x));
+    return exp_normal(select(gone, set1<T>(exp_constants<T>::vanished), x));
 }
 template <class T>
 AC_INLINE vec<T> exp_negative(vec<T> x) {
     return exp_negative(x, set1<T>(exp_constants<T>::lowest_normal));
-}
-
-// exp of any x, and 0 below `lowest`.
-template <class T>
-AC_INLINE vec<T> exp_from(vec<T> lowest, vec<T> x) {
-    return keep(~lt(x, lowest), exp(max(lowest, x)));
 }
 
 // ---- log
@@ -390,11 +392,11 @@ AC_INLINE vec<T> tanh(vec<T> x) {
 // it 1.4.
 template <class T>
 AC_INLINE vec<T> sigmoid(vec<T> x) {
-    const vec<T> one = set1<T>(1), size = abs(x);
-    const mask<T> far = gt(size, set1<T>(-exp_constants<T>::lowest_normal));
+    const vec<T> one = set1<T>(1), size = -abs(x);
+    const mask<T> gone = lt(size, set1<T>(exp_constants<T>::lowest_normal));
     vec<T> n;
-    const vec<T> tail =
-        exp_tail(select(far, set1<T>(exp_constants<T>::vanished), -size), n);
+    const vec<T> vanished = set1<T>(exp_constants<T>::vanished);
+    const vec<T> tail = exp_tail(select(gone, vanished, size), n);
     const vec<T> p = one + tail;
     const vec<T> p_lost = tail - (p - one);
     const vec<T> e = scale2_normal(p, n);

@@ -436,6 +436,7 @@ AC_INLINE f32 narrow(f64 low, f64 high) {
                                  _mm256_cvtpd_ps(high.v), 1)};
 }
 constexpr bool has_scale = false;
+constexpr bool has_flush = false;
 constexpr bool has_exponent = false;
 
 // ---- numbers of 16 bits, each in a lane of 32

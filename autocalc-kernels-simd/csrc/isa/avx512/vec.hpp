@@ -360,6 +360,16 @@ AC_INLINE f32 narrow(f64 low, f64 high) {
                                _mm512_cvtpd_ps(high.v), 1)};
 }
 constexpr bool has_scale = true;
+constexpr bool has_flush = true;
+// 0 of the same sign in place of a subnormal number.
+AC_INLINE f32 flush(f32 a) {
+    const __mmask16 small = _mm512_fpclass_ps_mask(a.v, 0x20);
+    return {_mm512_mask_and_ps(a.v, small, a.v, _mm512_set1_ps(-0.0f))};
+}
+AC_INLINE f64 flush(f64 a) {
+    const __mmask8 small = _mm512_fpclass_pd_mask(a.v, 0x20);
+    return {_mm512_mask_and_pd(a.v, small, a.v, _mm512_set1_pd(-0.0))};
+}
 AC_INLINE f32 limit(f32 a, f32 bound) {
     return {_mm512_range_ps(a.v, bound.v, ac_smaller_magnitude)};
 }

@@ -442,6 +442,7 @@ AC_INLINE f32 narrow(f64 low, f64 high) {
     return {vcvt_high_f32_f64(vcvt_f32_f64(low.v), high.v)};
 }
 constexpr bool has_scale = false;
+constexpr bool has_flush = false;
 constexpr bool has_exponent = false;
 
 // ---- numbers of 16 bits, each in a lane of 32

@@ -444,6 +444,7 @@ AC_INLINE f32 narrow(f64 low, f64 high) {
     return {_mm_movelh_ps(_mm_cvtpd_ps(low.v), _mm_cvtpd_ps(high.v))};
 }
 constexpr bool has_scale = false;
+constexpr bool has_flush = false;
 constexpr bool has_exponent = false;
 
 // ---- numbers of 16 bits, each in a lane of 32

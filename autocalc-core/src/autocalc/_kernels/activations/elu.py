@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.activations._formulas import backward
-from autocalc._kernels.budgets import Inputs, Limits, magnitude, smallest, ulp
+from autocalc._kernels.budgets import Inputs, Limits, magnitude, ulp
 from autocalc._kernels.cases import floats, mebi
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow, wide
@@ -49,7 +49,7 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
     z = rate * np.where(a > 0, 0.0, a)
     with np.errstate(all="ignore"):
         rounded = magnitude(scale * alpha * z * np.exp(z)) + 2 * magnitude(expected[0])
-    return [4 * ulp(expected[0], eps) + eps * rounded + smallest(eps)]
+    return [4 * ulp(expected[0], eps) + eps * rounded + ulp(np.zeros(()), eps)]
 
 
 @elu.decomposition(lead="tanh")
@@ -89,7 +89,6 @@ def elu_backward_samples(make: Make) -> Iterator[Sample]:
     budget=None,
     flops=14,
     samples=elu_backward_samples,
-    flushes=("out",),
     benchmarks=mebi(floats, floats, attributes=_FACTORS[0]),
 )
 def elu_backward(
@@ -100,14 +99,16 @@ def elu_backward(
     return narrow(wide(xp, g) * scale * slope, g)
 
 
-@elu_backward.budget("4 ULP + eps * |out| * (2 + |rate * a|), down to normal numbers")
+@elu_backward.budget("4 ULP + eps * |out| * (2 + |rate * a|), down to subnormals")
 def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     g, a = inputs
     alpha, rate, scale = attributes
     with np.errstate(all="ignore"):
         z = magnitude(rate * np.where(np.asarray(a) > 0, 0.0, a))
     rounded = eps * magnitude(expected[0]) * (2 + z)
-    lost = smallest(eps) * (1 + magnitude(g) * abs(scale) * (1 + abs(alpha * rate)))
+    lost = ulp(np.zeros(()), eps) * (
+        1 + magnitude(g) * abs(scale) * (1 + abs(alpha * rate))
+    )
     return [4 * ulp(expected[0], eps) + rounded + lost]
 
 

@@ -44,7 +44,6 @@ def gelu_samples(make: Make) -> Iterator[Sample]:
     budget=None,
     flops=25,
     samples=gelu_samples,
-    flushes=("out",),
     defaults=("none",),
     benchmarks=lambda: [*sized(floats, "none"), *sized(floats, "tanh")],
 )
@@ -102,7 +101,6 @@ def _gelu_tanh_slope(xp: Any, a: Array) -> Array:
     budget=None,
     flops=40,
     samples=gelu_backward_samples,
-    flushes=("out",),
     defaults=("none",),
     benchmarks=mebi(floats, floats, attributes=("none",)),
 )

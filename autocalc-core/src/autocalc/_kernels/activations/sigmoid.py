@@ -32,7 +32,6 @@ def sigmoid_backward_samples(make: Make) -> Iterator[Sample]:
     budget=ulps(4),
     flops=3,
     samples=sigmoid_backward_samples,
-    flushes=("out",),
 )
 def sigmoid_backward(xp: Any, g: Array, y: Array) -> Array:
     g_, y = wide(xp, g), wide(xp, y)
@@ -49,7 +48,6 @@ def tanh_backward_samples(make: Make) -> Iterator[Sample]:
     budget=ulps(4),
     flops=4,
     samples=tanh_backward_samples,
-    flushes=("out",),
 )
 def tanh_backward(xp: Any, g: Array, y: Array) -> Array:
     g_, y = wide(xp, g), wide(xp, y)

@@ -41,7 +41,6 @@ def softplus_samples(make: Make) -> Iterator[Sample]:
     budget=None,
     flops=25,
     samples=softplus_samples,
-    flushes=("out",),
     defaults=(1.0, 20.0),
     benchmarks=mebi(floats, attributes=(1.0, 20.0)),
 )
@@ -73,7 +72,6 @@ def softplus_backward_samples(make: Make) -> Iterator[Sample]:
     budget=None,
     flops=16,
     samples=softplus_backward_samples,
-    flushes=("out",),
     defaults=(1.0, 20.0),
     benchmarks=mebi(floats, floats, attributes=(1.0, 20.0)),
 )

@@ -37,7 +37,6 @@ def _samples(make: Make) -> Iterator[Sample]:
     budget=None,
     flops=30,
     samples=_samples,
-    flushes=("out",),
     benchmarks=mebi(floats, uniform, uniform),
 )
 def logistic_loss(xp: Any, a: Array, yes: Array, no: Array) -> Array:
@@ -71,7 +70,6 @@ def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> L
     budget=None,
     flops=20,
     samples=_samples,
-    flushes=("out",),
     benchmarks=mebi(floats, uniform, uniform),
 )
 def logistic_slope(xp: Any, a: Array, yes: Array, no: Array) -> Array:
