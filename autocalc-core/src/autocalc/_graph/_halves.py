@@ -52,7 +52,10 @@ def rule_in_float32(k: Any, n: Any, g: Any) -> Any:
         handed = [given for given, one in zip(several, wide, strict=True) if one is x]
         return handed[0] if handed else k.cast(x, half)
 
-    return tuple(map(rounded, found)) if found.__class__ is tuple else rounded(found)
+    if found.__class__ is not tuple:
+        return rounded(found)
+    wide_ones = node.op.wide_inputs(n)
+    return tuple([x if i in wide_ones else rounded(x) for i, x in enumerate(found)])
 
 
 def _widened(k: Any, x: Any) -> Any:

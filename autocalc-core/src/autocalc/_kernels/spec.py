@@ -151,6 +151,9 @@ class KernelSpec:
         the same sign, by the reference as by every set.  Intel's CPUs take a hundred
         times as long for a product with a subnormal number.  What is rounded to float16
         or bfloat16 was float32 before.
+    halves
+        Of calls with operands of half precision, by operand, where it does not follow
+        them: ``"float32"``, or the input whose dtype it has.
     defaults
         Values of trailing attributes that a caller may leave out.
     says_why
@@ -181,6 +184,7 @@ class KernelSpec:
     accumulates: tuple[str, ...] = ()
     alias: tuple[tuple[str, str], ...] = ()
     flushes: tuple[str, ...] = ()
+    halves: Mapping[str, str] = field(default_factory=dict)
     defaults: tuple[Any, ...] = ()
     says_why: bool = False
     exceptions: Mapping[str, Budget] = field(default_factory=dict)

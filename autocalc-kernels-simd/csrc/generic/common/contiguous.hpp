@@ -5,6 +5,7 @@
 // that they all are channels-last.
 #pragma once
 
+#include "common/halves.hpp"
 #include "elementwise/loops.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -100,6 +101,35 @@ template <class T>
 void put_whole(const ac_array* array, T* elements) {
     if (array == nullptr || elements == data<T>(array)) return;
     copy_whole<T>(*array, contiguous_like(*array, elements));
+}
+
+// `n` elements of any stride as T, those of 16 bits widened; `spare` has room for them.
+template <class T>
+AC_NOINLINE void take_elements(const char* from, int dtype, int64_t stride, int64_t n,
+                               T* to, T* spare) {
+    char* gathered = reinterpret_cast<char*>(is_half(dtype) ? spare : to);
+    const int64_t item = size_of(dtype);
+    if (!is_half(dtype) || (stride != item && n > 1)) {
+        gather(gathered, from, item, stride, n);
+        from = gathered;
+    }
+    if constexpr (sizeof(T) == 4)
+        if (is_half(dtype)) widen_any(dtype, from, n, to);
+}
+// And back, rounded where they have 16 bits.
+template <class T>
+AC_NOINLINE void put_elements(char* to, int dtype, int64_t stride, int64_t n,
+                              const T* from, T* spare) {
+    const char* elements = reinterpret_cast<const char*>(from);
+    if constexpr (sizeof(T) == 4) {
+        if (is_half(dtype)) {
+            const bool direct = stride == 2 || n <= 1;
+            narrow_any(dtype, from, n, direct ? static_cast<void*>(to) : spare);
+            if (direct) return;
+            elements = reinterpret_cast<const char*>(spare);
+        }
+    }
+    scatter(to, elements, size_of(dtype), stride, n);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ namespace {
 
 constexpr uint32_t bfloat16_dtype = 1u << AC_BFLOAT16;
 constexpr uint32_t half_dtypes = bfloat16_dtype | 1u << AC_FLOAT16;
+constexpr uint32_t floating_dtypes = float_dtypes | half_dtypes;
 AC_INLINE bool is_half(int dtype) {
     return dtype == AC_BFLOAT16 || dtype == AC_FLOAT16;
 }
@@ -148,6 +149,45 @@ inline void widen_any(int dtype, const void* from, int64_t n, float* to) {
 inline void narrow_any(int dtype, const float* from, int64_t n, void* to) {
     if (dtype == AC_BFLOAT16) return narrow_run<BFloat16>(from, n, to);
     narrow_run<Float16>(from, n, to);
+}
+
+// One element of 16 bits, out of line: few numbers are read one by one.
+AC_NOINLINE inline float half_element(const void* p, int dtype) {
+    if (dtype == AC_BFLOAT16) return wide_of(*static_cast<const BFloat16*>(p));
+    return wide_of(*static_cast<const Float16*>(p));
+}
+AC_NOINLINE inline void set_half_element(void* p, int dtype, float x) {
+    if (dtype == AC_BFLOAT16) return set_narrow(static_cast<BFloat16*>(p), x);
+    set_narrow(static_cast<Float16*>(p), x);
+}
+// One element of an array of T, or of 16 bits where T is float.
+template <class T>
+AC_INLINE T element_of(const void* p, int dtype) {
+    if (sizeof(T) == 4 && is_half(dtype)) return T(half_element(p, dtype));
+    return *static_cast<const T*>(p);
+}
+template <class T>
+AC_INLINE void set_element(void* p, int dtype, T x) {
+    if (sizeof(T) == 4 && is_half(dtype)) return set_half_element(p, dtype, float(x));
+    *static_cast<T*>(p) = x;
+}
+
+// Whether floats can stand for the operands: those of 16 bits are of one type, and none
+// is a double.
+inline const char* refusal_in_floats(const ac_call* call) {
+    int half = -1;
+    for (int k = 0; k < call->n_outputs + call->n_inputs; ++k) {
+        const ac_array* array = call->operands[k].arrays;
+        if (array->present && is_half(array->dtype)) {
+            if (half >= 0 && half != array->dtype) return "bfloat16 with float16";
+            half = array->dtype;
+        }
+    }
+    for (int k = 0; half >= 0 && k < call->n_outputs + call->n_inputs; ++k) {
+        const ac_array* array = call->operands[k].arrays;
+        if (array->present && array->dtype == AC_FLOAT64) return "float64 with 16 bits";
+    }
+    return nullptr;
 }
 
 }  // namespace

@@ -83,24 +83,6 @@ inline void call_in_floats(const ac_kernel_entry& entry, const ac_call* call,
     done(status);
 }
 
-// Whether floats can stand for the operands: those of 16 bits are of one type, and none
-// is a double.
-inline const char* refusal_in_floats(const ac_call* call) {
-    int half = -1;
-    for (int k = 0; k < call->n_outputs + call->n_inputs; ++k) {
-        const ac_array* array = call->operands[k].arrays;
-        if (array->present && is_half(array->dtype)) {
-            if (half >= 0 && half != array->dtype) return "bfloat16 with float16";
-            half = array->dtype;
-        }
-    }
-    for (int k = 0; half >= 0 && k < call->n_outputs + call->n_inputs; ++k) {
-        const ac_array* array = call->operands[k].arrays;
-        if (array->present && array->dtype == AC_FLOAT64) return "float64 with 16 bits";
-    }
-    return nullptr;
-}
-
 AC_INLINE bool holds_halves(const ac_call* call) {
     int dtypes = 0;
     for (int k = 0; k < call->n_outputs + call->n_inputs; ++k)

@@ -20,8 +20,9 @@ enum { slot_x = 0, slot_out = 1, slot_sums = 2, slot_scales = 3, slot_other = 4 
 
 template <class T>
 struct Forward {
-    const T *x, *other;
+    const T *x, *other;  // of 16 bits where `dtype` has them
     T* out;
+    int dtype;
     T* sums;    // [chunk][c, r, q][channel]
     T* scales;  // [mean, scale, bias, unit][channel]
     PerChannel<T> weight, bias;
@@ -29,24 +30,31 @@ struct Forward {
     double eps;
     PostOp activation;
     PostOpParams<T> lines;
+
+    [[nodiscard]] AC_INLINE Arrays<T, 3> images() const {
+        return {{out, const_cast<T*>(x), const_cast<T*>(other)}};
+    }
 };
 
 template <class T, bool bundle>
-void measure(const Chunk<T, bundle>& chunk, const T* x, T* centers, T* rests,
+void measure(const Chunk<T, bundle>& chunk, const Forward<T>& job, T* centers, T* rests,
              T* squares) {
+    const Arrays<T, 1> arrays = {{const_cast<T*>(job.x)}};
     Sums<T> of_rest[most_of_unit<T, bundle>], of_square[most_of_unit<T, bundle>];
     clear(of_rest, chunk.channels);
     clear(of_square, chunk.channels);
     for (int64_t i = 0; i < chunk.samples; ++i) {
-        const Chunk<T, bundle> sample = chunk.sample(i);
-        sample.planes([&](int64_t c, auto from) {
-            Sums<T> sums = sample.resume(of_rest[c], from);
-            sample.along(from, [&](auto turn, int64_t k, auto some) {
-                vec<T>& sum = sums.part[decltype(turn)::value];
-                sum = sum + some.get(x + k);
-                if (!bundle) sample.template ask<0>(x + k);
+        each_block<0>(chunk.sample(i), job.dtype, arrays, [&](const auto& sample, auto& at) {
+            const T* x = at[0];
+            sample.planes([&](int64_t c, auto from) {
+                Sums<T> sums = sample.resume(of_rest[c], from);
+                sample.along(from, [&](auto turn, int64_t k, auto some) {
+                    vec<T>& sum = sums.part[decltype(turn)::value];
+                    sum = sum + some.get(x + k);
+                    if (!bundle) sample.template ask<0>(x + k);
+                });
+                sample.add(of_rest[c], sums, from);
             });
-            sample.add(of_rest[c], sums, from);
         });
     }
     const vec<T> count = set1<T>(T(chunk.samples * chunk.sample(0).values()));
@@ -54,19 +62,22 @@ void measure(const Chunk<T, bundle>& chunk, const T* x, T* centers, T* rests,
         put_numbers(chunk, centers, c, chunk.join(of_rest[c]) / count);
     }
     clear(of_rest, chunk.channels);
-    chunk.planes([&](int64_t c, auto from) {
-        const vec<T> center = numbers_of(chunk, centers, c);
-        Sums<T> rest = chunk.resume(of_rest[c], from),
-                square = chunk.resume(of_square[c], from);
-        chunk.along(from, [&](auto turn, int64_t i, auto some) {
-            constexpr int k = decltype(turn)::value;
-            const vec<T> d = some.only(some.get(x + i) - center);
-            if (bundle) chunk.template ask<0>(x + i);
-            rest.part[k] = rest.part[k] + d;
-            square.part[k] = fma(d, d, square.part[k]);
+    each_block<0>(chunk, job.dtype, arrays, [&](const auto& block, auto& at) {
+        const T* x = at[0];
+        block.planes([&](int64_t c, auto from) {
+            const vec<T> center = numbers_of(chunk, centers, c);
+            Sums<T> rest = block.resume(of_rest[c], from),
+                    square = block.resume(of_square[c], from);
+            block.along(from, [&](auto turn, int64_t i, auto some) {
+                constexpr int k = decltype(turn)::value;
+                const vec<T> d = some.only(some.get(x + i) - center);
+                if (bundle) block.template ask<0>(x + i);
+                rest.part[k] = rest.part[k] + d;
+                square.part[k] = fma(d, d, square.part[k]);
+            });
+            block.add(of_rest[c], rest, from);
+            block.add(of_square[c], square, from);
         });
-        chunk.add(of_rest[c], rest, from);
-        chunk.add(of_square[c], square, from);
     });
     for (int64_t c = 0; c < chunk.channels; ++c) {
         put_numbers(chunk, rests, c, chunk.join(of_rest[c]));
@@ -127,7 +138,8 @@ void finish_forward(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_
             for (int64_t k = 0; k < combined_channels; ++k)
                 rstd[k] = inverse_deviation(var[k], job.eps);
         }
-        const Scaled by = scaled_by(job.x, cut.x, c, mean[i], var[i], rstd[i], job.eps);
+        const Scaled by = scaled_by(job.x, job.dtype, cut.x, c, mean[i], var[i],
+                                    rstd[i], job.eps);
         put_channel<T>(job.mean, c, by.mean_of_x, false);
         put_channel<T>(job.var, c, by.var_of_x, false);
         const double scale = by.rstd * job.weight[c];
@@ -189,9 +201,13 @@ void write_chunk(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t u
     each_vector<T>(cut.width(unit), [&](int64_t c, auto some) {
         scaled = scaled | ne(some.only(some.get(units + c), one), one);
     });
-    if (any(scaled)) return write_scaled(job, chunk, of, channels);
-    with_post_op(job.activation, [&](auto what) {
-        write<decltype(what)::value>(job, chunk, of, channels);
+    each_block<1>(chunk, job.dtype, job.images(), [&](const auto& block, auto& at) {
+        Forward<T> part = job;
+        part.out = at[0], part.x = at[1], part.other = at[2];
+        if (any(scaled)) return write_scaled(part, block, of, channels);
+        with_post_op(job.activation, [&](auto what) {
+            write<decltype(what)::value>(part, block, of, channels);
+        });
     });
 }
 
@@ -201,7 +217,7 @@ void forward(ac_context* context, const Forward<T>& job, const Channels& x) {
     const int64_t channels = x.channels;
     const auto first = [&](int64_t unit, int64_t k) {
         T* sums = job.sums + 3 * k * channels + cut.channel(unit);
-        measure(cut.chunk(unit, k), job.x, sums, sums + channels, sums + 2 * channels);
+        measure(cut.chunk(unit, k), job, sums, sums + channels, sums + 2 * channels);
     };
     const auto finish = [&](int64_t begin, int64_t end) {
         finish_forward(job, cut, begin, end);
@@ -259,6 +275,7 @@ void batch_norm_floats(const ac_call* call, ac_context* context, ac_status* stat
     Forward<T> job = {nullptr,
                       nullptr,
                       nullptr,
+                      x->dtype,
                       nullptr,
                       nullptr,
                       {operand(call, at.weight), T(1)},
@@ -276,9 +293,9 @@ void batch_norm_floats(const ac_call* call, ac_context* context, ac_status* stat
     job.sums = channel_scratch<T>(context, slot_sums, channels, rows);
     job.scales = channel_scratch<T>(context, slot_scales, channels, 4);
     if (job.sums == nullptr || job.scales == nullptr ||
-        !whole_input(context, slot_x, x, job.x, last) ||
-        !whole_input(context, slot_other, other, job.other, last) ||
-        !whole_output(context, slot_out, out, job.out, last)) {
+        !whole_images(context, slot_x, x, job.x, last) ||
+        !whole_images(context, slot_other, other, job.other, last) ||
+        !whole_images(context, slot_out, out, job.out, last)) {
         return no_memory(status);
     }
     done(status);
@@ -290,29 +307,40 @@ void batch_norm_floats(const ac_call* call, ac_context* context, ac_status* stat
         channels.bundled() ? forward<T, true>(context, job, channels)
                            : forward<T, false>(context, job, channels);
     }
-    put_whole(out, job.out);
+    put_images(out, job.out);
 }
 
 template <Form form>
 void batch_norm(const ac_call* call, ac_context* context, ac_status* status) {
-    if (operand(call, 0)->dtype == AC_FLOAT32) {
-        batch_norm_floats<float, form>(call, context, status);
-    } else {
+    if (operand(call, 0)->dtype == AC_FLOAT64) {
         batch_norm_floats<double, form>(call, context, status);
+    } else {
+        batch_norm_floats<float, form>(call, context, status);
     }
+}
+
+template <Form form>
+const char* supports(const ac_call* call) {
+    constexpr Places at = places_of(form);
+    return refusal_of_images({operand(call, 0), operand(call, at.x),
+                              at.other < 0 ? nullptr : operand(call, at.other)},
+                             call);
 }
 
 const ac_kernel_entry entries[] = {
     {"batch_norm", "out mean var ; x weight? bias? ; eps:float",
-     batch_norm<Form::plain>, nullptr, nullptr, 0.5, float_dtypes, nullptr},
+     batch_norm<Form::plain>, supports<Form::plain>, nullptr, 0.5, floating_dtypes,
+     nullptr},
     {"batch_norm_activation",
      "out mean var ; x weight? bias? other? ; eps:float "
      "activation:none,relu,hardtanh,leaky_relu,hardswish,silu alpha:float beta:float",
-     batch_norm<Form::activation>, nullptr, nullptr, 0.6, float_dtypes, nullptr},
+     batch_norm<Form::activation>, supports<Form::activation>, nullptr, 0.6, floating_dtypes,
+     nullptr},
     {"batch_norm_running",
      "out ; x mean var weight? bias? other? ; eps:float "
      "activation:none,relu,hardtanh,leaky_relu,hardswish,silu alpha:float beta:float",
-     batch_norm<Form::running>, nullptr, nullptr, 0.3, float_dtypes, nullptr},
+     batch_norm<Form::running>, supports<Form::running>, nullptr, 0.3, floating_dtypes,
+     nullptr},
 };
 
 }  // namespace

@@ -26,7 +26,8 @@ enum {
 template <class T>
 struct Backward {
     // y is the result, or what was added before the activation where that tells the
-    // gradient.
+    // gradient; all of 16 bits where `dtype` has them.
+    int dtype;
     const T *g, *x, *y;
     T *dx, *dother;  // null where not wanted; dother is what passes of g
     T* sums;         // [chunk][g, g (x - mean)][channel]
@@ -38,6 +39,17 @@ struct Backward {
     double eps;
     PostOp activation;
     PostOpParams<T> lines;
+
+    [[nodiscard]] AC_INLINE Arrays<T, 4> images(T* out) const {
+        return {{out, const_cast<T*>(g), const_cast<T*>(x), const_cast<T*>(y)}};
+    }
+    // The same for a block.
+    [[nodiscard]] AC_INLINE Backward at(T* const (&block)[4], T* dx_, T* dother_) const {
+        Backward part = *this;
+        part.g = block[1], part.x = block[2], part.y = block[3];
+        part.dx = dx_, part.dother = dother_;
+        return part;
+    }
 };
 
 // The gradient of the activation at i; `far` is x - mean, `scale` and `bias` the
@@ -57,10 +69,7 @@ AC_INLINE vec<T> passed_at(const Backward<T>& job, int64_t i, const Lanes& some,
 
 template <PostOp what, class T, bool bundle>
 void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
-          int64_t channels, T* sums, T* products) {
-    Sums<T> of_g[most_of_unit<T, bundle>], of_gemm[most_of_unit<T, bundle>];
-    clear(of_g, chunk.channels);
-    clear(of_gemm, chunk.channels);
+          int64_t channels, Sums<T>* of_g, Sums<T>* of_gemm) {
     chunk.planes([&](int64_t c, auto from) {
         const vec<T> less = numbers_of(chunk, of, c);
         const vec<T> scale = numbers_of(chunk, of + 4 * channels, c);
@@ -82,6 +91,22 @@ void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
         chunk.add(of_g[c], sum, from);
         chunk.add(of_gemm[c], product, from);
     });
+}
+
+template <class T, bool bundle>
+void look_at(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
+             int64_t channels, T* sums, T* products) {
+    Sums<T> of_g[most_of_unit<T, bundle>], of_gemm[most_of_unit<T, bundle>];
+    clear(of_g, chunk.channels);
+    clear(of_gemm, chunk.channels);
+    each_block<1>(chunk, job.dtype, job.images(job.dother),
+                  [&](const auto& block, auto& at) {
+                      const Backward<T> part = job.at(at, nullptr, at[0]);
+                      with_post_op(job.activation, [&](auto what) {
+                          look<decltype(what)::value>(part, block, of, channels, of_g,
+                                                      of_gemm);
+                      });
+                  });
     for (int64_t c = 0; c < chunk.channels; ++c) {
         put_numbers(chunk, sums, c, chunk.join(of_g[c]));
         put_numbers(chunk, products, c, chunk.join(of_gemm[c]));
@@ -154,7 +179,7 @@ void backward(ac_context* context, const Backward<T>& job, const Channels& x) {
     for (int64_t c = 0; c < channels; ++c) {
         const double rstd = inverse_deviation(job.var[c], job.eps);
         const Scaled by =
-            scaled_by(job.x, x, c, job.mean[c], job.var[c], rstd, job.eps);
+            scaled_by(job.x, job.dtype, x, c, job.mean[c], job.var[c], rstd, job.eps);
         T* of = job.scales + c;
         job.rstds[c] = by.rstd;
         of[0] = static_cast<T>(-by.mean);
@@ -162,9 +187,10 @@ void backward(ac_context* context, const Backward<T>& job, const Channels& x) {
         of[5 * channels] = job.bias[c];
         of[6 * channels] = static_cast<T>(by.unit);
     }
-    // Where what passes is an output too, the second look reads that.
+    // Where what passes is an output too, the second look reads that, unless it is
+    // rounded.
     Backward<T> again = job;
-    if (job.dother != nullptr) {
+    if (job.dother != nullptr && !is_half(job.dtype)) {
         again.g = job.dother;
         again.activation = PostOp::none;
     }
@@ -172,10 +198,7 @@ void backward(ac_context* context, const Backward<T>& job, const Channels& x) {
         const Chunk<T, bundle> chunk = cut.chunk(unit, k);
         const T* of = job.scales + cut.channel(unit);
         T* sums = job.sums + 2 * k * channels + cut.channel(unit);
-        with_post_op(job.activation, [&](auto what) {
-            look<decltype(what)::value>(job, chunk, of, channels, sums,
-                                        sums + channels);
-        });
+        look_at(job, chunk, of, channels, sums, sums + channels);
     };
     const auto finish = [&](int64_t begin, int64_t end) {
         finish_backward(job, cut, begin, end);
@@ -183,9 +206,14 @@ void backward(ac_context* context, const Backward<T>& job, const Channels& x) {
     const auto second = [&](int64_t unit, int64_t k) {
         if (job.dx == nullptr) return;
         const T* of = job.scales + cut.channel(unit);
-        with_post_op(again.activation, [&](auto what) {
-            distribute<decltype(what)::value>(again, cut.chunk(unit, k), of, channels);
-        });
+        each_block<1>(cut.chunk(unit, k), job.dtype, again.images(job.dx),
+                      [&](const auto& block, auto& at) {
+                          const Backward<T> part = again.at(at, at[0], nullptr);
+                          with_post_op(again.activation, [&](auto what) {
+                              distribute<decltype(what)::value>(part, block, of,
+                                                                channels);
+                          });
+                      });
     };
     two_looks(context, cut, first, finish, second);
 }
@@ -208,7 +236,8 @@ void backward_floats(const ac_call* call, ac_context* context, ac_status* status
     }
     const bool last = lie_last({g, x, y, dx, dother});
     const Channels channels(*x, last);
-    Backward<T> job = {nullptr,
+    Backward<T> job = {x->dtype,
+                       nullptr,
                        nullptr,
                        nullptr,
                        nullptr,
@@ -231,11 +260,11 @@ void backward_floats(const ac_call* call, ac_context* context, ac_status* status
     job.scales = channel_scratch<T>(context, slot_scales, channels, 7);
     job.rstds = channel_scratch<double>(context, slot_rstds, channels, 1);
     if (job.sums == nullptr || job.scales == nullptr || job.rstds == nullptr ||
-        !whole_input(context, slot_g, g, job.g, last) ||
-        !whole_input(context, slot_x, x, job.x, last) ||
-        !whole_input(context, slot_y, y, job.y, last) ||
-        !whole_output(context, slot_dx, dx, job.dx, last) ||
-        !whole_output(context, slot_dother, dother, job.dother, last)) {
+        !whole_images(context, slot_g, g, job.g, last) ||
+        !whole_images(context, slot_x, x, job.x, last) ||
+        !whole_images(context, slot_y, y, job.y, last) ||
+        !whole_images(context, slot_dx, dx, job.dx, last) ||
+        !whole_images(context, slot_dother, dother, job.dother, last)) {
         return no_memory(status);
     }
     done(status);
@@ -244,28 +273,39 @@ void backward_floats(const ac_call* call, ac_context* context, ac_status* status
     } else {
         backward<T, false>(context, job, channels);
     }
-    put_whole(dx, job.dx);
-    put_whole(dother, job.dother);
+    put_images(dx, job.dx);
+    put_images(dother, job.dother);
 }
 
 template <bool activation>
 void batch_norm_backward(const ac_call* call, ac_context* context, ac_status* status) {
-    if (operand(call, activation ? 5 : 4)->dtype == AC_FLOAT32) {
-        backward_floats<float, activation>(call, context, status);
-    } else {
+    if (operand(call, activation ? 5 : 4)->dtype == AC_FLOAT64) {
         backward_floats<double, activation>(call, context, status);
+    } else {
+        backward_floats<float, activation>(call, context, status);
     }
+}
+
+template <bool activation>
+const char* supports(const ac_call* call) {
+    constexpr int in = activation ? 4 : 3;
+    return refusal_of_images({operand(call, 0), operand(call, in),
+                              operand(call, in + 1),
+                              activation ? operand(call, 3) : nullptr,
+                              activation ? operand(call, in + 2) : nullptr,
+                              activation ? operand(call, in + 3) : nullptr},
+                             call);
 }
 
 const ac_kernel_entry entries[] = {
     {"batch_norm_backward",
      "dx? dweight? dbias? ; g x mean var weight? ; eps:float accumulate:int",
-     batch_norm_backward<false>, nullptr, nullptr, 0.8, float_dtypes, nullptr},
+     batch_norm_backward<false>, supports<false>, nullptr, 0.8, floating_dtypes, nullptr},
     {"batch_norm_activation_backward",
      "dx? dweight? dbias? dother? ; g x out? other? mean var weight? bias? ; eps:float "
      "activation:none,relu,hardtanh,leaky_relu,hardswish,silu alpha:float beta:float "
      "accumulate:int",
-     batch_norm_backward<true>, nullptr, nullptr, 1.0, float_dtypes, nullptr},
+     batch_norm_backward<true>, supports<true>, nullptr, 1.0, floating_dtypes, nullptr},
 };
 
 }  // namespace

@@ -61,14 +61,18 @@ struct Rows {
     int64_t begin, count, width, turn;
 };
 
-// A chunk of a unit: of `count` images the planes of `channels` channels, `length`
-// elements each. With bundles, `count` positions of `channels` bundles, `length`
-// channels together.
-template <class T, bool bundle>
-struct Chunk {
-    static constexpr int64_t lanes = vec<T>::lanes;
+// A chunk of a unit, or a block of it: of `count` images the planes of `channels`
+// channels, `length` elements each. With bundles, `count` positions of `channels`
+// bundles, `length` channels together.
+struct Extent {
     int64_t begin;  // of the first plane, in elements
     int64_t count, step, length, channels;
+    int64_t row = 0, channel = 0;  // where a block is in its chunk
+};
+
+template <class T, bool bundle>
+struct Chunk : Extent {
+    static constexpr int64_t lanes = vec<T>::lanes;
 
     [[nodiscard]] AC_INLINE int64_t values() const {  // of one channel
         return bundle ? count : count * length;
@@ -97,11 +101,11 @@ struct Chunk {
                 const int64_t rows = smaller(bundle_rows, count - r);
                 for (int64_t c = 0; c < channels; ++c)
                     f(c, Rows{begin + r * step + c * lanes, rows, width(c),
-                              r / bundle_rows % 4});
+                              (row + r) / bundle_rows % 4});
             }
         } else {
             for (int64_t r = 0, from = begin; r < count; ++r, from += step) {
-                for (int64_t c = 0; c < channels; ++c) f(c, from + c * length);
+                for (int64_t c = 0; c < channels; ++c) f(channel + c, from + c * length);
             }
         }
     }
@@ -237,13 +241,13 @@ struct Cutting {
         if (pieces > 1) {
             const Shares shares(x.size, pieces);
             const int64_t from = shares.at(k % pieces);
-            return {k / pieces * all + first + from, 1, all,
-                    shares.at(k % pieces + 1) - from, 1};
+            return {{k / pieces * all + first + from, 1, all,
+                     shares.at(k % pieces + 1) - from, 1}};
         }
         const int64_t image = k * images;
-        return {image * all + first, smaller(images, x.images - image), all,
-                bundle ? width(unit) : x.size,
-                bundle ? ceil_div(width(unit), vec<T>::lanes) : width(unit)};
+        return {{image * all + first, smaller(images, x.images - image), all,
+                 bundle ? width(unit) : x.size,
+                 bundle ? ceil_div(width(unit), vec<T>::lanes) : width(unit)}};
     }
     // Whether a unit is read again from a cache, or no neighbour is on its pages.
     [[nodiscard]] AC_INLINE bool unit_stays() const {
@@ -334,22 +338,25 @@ struct PerChannel {
     const char* first;
     int64_t stride;
     T otherwise;
+    int dtype;
     PerChannel(const ac_array* array, T value)
         : first(array == nullptr ? nullptr : data<char>(array)),
           stride(array == nullptr ? 0 : array->strides[0]),
-          otherwise(value) {}
+          otherwise(value),
+          dtype(array == nullptr ? 0 : array->dtype) {}
     AC_INLINE T operator[](int64_t c) const {
         if (first == nullptr) return otherwise;
-        return *reinterpret_cast<const T*>(first + c * stride);
+        return element_of<T>(first + c * stride, dtype);
     }
 };
 
 template <class T>
 AC_INLINE void put_channel(const ac_array* to, int64_t c, double value, bool add) {
     if (to == nullptr) return;
-    T* place = reinterpret_cast<T*>(data<char>(to) + c * to->strides[0]);
-    *place =
-        add ? static_cast<T>(*place + static_cast<T>(value)) : static_cast<T>(value);
+    char* place = data<char>(to) + c * to->strides[0];
+    const T before = add ? element_of<T>(place, to->dtype) : T(0);
+    set_element<T>(place, to->dtype,
+                   add ? before + static_cast<T>(value) : static_cast<T>(value));
 }
 
 AC_INLINE double inverse_deviation(double variance, double eps) {

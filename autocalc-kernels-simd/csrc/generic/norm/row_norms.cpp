@@ -284,22 +284,31 @@ void norm_floats(const ac_call* call, ac_context* context, ac_status* status) {
 
 template <template <class> class Norm, bool added>
 void norm_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    if (operand(call, 0)->dtype == AC_FLOAT32) {
-        norm_floats<float, Norm<float>, added>(call, context, status);
-    } else {
+    if (operand(call, 0)->dtype == AC_FLOAT64) {
         norm_floats<double, Norm<double>, added>(call, context, status);
+    } else {
+        norm_floats<float, Norm<float>, added>(call, context, status);
     }
+}
+
+template <template <class> class Norm, bool added>
+const char* supports(const ac_call* call) {
+    constexpr int first = added ? 2 : 1;
+    return refusal_of_rows(call, first, first + Norm<float>::statistics);
 }
 
 const ac_kernel_entry entries[] = {
     {"rms_norm", "out rstd? ; x weight? ; eps:float", norm_kernel<RmsNorm, false>,
-     nullptr, nullptr, 0.3, float_dtypes, nullptr},
+     supports<RmsNorm, false>, nullptr, 0.3, floating_dtypes, nullptr},
     {"layer_norm", "out mean? rstd? ; x weight? bias? ; eps:float",
-     norm_kernel<LayerNorm, false>, nullptr, nullptr, 0.4, float_dtypes, nullptr},
+     norm_kernel<LayerNorm, false>,
+     supports<LayerNorm, false>, nullptr, 0.4, floating_dtypes, nullptr},
     {"add_rms_norm", "x out rstd? ; a b weight? ; eps:float",
-     norm_kernel<RmsNorm, true>, nullptr, nullptr, 0.3, float_dtypes, nullptr},
+     norm_kernel<RmsNorm, true>,
+     supports<RmsNorm, true>, nullptr, 0.3, floating_dtypes, nullptr},
     {"add_layer_norm", "x out mean? rstd? ; a b weight? bias? ; eps:float",
-     norm_kernel<LayerNorm, true>, nullptr, nullptr, 0.4, float_dtypes, nullptr},
+     norm_kernel<LayerNorm, true>,
+     supports<LayerNorm, true>, nullptr, 0.4, floating_dtypes, nullptr},
 };
 
 }  // namespace

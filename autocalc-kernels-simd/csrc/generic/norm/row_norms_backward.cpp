@@ -151,9 +151,12 @@ void finish_columns(const Columns<T>& columns, int64_t tiles, int64_t width,
     combine_columns<T, SumOp>(sums, tiles, width, begin, end);
     const int64_t stride = columns.out->strides[0];
     for (int64_t i = begin; i < end; ++i) {
-        T* to = reinterpret_cast<T*>(data<char>(columns.out) + i * stride);
+        char* to = data<char>(columns.out) + i * stride;
+        const int dtype = columns.out->dtype;
         const T value = tiles > 0 ? sums[i] : T(0);
-        *to = columns.accumulate ? *to + value : value;
+        set_element(
+            to, dtype,
+            columns.accumulate ? element_of<T>(to, dtype) + value : value);
     }
 }
 
@@ -234,19 +237,27 @@ void norm_backward(const ac_call* call, ac_context* context, ac_status* status) 
 
 template <Norm norm>
 void norm_backward_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    if (operand(call, norm == Norm::layer ? 3 : 2)->dtype == AC_FLOAT32) {
-        norm_backward<float, norm>(call, context, status);
-    } else {
+    if (operand(call, norm == Norm::layer ? 3 : 2)->dtype == AC_FLOAT64) {
         norm_backward<double, norm>(call, context, status);
+    } else {
+        norm_backward<float, norm>(call, context, status);
     }
+}
+
+template <Norm norm>
+const char* supports(const ac_call* call) {
+    constexpr int first = norm == Norm::layer ? 5 : 4;
+    return refusal_of_rows(call, first, norm == Norm::layer ? 7 : 5);
 }
 
 const ac_kernel_entry entries[] = {
     {"layer_norm_backward",
      "dx? dweight? dbias? ; g x mean rstd weight? ; accumulate:int",
-     norm_backward_kernel<Norm::layer>, nullptr, nullptr, 0.6, float_dtypes, nullptr},
+     norm_backward_kernel<Norm::layer>, supports<Norm::layer>, nullptr, 0.6, floating_dtypes,
+     nullptr},
     {"rms_norm_backward", "dx? dweight? ; g x rstd weight? ; accumulate:int",
-     norm_backward_kernel<Norm::rms>, nullptr, nullptr, 0.5, float_dtypes, nullptr},
+     norm_backward_kernel<Norm::rms>, supports<Norm::rms>, nullptr, 0.5, floating_dtypes,
+     nullptr},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 // cache between the passes over it.
 #pragma once
 
+#include "common/contiguous.hpp"
 #include "reduce/reduce.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -28,20 +29,20 @@ struct Row {
     T* narrow[max_narrows];
 };
 
-// A contiguous [width] operand, copied into scratch if it is not; null if it is absent.
+// A contiguous [width] operand, copied into scratch if it is not, or has 16 bits; null
+// if it is absent.
 template <class T>
 bool contiguous_vector(ac_context* context, int slot, const ac_array* array,
                        const T*& vector) {
     vector = nullptr;
     if (array == nullptr) return true;
     vector = data<T>(array);
-    if (is_contiguous(*array)) return true;
+    if (is_contiguous(*array) && !is_half(array->dtype)) return true;
     const int64_t n = array->shape[0];
-    T* copy = static_cast<T*>(
-        context->scratch(context, slot, static_cast<size_t>(n) * sizeof(T)));
+    T* copy = scratch_of<T>(context, slot, 2 * n);
     if (copy == nullptr) return false;
-    gather(reinterpret_cast<char*>(copy), data<char>(array), item_size<T>,
-           array->strides[0], n);
+    take_elements(data<char>(array), array->dtype, array->strides[0], n, copy,
+                  copy + n);
     vector = copy;
     return true;
 }
@@ -53,6 +54,7 @@ struct RowWalk {
     int64_t width;
     int wides, written, read, narrows;
     int64_t stride[max_wides];  // of the wide arrays' last axis, in bytes
+    int dtype[max_wides];
     bool has_narrow[max_narrows];
     bool contiguous;
 
@@ -71,7 +73,9 @@ struct RowWalk {
             heads[k] = *rows.wide[k];
             heads[k].ndim = last;
             stride[k] = rows.wide[k]->strides[last];
-            contiguous = contiguous && (stride[k] == item_size<T> || width == 1);
+            dtype[k] = rows.wide[k]->dtype;
+            contiguous = contiguous && !is_half(dtype[k]) &&
+                         (stride[k] == item_size<T> || width == 1);
         }
         for (int k = 0; k < narrows; ++k) {
             has_narrow[k] = rows.narrow[k] != nullptr;
@@ -90,8 +94,7 @@ struct RowWalk {
         constexpr int count = wide_count + narrow_count;
         T* buffer = nullptr;
         if (!contiguous) {
-            const size_t bytes = static_cast<size_t>(wide_count * width) * sizeof(T);
-            buffer = static_cast<T*>(context->scratch(context, slot, bytes));
+            buffer = scratch_of<T>(context, slot, (wide_count + 1) * width);
             if (buffer == nullptr) return false;
         }
         const int inner = nest.dims - 1;
@@ -118,7 +121,7 @@ struct RowWalk {
                         row.narrow[k] = reinterpret_cast<T*>(place[wide_count + k]);
                 }
                 f(row);
-                if (!contiguous) put_row(place, row);
+                if (!contiguous) put_row(place, row, buffer + wides * width);
 #pragma GCC unroll 6
                 for (int k = 0; k < count; ++k) place[k] += step[k];
             }
@@ -130,21 +133,29 @@ struct RowWalk {
     }
 
   private:
-    void take_row(char* const* place, T* buffer, Row<T>& row) const {
+    AC_NOINLINE void take_row(char* const* place, T* buffer, Row<T>& row) const {
         for (int k = 0; k < wides; ++k) {
             row.wide[k] = buffer + k * width;
             if (k < read) continue;
-            gather(reinterpret_cast<char*>(row.wide[k]), place[k], item_size<T>,
-                   stride[k], width);
+            take_elements(place[k], dtype[k], stride[k], width, row.wide[k],
+                          buffer + wides * width);
         }
     }
-    void put_row(char* const* place, const Row<T>& row) const {
-        for (int k = 0; k < written; ++k) {
-            scatter(place[k], reinterpret_cast<const char*>(row.wide[k]), item_size<T>,
-                    stride[k], width);
-        }
+    AC_NOINLINE void put_row(char* const* place, const Row<T>& row, T* spare) const {
+        for (int k = 0; k < written; ++k)
+            put_elements(place[k], dtype[k], stride[k], width, row.wide[k], spare);
     }
 };
+
+// Whether kernels can take the rows: nothing is a double where anything has 16 bits, and
+// statistics, from operand `begin` up to `end`, are floats.
+AC_INLINE const char* refusal_of_rows(const ac_call* call, int begin, int end) {
+    for (int k = begin; k < end; ++k) {
+        const ac_array* array = operand(call, k);
+        if (array != nullptr && is_half(array->dtype)) return "statistics of 16 bits";
+    }
+    return refusal_in_floats(call);
+}
 
 }  // namespace
 }  // namespace autocalc::simd::AC_ISA

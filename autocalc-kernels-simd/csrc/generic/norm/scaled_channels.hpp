@@ -4,7 +4,7 @@
 // again in double precision, times a power of two.
 #pragma once
 
-#include "norm/channels.hpp"
+#include "norm/blocks.hpp"
 #include "reduce/range.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -26,7 +26,7 @@ AC_INLINE double closer(double unit, double square) {
 }
 
 template <class T>
-AC_NOINLINE Scaled scaled_channel(const T* x, const Channels& of, int64_t c,
+AC_NOINLINE Scaled scaled_channel(const T* x, int dtype, const Channels& of, int64_t c,
                                   double mean, double square, double eps) {
     double unit = static_cast<double>(factor_for(static_cast<T>(square)));
     // Equal numbers far from zero: no power of two brings them closer.
@@ -34,8 +34,9 @@ AC_NOINLINE Scaled scaled_channel(const T* x, const Channels& of, int64_t c,
     const auto values = static_cast<double>(of.values());
     Moments m = moments_of(values, unit, true, [&](auto&& f) {
         for (int64_t i = 0; i < of.images; ++i) {
-            const T* plane = x + (i * of.channels + c) * of.size;
-            for (int64_t k = 0; k < of.size; ++k) f(static_cast<double>(plane[k]));
+            const int64_t plane = (i * of.channels + c) * of.size;
+            for (int64_t k = 0; k < of.size; ++k)
+                f(static_cast<double>(element_at(x, dtype, plane + k)));
         }
     });
     // Deviations near 1, so that no product of them and rstd leaves the range either.
@@ -48,10 +49,10 @@ AC_NOINLINE Scaled scaled_channel(const T* x, const Channels& of, int64_t c,
 
 // By the statistics of channel `c`, of which those of other units are made.
 template <class T>
-AC_INLINE Scaled scaled_by(const T* x, const Channels& of, int64_t c, double mean,
-                           double var, double rstd, double eps) {
+AC_INLINE Scaled scaled_by(const T* x, int dtype, const Channels& of, int64_t c,
+                           double mean, double var, double rstd, double eps) {
     if (in_range(static_cast<T>(var + eps))) return {1, mean, rstd, mean, var};
-    return scaled_channel(x, of, c, mean, var + eps, eps);
+    return scaled_channel(x, dtype, of, c, mean, var + eps, eps);
 }
 
 }  // namespace

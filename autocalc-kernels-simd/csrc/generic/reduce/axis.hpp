@@ -9,6 +9,7 @@
 // gathered.
 #pragma once
 
+#include "common/contiguous.hpp"
 #include "common/lanes.hpp"
 #include "reduce/reduce.hpp"
 
@@ -94,7 +95,7 @@ void along_lines(ac_context* context, ac_status* status, const ac_array* const* 
     for (int k = 0; k < operands; ++k) {
         others[k] = *arrays[k];
         other[k] = &others[k];
-        stride[k] = scalar_line ? item_size<T> : arrays[k]->strides[axis];
+        stride[k] = scalar_line ? size_of(arrays[k]->dtype) : arrays[k]->strides[axis];
         if (scalar_line) continue;
         for (int64_t d = axis + 1; d < others[k].ndim; ++d) {
             others[k].shape[d - 1] = others[k].shape[d];
@@ -105,12 +106,15 @@ void along_lines(ac_context* context, ac_status* status, const ac_array* const* 
     Nest nest;
     make_nest(nest, other, operands);
     const int inner = nest.dims - 1;
+    const int64_t item = nest.item[0];
+    const bool narrow = item < item_size<T>;
     bool side_by_side = nest.size[inner] > 1;
-    bool contiguous = true;
+    bool contiguous = true, wide = !narrow;
     for (int k = 0; k < operands; ++k) {
-        side_by_side = side_by_side && nest.stride[k][inner] == item_size<T>;
-        contiguous = contiguous && (stride[k] == item_size<T> || n == 1);
-        side_by_side = side_by_side && stride[k] % item_size<T> == 0;
+        side_by_side = side_by_side && nest.stride[k][inner] == item;
+        contiguous = contiguous && (stride[k] == item || n == 1);
+        side_by_side = side_by_side && stride[k] % item == 0 && nest.item[k] == item;
+        wide = wide && nest.item[k] == item_size<T>;
     }
     bool same_step = true;
     for (int k = 1; k < operands; ++k) same_step = same_step && stride[k] == stride[0];
@@ -119,31 +123,50 @@ void along_lines(ac_context* context, ac_status* status, const ac_array* const* 
     if (side_by_side && same_step && !contiguous) {
         const int64_t width = nest.size[inner];
         const int64_t bundles = ceil_div(width, lanes);
-        parallel(context, nest.total / width * bundles, worthwhile,
-                 [&](int64_t begin, int64_t end) {
-                     for (int64_t task = begin; task < end; ++task) {
-                         const int64_t column = task % bundles * lanes;
-                         Position at;
-                         start_at(nest, task / bundles * width + column, at);
-                         T* p[3] = {};
-                         for (int k = 0; k < operands; ++k) {
-                             p[k] = reinterpret_cast<T*>(at.row[k]) + column;
-                         }
-                         const Line<T, true> line = {n, stride[0] / item_size<T>,
-                                                     smaller(lanes, width - column)};
-                         Kernel::run(line, p[0], p[1], p[2]);
-                     }
-                 });
+        const bool finished = try_parallel(
+            context, nest.total / width * bundles, worthwhile,
+            [&](int64_t begin, int64_t end) {
+                T* widened = nullptr;
+                if (narrow) {
+                    widened = scratch_of<T>(context, 3, 3 * n * lanes);
+                    if (widened == nullptr) return false;
+                }
+                for (int64_t task = begin; task < end; ++task) {
+                    const int64_t column = task % bundles * lanes;
+                    Position at;
+                    start_at(nest, task / bundles * width + column, at);
+                    Line<T, true> line = {n, stride[0] / item,
+                                          smaller(lanes, width - column)};
+                    T* p[3] = {};
+                    for (int k = 0; k < operands; ++k) {
+                        at.row[k] += column * item;
+                        p[k] = reinterpret_cast<T*>(at.row[k]);
+                        if (!narrow) continue;
+                        p[k] = widened + k * n * lanes;
+                        for (int64_t i = 0; k > 0 && i < n; ++i)
+                            take_elements<T>(at.row[k] + i * stride[k],
+                                             arrays[k]->dtype, item, line.rest,
+                                             p[k] + i * lanes, nullptr);
+                    }
+                    if (narrow) line.step = lanes;
+                    Kernel::run(line, p[0], p[1], p[2]);
+                    for (int64_t i = 0; narrow && i < n; ++i)
+                        put_elements<T>(at.row[0] + i * stride[0], arrays[0]->dtype,
+                                        item, line.rest, p[0] + i * lanes, nullptr);
+                }
+                return true;
+            });
+        if (!finished) no_memory(status);
         return;
     }
+    contiguous = contiguous && wide;
     const int64_t lines_of_task = ceil_div(2048, n);
     const bool finished = try_parallel_range(
         context, nest.total, lines_of_task, worthwhile,
         [&](int64_t begin, int64_t end) {
             T* gathered = nullptr;
             if (!contiguous) {
-                const size_t bytes = static_cast<size_t>(3 * n) * sizeof(T);
-                gathered = static_cast<T*>(context->scratch(context, 3, bytes));
+                gathered = scratch_of<T>(context, 3, 4 * n);
                 if (gathered == nullptr) return false;
             }
             Position at;
@@ -158,14 +181,14 @@ void along_lines(ac_context* context, ac_status* status, const ac_array* const* 
                     if (contiguous) continue;
                     p[k] = gathered + k * n;
                     if (k > 0) {
-                        gather(reinterpret_cast<char*>(p[k]), from[k], sizeof(T),
-                               stride[k], n);
+                        take_elements(from[k], arrays[k]->dtype, stride[k], n, p[k],
+                                      gathered + 3 * n);
                     }
                 }
                 Kernel::run(line, p[0], p[1], p[2]);
                 if (!contiguous) {
-                    scatter(from[0], reinterpret_cast<const char*>(p[0]), sizeof(T),
-                            stride[0], n);
+                    put_elements(from[0], arrays[0]->dtype, stride[0], n, p[0],
+                                 gathered + 3 * n);
                 }
                 if (++at.column == nest.size[inner]) next_row(nest, at);
             }

@@ -209,10 +209,10 @@ template <class Kernel>
 void scan(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* arrays[2] = {operand(call, 0), operand(call, 1)};
     const int64_t axis = int_attribute(call, 0);
-    if (arrays[0]->dtype == AC_FLOAT32) {
-        along_lines<float, Kernel>(context, status, arrays, 2, axis);
-    } else {
+    if (arrays[0]->dtype == AC_FLOAT64) {
         along_lines<double, Kernel>(context, status, arrays, 2, axis);
+    } else {
+        along_lines<float, Kernel>(context, status, arrays, 2, axis);
     }
 }
 
@@ -225,12 +225,12 @@ void cumsum_kernel(const ac_call* call, ac_context* context, ac_status* status) 
 }
 
 const ac_kernel_entry entries[] = {
-    {"cumsum", "out ; a ; axis:int reverse:bool", cumsum_kernel, nullptr, nullptr, 0.5,
-     float_dtypes, nullptr},
-    {"cumprod", "out ; a ; axis:int", scan<Products>, nullptr, nullptr, 0.5,
-     float_dtypes, nullptr},
-    {"logcumsumexp", "out ; a ; axis:int", scan<LogSums>, nullptr, nullptr, 3.0,
-     float_dtypes, nullptr},
+    {"cumsum", "out ; a ; axis:int reverse:bool", cumsum_kernel, refusal_in_floats,
+     nullptr, 0.5, floating_dtypes, nullptr},
+    {"cumprod", "out ; a ; axis:int", scan<Products>, refusal_in_floats, nullptr,
+     0.5, floating_dtypes, nullptr},
+    {"logcumsumexp", "out ; a ; axis:int", scan<LogSums>, refusal_in_floats, nullptr,
+     3.0, floating_dtypes, nullptr},
 };
 
 }  // namespace

@@ -73,22 +73,22 @@ void line_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* arrays[3] = {operand(call, 0), operand(call, 1),
                                  operands > 2 ? operand(call, 2) : nullptr};
     const int64_t axis = int_attribute(call, 0);
-    if (arrays[0]->dtype == AC_FLOAT32) {
-        along_lines<float, Kernel>(context, status, arrays, operands, axis);
-    } else {
+    if (arrays[0]->dtype == AC_FLOAT64) {
         along_lines<double, Kernel>(context, status, arrays, operands, axis);
+    } else {
+        along_lines<float, Kernel>(context, status, arrays, operands, axis);
     }
 }
 
 const ac_kernel_entry entries[] = {
-    {"softmax", "out ; a ; axis:int", line_kernel<Softmax, 2>, nullptr, nullptr, 0.7,
-     float_dtypes, nullptr},
-    {"log_softmax", "out ; a ; axis:int", line_kernel<LogSoftmax, 2>, nullptr, nullptr,
-     0.7, float_dtypes, nullptr},
+    {"softmax", "out ; a ; axis:int", line_kernel<Softmax, 2>, refusal_in_floats,
+     nullptr, 0.7, floating_dtypes, nullptr},
+    {"log_softmax", "out ; a ; axis:int", line_kernel<LogSoftmax, 2>,
+     refusal_in_floats, nullptr, 0.7, floating_dtypes, nullptr},
     {"softmax_backward", "out ; g y ; axis:int", line_kernel<SoftmaxBackward, 3>,
-     nullptr, nullptr, 0.4, float_dtypes, nullptr},
+     refusal_in_floats, nullptr, 0.4, floating_dtypes, nullptr},
     {"log_softmax_backward", "out ; g y ; axis:int", line_kernel<LogSoftmaxBackward, 3>,
-     nullptr, nullptr, 0.7, float_dtypes, nullptr},
+     refusal_in_floats, nullptr, 0.7, floating_dtypes, nullptr},
 };
 
 }  // namespace

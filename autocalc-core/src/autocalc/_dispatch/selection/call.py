@@ -19,6 +19,7 @@ from autocalc._dispatch.selection.select import (
 )
 from autocalc._dispatch.selection.state import current
 from autocalc._dispatch.selection.upcast import (
+    FLOAT32,
     WIDE,
     Widened,
     convert,
@@ -330,7 +331,7 @@ class KernelCall:
         given = [meta_of(x) for x in operands]
         if place is not None:
             given, free = [host_meta(meta) for meta in given], host_meta(free)
-        half = half_of(*given, free)
+        half, narrow = half_of(*given, free), given
         if half is not None:
             given, free = [wide_meta(meta) for meta in given], wide_meta(free)
         keywords = {} if free is None else free._asdict()
@@ -338,12 +339,22 @@ class KernelCall:
         metas = (metas,) if isinstance(metas, Meta) else tuple(metas)
         if half is not None:
             metas = tuple(
-                meta if i in self._inner else narrow_meta(meta, half)
+                narrow_meta(meta, self._half_of(i, narrow, half))
                 for i, meta in enumerate(metas)
             )
         if place is not None:
             metas = tuple([meta_on(place, meta) for meta in metas])
         return metas
+
+    def _half_of(self, output: int, given: Sequence[Any], half: DType) -> DType:
+        """Return the dtype of an output of half precision: `KernelSpec.halves`."""
+        spec = self.spec
+        like = spec.halves.get(spec.outputs[output].name)
+        if output in self._inner or like == "float32":
+            return FLOAT32
+        names = [*spec.writes, *(operand.name for operand in spec.inputs)]
+        meta = None if like is None else given[names.index(like)]
+        return half if meta is None else meta.dtype  # type: ignore[no-any-return]
 
     def _outputs(self, metas: Metas, wanted: int, into: Any) -> tuple[Any, ...]:
         """Return the arrays to write: those given, new ones for what is wanted."""

@@ -16,6 +16,12 @@ from autocalc._kernels.samples import TAILS, Make
 from autocalc._kernels.spec import Array, Meta
 from autocalc.errors import ShapeError
 
+#: Of a normalisation in half precision: statistics and parameters may be wider.
+OF_HALVES = {
+    **dict.fromkeys(("mean", "var", "rstd"), "float32"),
+    **dict.fromkeys(("dweight", "dbias"), "weight"),
+}
+
 
 def expect_a_last_axis(where: str, x: Meta) -> None:
     """Raise unless there is a last axis to normalise over."""

@@ -51,6 +51,7 @@ batch_norm = composite(
     key="shapes",
     layout="like",
     alias=(("out", "x"),),
+    halves=rows.OF_HALVES,
 )
 
 
@@ -126,6 +127,7 @@ batch_norm_backward = composite(
     layout="like",
     accumulates=("dweight", "dbias"),
     alias=(("dx", "g"), ("dx", "x")),
+    halves=rows.OF_HALVES,
 )
 
 

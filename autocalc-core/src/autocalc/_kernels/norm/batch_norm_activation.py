@@ -19,6 +19,7 @@ import numpy as np
 from autocalc._kernels.budgets import Inputs, Limits, magnitude
 from autocalc._kernels.cases import Case, absent, floats, join, positive
 from autocalc._kernels.declare import composite
+from autocalc._kernels.norm import _rows as rows
 from autocalc._kernels.norm._activated import (
     ATTRIBUTES,
     BY_INPUT,
@@ -56,6 +57,7 @@ batch_norm_activation = composite(
     key="shapes",
     layout="like",
     alias=(("out", "x"), ("out", "other")),
+    halves=rows.OF_HALVES,
 )
 
 
@@ -147,6 +149,7 @@ batch_norm_activation_backward = composite(
     layout="like",
     accumulates=("dweight", "dbias"),
     alias=(("dx", "x"), ("dx", "out")),
+    halves=rows.OF_HALVES,
 )
 
 

@@ -27,6 +27,7 @@ layer_norm = composite(
     "out = (x - mean) * rstd * weight + bias, rstd = 1 / sqrt(mean((x - "
     "mean)**2) + eps) over the last axis, which mean and rstd lack.",
     alias=(("out", "x"),),
+    halves=rows.OF_HALVES,
     defaults=(1e-5,),
 )
 
@@ -121,6 +122,7 @@ layer_norm_backward = composite(
     "= sum of g over rows.",
     accumulates=("dx", "dweight", "dbias"),
     alias=(("dx", "g"), ("dx", "x")),
+    halves=rows.OF_HALVES,
 )
 
 

@@ -31,6 +31,7 @@ rms_norm = primitive(
     "out = x * rstd * weight, rstd = 1 / sqrt(mean(x**2) + eps) over the last axis "
     "(rstd keeps it as 1).",
     alias=(("out", "x"),),
+    halves=rows.OF_HALVES,
 )
 
 
@@ -101,6 +102,7 @@ rms_norm_backward = composite(
     "axis; dweight = sum of g * h over rows.",
     accumulates=("dx", "dweight"),
     alias=(("dx", "g"), ("dx", "x")),
+    halves=rows.OF_HALVES,
 )
 
 

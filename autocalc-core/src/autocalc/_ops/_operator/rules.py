@@ -15,7 +15,7 @@ Rule = Callable[[Any, Any, Any], Any]
 #: elements passed: rounded, they tell a rule the same.
 _SELECTING = frozenset({"max", "min", "relu", "hardtanh", "max_pool", "scatter_amax",
                         "scatter_amin", "adaptive_max_pool",
-                        "batch_norm_running"})  # fmt: skip
+                        "batch_norm_running", "batch_norm_activation"})  # fmt: skip
 
 #: Every operator that was made, for readers of all rules: `ac.profiler`.
 OPS: list[Op] = []
@@ -34,6 +34,7 @@ class Op:
         "rule",
         "saves",
         "spec",
+        "wide_inputs",
     )
 
     def __init__(self, name: str, saves: str = "") -> None:
@@ -44,6 +45,8 @@ class Op:
         #: Of a node of halves: whether each gradient is the result of one kernel, which
         #: rounds it once by itself.
         self.rounds_once: Callable[[Any], bool] = _never
+        #: Of the same: the inputs that are float32 all the same, by their places.
+        self.wide_inputs: Callable[[Any], tuple[int, ...]] = _no_inputs
         self.is_view = False
         #: Of a view operator: array, attributes -> array.
         self.function: Callable[..., Any] | None = None
@@ -60,7 +63,11 @@ class Op:
         """Whether the rule needs results as float32 has them, not rounded to halves."""
         if self.saves is None or self.name in _SELECTING:
             return False
-        return any(self.saves.outputs >> i & 1 for i in self.kept)
+        halves = {} if self.spec is None else self.spec.halves
+        return any(
+            self.saves.outputs >> i & 1 and self.spec.outputs[i].name not in halves
+            for i in self.kept
+        )
 
     @property
     def reads_itself(self) -> bool:
@@ -76,6 +83,10 @@ class Op:
 
 def _never(n: Any) -> bool:
     return False
+
+
+def _no_inputs(n: Any) -> tuple[int, ...]:
+    return ()
 
 
 def _no_rule(k: Any, n: Any, g: Any) -> Any:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from autocalc._dispatch.selection.state import current
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.norm._activated import BY_INPUT, NONE, POST_OPS, RELU, PostOp
 from autocalc._kernels.norm._channels import channel_column, count, over
@@ -22,7 +23,7 @@ from autocalc._ops._operator.coerce import cast
 from autocalc._ops._operator.declared import declared
 from autocalc._ops._operator.factories import multi, nary
 from autocalc._ops._operator.traced import traced
-from autocalc._ops.norms.layer_norm import has_wide_parameters
+from autocalc._ops.norms.layer_norm import has_wide_parameters, wide_parameters
 from autocalc._ops.views import view
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
@@ -32,7 +33,9 @@ from autocalc.errors import ArgumentError, ShapeError
 Statistics = tuple[Tensor | None, Tensor | None]
 
 # The results are (out, mean, var); the statistics are for callers with running ones.
-batch_norm_op = multi("batch_norm", saves="mean var x weight:x")
+batch_norm_op = multi("batch_norm", saves="mean var x weight")
+batch_norm_op.op.rounds_once = lambda n: not isinstance(n.saved[2], Tensor)
+batch_norm_op.op.wide_inputs = lambda n: wide_parameters(n.saved[3], (1, 2))
 
 
 @batch_norm_op.vjp
@@ -57,10 +60,14 @@ def batch_statistics(k: Any, x: Any, shape: Any) -> tuple[Any, Any]:
 
 # The gradient of an activation comes from its result or, of some, from its input, which
 # is computed again: neither saves what the other one needs.
-activation_op = multi("batch_norm_activation", saves="out mean var x weight:x")
+activation_op = multi("batch_norm_activation", saves="out mean var x weight")
+activation_op.op.rounds_once = lambda n: not isinstance(n.saved[3], Tensor)
+activation_op.op.wide_inputs = lambda n: wide_parameters(n.saved[4], (1, 2))
 activation_by_input_op = multi(
     "batch_norm_activation", saves="mean var x weight bias other", main=False
 )
+activation_by_input_op.op.rounds_once = lambda n: not isinstance(n.saved[2], Tensor)
+activation_by_input_op.op.wide_inputs = lambda n: wide_parameters(n.saved[3], (1, 2))
 
 
 @activation_op.vjp
@@ -310,7 +317,10 @@ def by_running(
             f"{where}: `running_mean` and `running_var` are needed where the batch's "
             f"own statistics are not used."
         )
-    if has_wide_parameters(x, *affine):
+    recorded = any(a is not None and a._edge for a in (x, *affine, other))
+    if has_wide_parameters(x, *affine) and (
+        (recorded and current().grad) or not _fit(x, *affine, other)
+    ):
         wide, more = (None if a is None else astype(a, float32) for a in (x, other))
         assert wide is not None, "the input is no optional operand"
         out = by_running(where, wide, statistics, affine, eps, activation, more)
@@ -364,14 +374,26 @@ def with_statistics(
     """Return the result of an operator, and mean and variance without a history.
 
     Those of halves stay float32: rounded, they would overflow where running statistics
-    do not.
+    do not.  Operands that no kernel takes together are computed with in float32.
     """
     x: Any = tensors[0]
-    half = x.dtype if x.dtype.is_half else None
+    half = x.dtype if x.dtype.is_half and not _fit(*tensors) else None
     if half is not None:
         tensors = tuple([None if a is None else cast(a, float32) for a in tensors])
     out, mean, var = op(*tensors, *attributes)
     return out if half is None else cast(out, half), mean.detach(), var.detach()
+
+
+def _fit(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, other: Tensor | None = None
+) -> bool:
+    """Return whether dtypes of results follow: of images alike, of parameters alike."""
+    if other is not None and other.dtype is not x.dtype:
+        return False
+    if weight is None:
+        return bias is None
+    alike = bias is None or bias.dtype is weight.dtype
+    return alike and weight.dtype in (x.dtype, float32)
 
 
 def move(

@@ -19,7 +19,9 @@ from autocalc._tensor.checks import integers, number
 from autocalc._tensor.dtypes import float32
 from autocalc.errors import ShapeError
 
-layer_norm_op = nary("layer_norm", saves="mean rstd x weight:x")
+layer_norm_op = nary("layer_norm", saves="mean rstd x weight")
+layer_norm_op.op.rounds_once = lambda n: not isinstance(n.saved[2], Tensor)
+layer_norm_op.op.wide_inputs = lambda n: wide_parameters(n.saved[3], (1, 2))
 
 
 @layer_norm_op.vjp
@@ -82,7 +84,7 @@ def layer_norm(
         _check_parameter("layer_norm", "bias", bias, sizes)
     if eps.__class__ is not float:
         eps = number("layer_norm", "eps", eps)
-    if has_wide_parameters(input, weight, bias):
+    if weight is None and has_wide_parameters(input, bias):
         wide = layer_norm(astype(input, float32), sizes, weight, bias, eps)
         return astype(wide, input.dtype)
     if len(sizes) == 1:
@@ -91,10 +93,18 @@ def layer_norm(
     return _unmerged(layer_norm_op(x, weight, bias, eps), input)
 
 
+def wide_parameters(weight: Any, places: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the places of parameters if these are float32: `Op.wide_inputs`."""
+    if weight is None:
+        return ()
+    array = weight._array if isinstance(weight, Tensor) else weight
+    return places if array.dtype == FLOAT32 else ()
+
+
 def has_wide_parameters(x: Tensor, *parameters: Tensor | None) -> bool:
     """Return whether parameters of an input of half precision are float32.
 
-    Then their gradients are float32, too: all is computed so, and rounded once.
+    Then their gradients are float32, too.
     """
     if x._array.dtype not in HALVES:
         return False
@@ -103,6 +113,7 @@ def has_wide_parameters(x: Tensor, *parameters: Tensor | None) -> bool:
 
 
 rms_norm_op = nary("rms_norm", saves="rstd x weight:x")
+rms_norm_op.op.rounds_once = lambda n: not isinstance(n.saved[1], Tensor)
 
 
 @rms_norm_op.vjp

@@ -79,14 +79,34 @@ def _first_of(x: Any) -> Any:
 
 
 def samples_of(spec: KernelSpec, dtype: DType, seed: int = 0) -> list[Sample]:
-    """Return a spec's samples for a dtype; for halves those of float32, rounded."""
+    """Return a spec's samples for a dtype; for halves those of float32, rounded.
+
+    Where parameters may be wider than what they are for, some samples have such.
+    """
     made = list(spec.samples(Make(computed_in(dtype), seed)))
-    return [rounded(sample, dtype) for sample in made] if dtype in HALVES else made
+    if dtype not in HALVES:
+        return made
+    wide = {name for name, like in spec.halves.items() if like == "float32"}
+    found = [rounded(sample, dtype, spec, wide) for sample in made]
+    if spec.halves:
+        wide |= {"weight", "bias"}
+        found += [
+            rounded(sample, dtype, spec, wide)._replace(
+                label=f"{sample.label}, float32 parameters"
+            )
+            for sample in made[::3]
+        ]
+    return found
 
 
-def rounded(sample: Sample, half: DType) -> Sample:
-    """Return a sample whose operands of float32 are rounded to a half."""
-    return sample._replace(inputs=tuple(narrow(x, half) for x in sample.inputs))
+def rounded(sample: Sample, half: DType, spec: KernelSpec, wide: set[str]) -> Sample:
+    """Return a sample whose operands of float32 are rounded to a half, but `wide`."""
+    names = [*spec.writes, *(operand.name for operand in spec.inputs)]
+    inputs = [
+        x if name in wide else narrow(x, half)
+        for name, x in zip(names, sample.inputs, strict=True)
+    ]
+    return sample._replace(inputs=tuple(inputs))
 
 
 def narrow(x: Any, half: DType) -> Any:
