@@ -103,6 +103,33 @@ void put_whole(const ac_array* array, T* elements) {
     copy_whole<T>(*array, contiguous_like(*array, elements));
 }
 
+// `whole_input` and `whole_output` of arrays that may have 16 bits.
+template <class T>
+bool whole_images(ac_context* context, int slot, const ac_array* array, const T*& at,
+                  bool in_place) {
+    if (array == nullptr || !is_half(array->dtype))
+        return whole_input(context, slot, array, at, in_place);
+    const uint16_t* halves;
+    const bool made = whole_input(context, slot, array, halves, in_place);
+    at = reinterpret_cast<const T*>(halves);
+    return made;
+}
+template <class T>
+bool whole_images(ac_context* context, int slot, const ac_array* array, T*& at,
+                  bool in_place) {
+    if (array == nullptr || !is_half(array->dtype))
+        return whole_output(context, slot, array, at, in_place);
+    uint16_t* halves;
+    const bool made = whole_output(context, slot, array, halves, in_place);
+    at = reinterpret_cast<T*>(halves);
+    return made;
+}
+template <class T>
+void put_images(const ac_array* array, T* at) {
+    if (array == nullptr || !is_half(array->dtype)) return put_whole(array, at);
+    put_whole(array, reinterpret_cast<uint16_t*>(at));
+}
+
 // `n` elements of any stride as T, those of 16 bits widened; `spare` has room for them.
 template <class T>
 AC_NOINLINE void take_elements(const char* from, int dtype, int64_t stride, int64_t n,

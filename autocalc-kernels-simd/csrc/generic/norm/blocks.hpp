@@ -151,32 +151,5 @@ AC_INLINE T element_at(const T* array, int dtype, int64_t i) {
     return element_of<T>(reinterpret_cast<const char*>(array) + i * item, dtype);
 }
 
-// `whole_input` and `whole_output` of arrays that may have 16 bits.
-template <class T>
-bool whole_images(ac_context* context, int slot, const ac_array* array, const T*& at,
-                  bool in_place) {
-    if (array == nullptr || !is_half(array->dtype))
-        return whole_input(context, slot, array, at, in_place);
-    const uint16_t* halves;
-    const bool made = whole_input(context, slot, array, halves, in_place);
-    at = reinterpret_cast<const T*>(halves);
-    return made;
-}
-template <class T>
-bool whole_images(ac_context* context, int slot, const ac_array* array, T*& at,
-                  bool in_place) {
-    if (array == nullptr || !is_half(array->dtype))
-        return whole_output(context, slot, array, at, in_place);
-    uint16_t* halves;
-    const bool made = whole_output(context, slot, array, halves, in_place);
-    at = reinterpret_cast<T*>(halves);
-    return made;
-}
-template <class T>
-void put_images(const ac_array* array, T* at) {
-    if (array == nullptr || !is_half(array->dtype)) return put_whole(array, at);
-    put_whole(array, reinterpret_cast<uint16_t*>(at));
-}
-
 }  // namespace
 }  // namespace autocalc::simd::AC_ISA

@@ -61,6 +61,7 @@ struct AvgPool {
     PoolPlanes large, small;  // what is averaged, and the averages
     Span *rows, *columns;     // of `small`
     int64_t divisor;          // or 0
+    int dtype;                // of memory
     Even even;
 
     [[nodiscard]] AC_INLINE int64_t line() const {

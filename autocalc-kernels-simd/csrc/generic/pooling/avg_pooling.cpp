@@ -69,10 +69,8 @@ AC_INLINE void sum_columns(const AvgPool<T>& job, T* line, T* to) {
 }
 
 template <class T>
-void average_plane(const AvgPool<T>& job, int64_t p, T* line) {
+void average_plane(const AvgPool<T>& job, const T* plane, T* to, T* line) {
     const int64_t width = job.large.width, left = job.even.padding;
-    const T* plane = job.from + p * job.large.size();
-    T* to = job.to + p * job.small.size();
     for (int64_t r = 0; r < job.small.height; ++r, to += job.small.width) {
         const Span rows = job.rows[r];
         const T* first = plane + rows.begin * width;
@@ -91,13 +89,11 @@ void average_plane(const AvgPool<T>& job, int64_t p, T* line) {
 }
 
 template <class T>
-void spread_plane(const AvgPool<T>& job, int64_t p, T* line) {
+void spread_plane(const AvgPool<T>& job, const T* from, T* plane, T* line) {
     const int64_t width = job.large.width;
     const auto bytes = [&](int64_t rows) {
         return static_cast<size_t>(rows * width) * sizeof(T);
     };
-    T* plane = job.to + p * job.large.size();
-    const T* from = job.from + p * job.small.size();
     int64_t written = 0;  // rows
     for (int64_t r = 0; r < job.small.height; ++r, from += job.small.width) {
         memset(line, 0, bytes(1));
@@ -157,16 +153,15 @@ void average_pixel(const T* image, int64_t row, int64_t column, const Span& rows
     }
 }
 
-// The averages of a row of pixels, counted through the images.
+// The averages of a row of pixels; `image` begins with the first row that it takes.
 template <class T>
-void average_row(const AvgPool<T>& job, const PoolImages& large, int64_t index) {
+void average_row(const AvgPool<T>& job, const PoolImages& large, int64_t r,
+                 const T* image, T* to) {
     constexpr int64_t lanes = vec<T>::lanes;
     const int64_t channels = large.channels, line = large.width * channels;
-    const int64_t r = index % job.small.height;
-    const T* image = job.from + index / job.small.height * large.elements();
-    T* to = job.to + index * job.small.width * channels;
+    const Span rows = {0, job.rows[r].end - job.rows[r].begin, 0};
     for (int64_t c = 0; c < job.small.width; ++c, to += channels) {
-        const Span &rows = job.rows[r], &columns = job.columns[c];
+        const Span& columns = job.columns[c];
         const T area = job.area(r, c);
         int64_t k = 0;
         const auto run = [&](auto average, int64_t n) {
@@ -220,21 +215,35 @@ void spread_part(const AvgPool<T>& job, const PoolImages& large, bool tile,
 }
 
 template <class T, bool backward>
-void pool_images(const AvgPool<T>& job, const PoolImages& large, ac_context* context) {
+void pool_images(const AvgPool<T>& job, const PoolImages& large, ac_context* context,
+                 ac_status* status) {
     if constexpr (!backward) {
-        parallel(context, large.count * job.small.height,
-                 large.count * large.elements() >= 16384,
-                 [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end; ++i) average_row(job, large, i);
-                 });
+        const int64_t height = job.small.height, line = large.width * large.channels;
+        const int64_t made = job.small.width * large.channels;
+        int64_t most = 0;
+        for (int64_t r = 0; r < height; ++r)
+            most = larger(most, job.rows[r].end - job.rows[r].begin);
+        each_plane<T>(
+            context, status, slot_line, large.count * height,
+            ceil_div(large.elements(), larger<int64_t>(height, 1)),
+            is_half(job.dtype) ? most * line + made : 0, [&](int64_t i, T* room) {
+                const int64_t r = i % height;
+                const Span& rows = job.rows[r];
+                const int64_t n = (rows.end - rows.begin) * line;
+                const int64_t from = i / height * large.elements() + rows.begin * line;
+                as_floats(job.dtype, job.from, {from, 1, n, n}, job.to,
+                          {i * made, 1, made, made}, room,
+                          [&](const T* image, T* to, bool) {
+                              average_row(job, large, r, image, to);
+                          });
+            });
     } else {
         const bool tile = tile_all(job.rows, job.small.height, large.height) &&
                           tile_all(job.columns, job.small.width, large.width);
-        each_part(context, large, [&](int64_t image, int64_t c, int64_t count) {
-            const int64_t from = image * job.small.size() * large.channels + c;
-            spread_part(job, large, tile, job.from + from,
-                        job.to + image * large.elements() + c, count);
-        });
+        each_part(context, status, slot_line, job.dtype, job.from, job.small.size(),
+                  job.to, large,
+                  [&](const T* from, T* to, const PoolImages& part, int64_t,
+                      int64_t count) { spread_part(job, part, tile, from, to, count); });
     }
 }
 
@@ -251,10 +260,11 @@ void pool_floats(const ac_call* call, ac_context* context, ac_status* status,
                       nullptr,
                       nullptr,
                       divisor,
+                      to->dtype,
                       {0, 0, 0}};
     const bool last = lie_last({to, from});
-    if (!whole_input(context, slot_from, from, job.from, last) ||
-        !whole_output(context, slot_to, to, job.to, last) ||
+    if (!whole_images(context, slot_from, from, job.from, last) ||
+        !whole_images(context, slot_to, to, job.to, last) ||
         !job.make_spans(context, spans(0, job.large.height, job.small.height),
                         spans(1, job.large.width, job.small.width))) {
         return no_memory(status);
@@ -262,25 +272,31 @@ void pool_floats(const ac_call* call, ac_context* context, ac_status* status,
     done(status);
     if (last) {
         const PoolImages large(*(backward ? to : from));
-        return pool_images<T, backward>(job, large, context);
+        return pool_images<T, backward>(job, large, context, status);
     }
-    each_plane<T>(context, status, slot_line, of_to.count, job.large.size(), job.line(),
+    const int64_t taken = of_from.size(), made = of_to.size();
+    each_plane<T>(context, status, slot_line, of_to.count, job.large.size(),
+                  job.line() + (is_half(job.dtype) ? taken + made : 0),
                   [&](int64_t p, T* line) {
-                      if constexpr (backward) {
-                          spread_plane(job, p, line);
-                      } else {
-                          average_plane(job, p, line);
-                      }
+                      as_floats(job.dtype, job.from, {p * taken, 1, taken, taken},
+                                job.to, {p * made, 1, made, made}, line + job.line(),
+                                [&](const T* in, T* out, bool) {
+                                    if constexpr (backward) {
+                                        spread_plane(job, in, out, line);
+                                    } else {
+                                        average_plane(job, in, out, line);
+                                    }
+                                });
                   });
-    put_whole(to, job.to);
+    put_images(to, job.to);
 }
 template <bool backward, class Spans>
 void pool(const ac_call* call, ac_context* context, ac_status* status, int64_t divisor,
           const Spans& spans) {
-    if (operand(call, 0)->dtype == AC_FLOAT32) {
-        pool_floats<float, backward>(call, context, status, divisor, spans);
-    } else {
+    if (operand(call, 0)->dtype == AC_FLOAT64) {
         pool_floats<double, backward>(call, context, status, divisor, spans);
+    } else {
+        pool_floats<float, backward>(call, context, status, divisor, spans);
     }
 }
 
@@ -310,15 +326,15 @@ const ac_kernel_entry entries[] = {
     {"avg_pool",
      "out ; x ; kernel:ints stride:ints padding:ints ceil:bool count_include_pad:bool "
      "divisor:int",
-     avg_pool<false>, supports, nullptr, 0.4, float_dtypes, nullptr},
+     avg_pool<false>, supports, nullptr, 0.4, floating_dtypes, nullptr},
     {"avg_pool_backward",
      "dx ; g ; sizes:ints kernel:ints stride:ints padding:ints ceil:bool "
      "count_include_pad:bool divisor:int",
-     avg_pool<true>, supports, nullptr, 0.5, float_dtypes, nullptr},
+     avg_pool<true>, supports, nullptr, 0.5, floating_dtypes, nullptr},
     {"adaptive_avg_pool", "out ; x ; sizes:ints", adaptive_avg_pool<false>, supports,
-     nullptr, 0.3, float_dtypes, nullptr},
+     nullptr, 0.3, floating_dtypes, nullptr},
     {"adaptive_avg_pool_backward", "dx ; g ; sizes:ints", adaptive_avg_pool<true>,
-     supports, nullptr, 0.4, float_dtypes, nullptr},
+     supports, nullptr, 0.4, floating_dtypes, nullptr},
 };
 
 }  // namespace

@@ -48,6 +48,7 @@ struct Maxima {
     T* out;
     int64_t* indices;  // or null
     PoolPlanes from, to;
+    int dtype;  // of memory
 };
 
 // Elements, and their places in their plane.
@@ -108,17 +109,18 @@ AC_INLINE void down_columns(const PoolPlanes& of, const T* plane, const Taps& ro
 }
 
 // One pixel's results from channels-last images: of the channels that a register has
-// room for, from `c` on.
+// room for, from `c` on; `image` begins with the first row of `rows`.
 template <class T, bool placed>
-AC_INLINE void largest_of_pixels(const Maxima<T>& job, const PoolImages& images,
+AC_INLINE void largest_of_pixels(const PoolImages& images,
                                  const T* image, const Taps& rows, const Taps& columns,
-                                 int64_t to, int64_t c) {
+                                 T* out, int64_t* indices, int64_t c) {
     constexpr int64_t lanes = vec<T>::lanes;
     const int64_t channels = images.channels, n = smaller(lanes, channels - c);
     const auto at = [&](int64_t y, int64_t x) {
-        const int64_t place = (rows.first + y * rows.step) * images.width +
-                              columns.first + x * columns.step;
-        return Placed<T>{load_last(image + place * channels + c, n),
+        const int64_t at = y * rows.step * images.width + columns.first +
+                           x * columns.step;
+        const int64_t place = rows.first * images.width + at;
+        return Placed<T>{load_last(image + at * channels + c, n),
                          set1<int_of<T>>(static_cast<int_of<T>>(place))};
     };
     Placed<T> best = none_of<T>(images.size());
@@ -132,45 +134,63 @@ AC_INLINE void largest_of_pixels(const Maxima<T>& job, const PoolImages& images,
             }
         }
     }
-    store_last(job.out + to + c, best.value, n);
+    store_last(out + c, best.value, n);
     if constexpr (placed) {
         alignas(64) int_of<T> places[lanes];
         store(places, best.place);
-        int64_t* indices = job.indices + to + c;
         if (n == lanes) {
-            for (int64_t i = 0; i < lanes; ++i) indices[i] = places[i];
+            for (int64_t i = 0; i < lanes; ++i) indices[c + i] = places[i];
         } else {
-            for (int64_t i = 0; i < n; ++i) indices[i] = places[i];
+            for (int64_t i = 0; i < n; ++i) indices[c + i] = places[i];
         }
     }
 }
 
 template <class T, bool placed, class Axis>
-void largest_of_rows(const Maxima<T>& job, const PoolImages& images, const Axis& of_row,
-                     const Axis& of_column, int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-        const T* image = job.x + row / job.to.height * images.elements();
-        const Taps rows = of_row(row % job.to.height);
-        for (int64_t column = 0; column < job.to.width; ++column) {
-            const Taps columns = of_column(column);
-            const int64_t to = (row * job.to.width + column) * images.channels;
-            for (int64_t c = 0; c < images.channels; c += vec<T>::lanes)
-                largest_of_pixels<T, placed>(job, images, image, rows, columns, to, c);
-        }
+void largest_of_row(const Maxima<T>& job, const PoolImages& images, const Taps& rows,
+                    const Axis& of_column, const T* image, T* out, int64_t* indices) {
+    const int64_t channels = images.channels;
+    for (int64_t column = 0; column < job.to.width; ++column) {
+        const Taps columns = of_column(column);
+        for (int64_t c = 0; c < channels; c += vec<T>::lanes)
+            largest_of_pixels<T, placed>(images, image, rows, columns,
+                                         out + column * channels,
+                                         placed ? indices + column * channels : nullptr,
+                                         c);
     }
 }
 
 template <class T, class Axis>
-void largest_of_images(const Maxima<T>& job, const PoolImages& images,
-                       const Axis& of_row, const Axis& of_column, ac_context* context) {
-    parallel(
-        context, images.count * job.to.height,
-        images.count * images.elements() >= 16384, [&](int64_t begin, int64_t end) {
-            if (job.indices != nullptr) {
-                largest_of_rows<T, true>(job, images, of_row, of_column, begin, end);
-            } else {
-                largest_of_rows<T, false>(job, images, of_row, of_column, begin, end);
-            }
+void largest_of_images(const Maxima<T>& job, const PoolImages& images, int slot,
+                       const Axis& of_row, const Axis& of_column, ac_context* context,
+                       ac_status* status) {
+    const int64_t height = job.to.height, line = images.width * images.channels;
+    const int64_t made = job.to.width * images.channels;
+    const auto rows_of = [](const Taps& rows) {
+        return rows.count > 0 ? (rows.count - 1) * rows.step + 1 : 0;
+    };
+    int64_t most = 0;
+    for (int64_t r = 0; r < height; ++r) most = larger(most, rows_of(of_row(r)));
+    each_plane<T>(
+        context, status, slot, images.count * height,
+        ceil_div(images.elements(), height),
+        is_half(job.dtype) ? most * line + made : 0, [&](int64_t i, T* room) {
+            const Taps rows = of_row(i % height);
+            const int64_t n = rows_of(rows) * line;
+            const int64_t first =
+                i / height * images.elements() + (n > 0 ? rows.first * line : 0);
+            as_floats(job.dtype, job.x, {first, 1, n, n}, job.out,
+                      {i * made, 1, made, made}, room,
+                      [&](const T* image, T* out, bool) {
+                          if (job.indices != nullptr) {
+                              largest_of_row<T, true>(job, images, rows, of_column,
+                                                      image, out,
+                                                      job.indices + i * made);
+                          } else {
+                              largest_of_row<T, false>(job, images, rows, of_column,
+                                                       image, out, nullptr);
+                          }
+                      });
         });
 }
 

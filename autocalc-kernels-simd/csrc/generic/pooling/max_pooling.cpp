@@ -70,8 +70,8 @@ AC_INLINE void fill_outside(const Line<T>& line, int64_t size, int64_t begin,
 
 template <class T, bool placed>
 AC_INLINE void results_of_row(const Maxima<T>& job, const T* plane, const Taps& rows,
-                              const WindowTaps& columns, const Line<T>& line,
-                              int64_t to) {
+                              const WindowTaps& columns, const Line<T>& line, T* out,
+                              int64_t* indices) {
     const int64_t left = columns.padding, size = job.from.size();
     // `along_line` wrote over the padding.
     fill_outside(line, size, 0, left);
@@ -80,10 +80,10 @@ AC_INLINE void results_of_row(const Maxima<T>& job, const T* plane, const Taps& 
                             line.places + left);
     along_line<T, placed>(columns, job.to.width, line.values, line.places);
     for (int64_t c = 0; c < job.to.width; ++c)
-        job.out[to + c] = line.values[c * columns.stride];
+        out[c] = line.values[c * columns.stride];
     if constexpr (placed) {
         for (int64_t c = 0; c < job.to.width; ++c)
-            job.indices[to + c] = line.places[c * columns.stride];
+            indices[c] = line.places[c * columns.stride];
     }
 }
 
@@ -96,7 +96,8 @@ AC_INLINE int64_t line_of(const BoxTaps& columns, const Maxima<T>& /*job*/) {
 
 template <class T, bool placed>
 AC_INLINE void results_of_row(const Maxima<T>& job, const T* plane, const Taps& rows,
-                              const BoxTaps& columns, const Line<T>& line, int64_t to) {
+                              const BoxTaps& columns, const Line<T>& line, T* out,
+                              int64_t* indices) {
     down_columns<T, placed>(job.from, plane, rows, line.values, line.places);
     for (int64_t c = 0; c < job.to.width; ++c) {
         const Taps taps = columns(c);
@@ -111,8 +112,8 @@ AC_INLINE void results_of_row(const Maxima<T>& job, const T* plane, const Taps& 
             }
             if (take) best = i;
         }
-        job.out[to + c] = line.values[best];
-        if constexpr (placed) job.indices[to + c] = line.places[best];
+        out[c] = line.values[best];
+        if constexpr (placed) indices[c] = line.places[best];
     }
 }
 
@@ -120,13 +121,13 @@ AC_INLINE void results_of_row(const Maxima<T>& job, const T* plane, const Taps& 
 
 template <class T, bool placed, class Axis>
 void largest_of_plane(const Maxima<T>& job, const Axis& of_row, const Axis& of_column,
-                      int64_t p, T* scratch) {
-    const T* plane = job.x + p * job.from.size();
+                      const T* plane, T* out, int64_t* indices, T* scratch) {
     const Line<T> line = {
         scratch, reinterpret_cast<int_of<T>*>(scratch + line_of(of_column, job))};
     for (int64_t r = 0; r < job.to.height; ++r) {
-        const int64_t to = (p * job.to.height + r) * job.to.width;
-        results_of_row<T, placed>(job, plane, of_row(r), of_column, line, to);
+        const int64_t to = r * job.to.width;
+        results_of_row<T, placed>(job, plane, of_row(r), of_column, line, out + to,
+                                  placed ? indices + to : nullptr);
     }
 }
 
@@ -136,35 +137,47 @@ void pool_floats(const ac_call* call, ac_context* context, ac_status* status,
     const ac_array *out = operand(call, 0), *indices = operand(call, 1);
     const ac_array* x = operand(call, 2);
     const bool last = lie_last({out, indices, x});
-    Maxima<T> job = {nullptr, nullptr, nullptr, PoolPlanes(*x), PoolPlanes(*out)};
-    if (!whole_input(context, slot_x, x, job.x, last) ||
-        !whole_output(context, slot_out, out, job.out, last) ||
+    Maxima<T> job = {nullptr,         nullptr,           nullptr,
+                     PoolPlanes(*x),  PoolPlanes(*out),  x->dtype};
+    if (!whole_images(context, slot_x, x, job.x, last) ||
+        !whole_images(context, slot_out, out, job.out, last) ||
         !whole_output(context, slot_indices, indices, job.indices, last)) {
         return no_memory(status);
     }
     done(status);
     if (job.to.count * job.to.size() == 0) return;
-    if (last) return largest_of_images(job, PoolImages(*x), of_row, of_column, context);
-    each_plane<T>(context, status, slot_line, job.to.count, job.from.size(),
-                  2 * line_of(of_column, job), [&](int64_t p, T* scratch) {
-                      if (job.indices != nullptr) {
-                          largest_of_plane<T, true>(job, of_row, of_column, p, scratch);
-                      } else {
-                          largest_of_plane<T, false>(job, of_row, of_column, p,
-                                                     scratch);
-                      }
-                  });
-    put_whole(out, job.out);
+    if (last)
+        return largest_of_images(job, PoolImages(*x), slot_line, of_row, of_column,
+                                 context, status);
+    const int64_t taken = job.from.size(), made = job.to.size();
+    const int64_t line = 2 * line_of(of_column, job);
+    each_plane<T>(
+        context, status, slot_line, job.to.count, taken,
+        line + (is_half(job.dtype) ? taken + made : 0), [&](int64_t p, T* scratch) {
+            as_floats(job.dtype, job.x, {p * taken, 1, taken, taken}, job.out,
+                      {p * made, 1, made, made}, scratch + line,
+                      [&](const T* plane, T* to, bool) {
+                          if (job.indices != nullptr) {
+                              largest_of_plane<T, true>(job, of_row, of_column, plane,
+                                                        to, job.indices + p * made,
+                                                        scratch);
+                          } else {
+                              largest_of_plane<T, false>(job, of_row, of_column, plane,
+                                                         to, nullptr, scratch);
+                          }
+                      });
+        });
+    put_images(out, job.out);
     put_whole(indices, job.indices);
 }
 
 template <class Axis>
 void pool(const ac_call* call, ac_context* context, ac_status* status,
           const Axis& of_row, const Axis& of_column) {
-    if (operand(call, 0)->dtype == AC_FLOAT32) {
-        pool_floats<float>(call, context, status, of_row, of_column);
-    } else {
+    if (operand(call, 0)->dtype == AC_FLOAT64) {
         pool_floats<double>(call, context, status, of_row, of_column);
+    } else {
+        pool_floats<float>(call, context, status, of_row, of_column);
     }
 }
 
@@ -188,16 +201,17 @@ const char* forward_supports(const ac_call* call) { return pool_supports(call, 2
 
 // ---- backward
 
-// Adds g to the places of an image, `count` channels of it.
+// Adds g to the places of `count` channels of an image, or of a plane. Neighbours of a
+// channel are `step` apart, their places `apart`.
 template <class T>
 AC_INLINE void add_to_places(IndexReader indices, const T* g, const int64_t* places,
-                             int64_t windows, T* sums, int64_t channels,
+                             int64_t windows, T* sums, int64_t step, int64_t apart,
                              int64_t count) {
-    for (int64_t i = 0; i < windows; ++i, g += channels, places += channels) {
+    for (int64_t i = 0; i < windows; ++i, g += step, places += apart) {
         for (int64_t c = 0; c < count; ++c) {
             int64_t place;
             if (!indices.read(places + c, place)) return;
-            sums[place * channels + c] += g[c];
+            sums[place * step + c] += g[c];
         }
     }
 }
@@ -208,33 +222,37 @@ struct PlacesJob {
     const int64_t* places;
     T* sums;
     IndexReader indices;
+    int dtype;  // of memory
 };
 
 template <class T>
-void add_to_images(ac_context* context, const PlacesJob<T>& job,
+void add_to_images(ac_context* context, ac_status* status, const PlacesJob<T>& job,
                    const PoolImages& images, int64_t windows) {
-    each_part(context, images, [&](int64_t n, int64_t c, int64_t count) {
-        T* image = job.sums + n * images.elements() + c;
-        const int64_t first = n * windows * images.channels + c;
-        clear_channels(image, images, count);
-        add_to_places(job.indices, job.g + first, job.places + first, windows, image,
-                      images.channels, count);
-    });
+    each_part(context, status, slot_line, job.dtype, job.g, windows, job.sums, images,
+              [&](const T* g, T* sums, const PoolImages& part, int64_t first,
+                  int64_t count) {
+                  clear_channels(sums, part, count);
+                  add_to_places(job.indices, g, job.places + first, windows, sums,
+                                part.channels, images.channels, count);
+              });
 }
 
 template <class T>
-void add_to_planes(ac_context* context, const PlacesJob<T>& job, const PoolPlanes& to,
-                   int64_t windows) {
-    parallel(context, to.count, to.count * to.size() >= 16384,
-             [&](int64_t begin, int64_t end) {
-                 for (int64_t p = begin; p < end; ++p) {
-                     T* plane = job.sums + p * to.size();
-                     memset(plane, 0, static_cast<size_t>(to.size()) * sizeof(T));
-                     const int64_t first = p * windows;
-                     add_to_places(job.indices, job.g + first, job.places + first,
-                                   windows, plane, 1, 1);
-                 }
-             });
+void add_to_planes(ac_context* context, ac_status* status, const PlacesJob<T>& job,
+                   const PoolPlanes& to, int64_t windows) {
+    const int64_t made = to.size();
+    each_plane<T>(context, status, slot_line, to.count, made,
+                  is_half(job.dtype) ? windows + made : 0, [&](int64_t p, T* room) {
+                      as_floats(job.dtype, job.g, {p * windows, 1, windows, windows},
+                                job.sums, {p * made, 1, made, made}, room,
+                                [&](const T* g, T* plane, bool) {
+                                    memset(plane, 0,
+                                           static_cast<size_t>(made) * sizeof(T));
+                                    add_to_places(job.indices, g,
+                                                  job.places + p * windows, windows,
+                                                  plane, 1, 1, 1);
+                                });
+                  });
 }
 
 template <class T>
@@ -244,9 +262,10 @@ void max_pool_backward_floats(const ac_call* call, ac_context* context,
     const PoolPlanes from(*operand(call, 1)), to(*dx);
     const bool last = lie_last({dx, operand(call, 1), indices});
     PlacesJob<T> job;
-    if (!whole_input(context, slot_g, operand(call, 1), job.g, last) ||
+    job.dtype = dx->dtype;
+    if (!whole_images(context, slot_g, operand(call, 1), job.g, last) ||
         !whole_input(context, slot_indices, indices, job.places, last) ||
-        !whole_output(context, slot_out, dx, job.sums, last)) {
+        !whole_images(context, slot_out, dx, job.sums, last)) {
         return no_memory(status);
     }
     done(status);
@@ -255,18 +274,18 @@ void max_pool_backward_floats(const ac_call* call, ac_context* context,
     CheckedIndices checked(&read, to.size(), 2, status);
     job.indices = checked.reader();
     if (last) {
-        add_to_images(context, job, PoolImages(*dx), from.size());
+        add_to_images(context, status, job, PoolImages(*dx), from.size());
     } else {
-        add_to_planes(context, job, to, from.size());
+        add_to_planes(context, status, job, to, from.size());
     }
-    if (checked.report() && !last) put_whole(dx, job.sums);
+    if (checked.report() && !last) put_images(dx, job.sums);
 }
 
 void max_pool_backward(const ac_call* call, ac_context* context, ac_status* status) {
-    if (operand(call, 0)->dtype == AC_FLOAT32) {
-        max_pool_backward_floats<float>(call, context, status);
-    } else {
+    if (operand(call, 0)->dtype == AC_FLOAT64) {
         max_pool_backward_floats<double>(call, context, status);
+    } else {
+        max_pool_backward_floats<float>(call, context, status);
     }
 }
 const char* backward_supports(const ac_call* call) { return pool_supports(call, 1); }
@@ -274,11 +293,11 @@ const char* backward_supports(const ac_call* call) { return pool_supports(call, 
 const ac_kernel_entry entries[] = {
     {"max_pool",
      "out indices? ; x ; kernel:ints stride:ints padding:ints dilation:ints ceil:bool",
-     max_pool, forward_supports, nullptr, 0.5, float_dtypes, nullptr},
+     max_pool, forward_supports, nullptr, 0.5, floating_dtypes, nullptr},
     {"adaptive_max_pool", "out indices? ; x ; sizes:ints", adaptive_max_pool,
-     forward_supports, nullptr, 0.5, float_dtypes, nullptr},
+     forward_supports, nullptr, 0.5, floating_dtypes, nullptr},
     {"max_pool_backward", "dx ; g indices ; sizes:ints", max_pool_backward,
-     backward_supports, nullptr, 0.4, float_dtypes, nullptr},
+     backward_supports, nullptr, 0.4, floating_dtypes, nullptr},
 };
 
 }  // namespace

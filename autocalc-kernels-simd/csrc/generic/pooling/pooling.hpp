@@ -34,22 +34,6 @@ struct PoolImages {
     [[nodiscard]] AC_INLINE int64_t elements() const { return size() * channels; }
 };
 
-// Channels of a task that writes what it reads all over an image.
-constexpr int64_t pool_channels = 64;
-
-// f(image, first channel, channels) for parts of the channels of each image.
-template <class F>
-void each_part(ac_context* context, const PoolImages& images, F&& f) {
-    const int64_t parts = ceil_div(images.channels, pool_channels);
-    parallel(context, images.count * parts, images.count * images.elements() >= 16384,
-             [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                     const int64_t c = i % parts * pool_channels;
-                     f(i / parts, c, smaller(pool_channels, images.channels - c));
-                 }
-             });
-}
-
 // Zeros in `count` channels of an image.
 template <class T>
 AC_INLINE void clear_channels(T* image, const PoolImages& of, int64_t count) {
@@ -68,7 +52,10 @@ AC_INLINE int64_t pool_attribute(const ac_call* call, int attribute, int axis,
 }
 
 AC_INLINE const char* pool_supports(const ac_call* call, int input) {
-    const ac_array* array = operand(call, input);
+    const ac_array *array = operand(call, input), *result = operand(call, 0);
+    const bool half = is_half(array->dtype) || is_half(result->dtype);
+    if (half && result->dtype >= 0 && result->dtype != array->dtype)
+        return "images of several dtypes";
     if (array->ndim > 4) return "pooling of one and of two dimensions only";
     int64_t size = 1;
     for (int d = 2; d < array->ndim; ++d) size *= array->shape[d];
@@ -88,6 +75,73 @@ void each_plane(ac_context* context, ac_status* status, int slot, int64_t planes
             return true;
         });
     if (!finished) no_memory(status);
+}
+
+// Runs of elements, `step` apart.
+struct PoolRuns {
+    int64_t begin, runs, count, step;
+    [[nodiscard]] AC_INLINE int64_t total() const { return runs * count; }
+};
+
+// f(run, its elements, its floats) for runs of arrays of 16 bits.
+template <class T, class F>
+AC_INLINE void each_run(const T* array, const PoolRuns& of, const T* floats, F&& f) {
+    const bool one = of.step == of.count;
+    const int64_t runs = one ? 1 : of.runs, n = one ? of.total() : of.count;
+    char* first = reinterpret_cast<char*>(const_cast<T*>(array));
+    for (int64_t r = 0; r < runs; ++r)
+        f(first + 2 * (of.begin + r * of.step), const_cast<T*>(floats) + r * n, n);
+}
+
+// f(from, to, adjacent) on elements as T: those of 16 bits are widened before and
+// rounded after it, in `room` for both; then runs are `adjacent`.
+template <class T, class F>
+AC_INLINE void as_floats(int dtype, const T* from, const PoolRuns& taken, T* to,
+                         const PoolRuns& made, T* room, F&& f) {
+    const bool wide = sizeof(T) == 4 && is_half(dtype);
+    T* result = room + taken.total();
+    if (wide) {
+        each_run(from, taken, room, [&](char* at, T* floats, int64_t n) {
+            take_elements<T>(at, dtype, 2, n, floats, nullptr);
+        });
+    }
+    f(wide ? room : from + taken.begin, wide ? result : to + made.begin, wide);
+    if (wide) {
+        each_run(to, made, result, [&](char* at, T* floats, int64_t n) {
+            put_elements<T>(at, dtype, 2, n, floats, nullptr);
+        });
+    }
+}
+
+// Channels of a task that writes what it reads all over an image; of 16 bits, whose
+// floats are to stay in the L2 cache, fewer where images are large.
+constexpr int64_t pool_channels = 64, few_pool_channels = 16, large_pool_image = 4096;
+
+// f(from, to, part, first channel) for parts of the channels of each image, `part`
+// being what `to` is then; `taken` elements make each channel of an image.
+template <class T, class F>
+void each_part(ac_context* context, ac_status* status, int slot, int dtype,
+               const T* from, int64_t taken, T* to, const PoolImages& images, F&& f) {
+    const bool wide = is_half(dtype);
+    const bool large = wide && images.size() > large_pool_image;
+    const int64_t most = large ? few_pool_channels : pool_channels;
+    const int64_t channels = images.channels, parts = ceil_div(channels, most);
+    each_plane<T>(
+        context, status, slot, images.count * parts,
+        ceil_div(images.elements(), larger<int64_t>(parts, 1)),
+        wide ? (taken + images.size()) * most : 0, [&](int64_t i, T* room) {
+            const int64_t image = i / parts, c = i % parts * most;
+            const int64_t count = smaller(most, channels - c);
+            const PoolRuns in = {image * taken * channels + c, taken, count, channels};
+            const PoolRuns out = {image * images.elements() + c, images.size(), count,
+                                  channels};
+            as_floats(dtype, from, in, to, out, room,
+                      [&](const T* g, T* sums, bool adjacent) {
+                          PoolImages part = images;
+                          if (adjacent) part.channels = count;
+                          f(g, sums, part, in.begin, count);
+                      });
+        });
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 // end), and down columns, where neighbours belong to different outputs.
 #pragma once
 
-#include "elementwise/loops.hpp"
+#include "common/contiguous.hpp"
 #include "reduce/operations.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -28,6 +28,7 @@ struct ReducePlan {
     int64_t outputs;
     Nest reduced;  // one operand; `total` elements make one output
     int64_t item;
+    int dtype;
     const char* data;
 };
 
@@ -43,6 +44,7 @@ inline void plan_reduction(ReducePlan& plan, const ac_array& a, const int64_t* a
     plan.kept = 0;
     plan.outputs = 1;
     plan.item = size_of(a.dtype);
+    plan.dtype = a.dtype;
     plan.data = static_cast<const char*>(a.data);
     Nest& nest = plan.reduced;
     nest.operands = 1;
@@ -165,19 +167,23 @@ AC_INLINE void reduce_run(const T* p, int64_t n, vec<T> parameter,
 }
 
 // Elements `begin` to `end` of the nest (whose data[0] is the output's first element).
+// Those of 16 bits, as `dtype` says, are widened in the buffer.
 template <class T, class Op, class Map>
-AC_NOINLINE T reduce_along(const Nest& nest, int64_t begin, int64_t end, T scalar) {
+AC_NOINLINE T reduce_along(const Nest& nest, int64_t begin, int64_t end, T scalar,
+                           int dtype = AC_FLOAT32) {
     const vec<T> parameter = set1<T>(scalar);
     Cascade<T, Op> sums;
     const int inner = nest.dims - 1;
     const int64_t stride = nest.stride[0][inner];
-    const bool contiguous = stride == nest.item[0];
+    const bool wide = !is_half(dtype);
+    const bool contiguous = stride == nest.item[0] && wide;
     if (nest.dims == 1 && contiguous) {  // any length, tiles included
         const T* p = reinterpret_cast<const T*>(nest.data[0]);
         reduce_run<T, Op, Map>(p + begin, end - begin, parameter, sums);
         return Op::across(sums.total());
     }
     alignas(64) char buffer[buffer_elements * sizeof(T)];
+    alignas(64) T spare[buffer_elements / 2];  // for as many elements of 16 bits
     Position at;
     start_at(nest, begin, at);
     const bool collect = !contiguous || nest.size[inner] < short_row;
@@ -187,7 +193,12 @@ AC_NOINLINE T reduce_along(const Nest& nest, int64_t begin, int64_t end, T scala
         const char* from = at.row[0] + at.column * stride;
         if (collect) {
             n = smaller(n, buffer_elements - filled);
-            gather(buffer + filled * item_size<T>, from, sizeof(T), stride, n);
+            char* to = buffer + filled * item_size<T>;
+            if (wide) {
+                gather(to, from, sizeof(T), stride, n);
+            } else {
+                take_elements(from, dtype, stride, n, reinterpret_cast<T*>(to), spare);
+            }
             filled += n;
             if (filled == buffer_elements || n == left) {
                 reduce_run<T, Op, Map>(reinterpret_cast<const T*>(buffer), filled,
@@ -252,10 +263,11 @@ AC_NOINLINE void reduce_rows(const char* const* rows, int64_t count, int64_t col
 // Rows `begin` to `end` of `columns` outputs from `offset` bytes on, into out.
 template <class T, class Op, class Map>
 AC_NOINLINE void reduce_down(const Nest& nest, int64_t offset, int64_t begin,
-                             int64_t end, int64_t columns, const T* parameters,
-                             T* out) {
+                             int64_t end, int64_t columns, const T* parameters, T* out,
+                             int dtype) {
     alignas(64) T block[column_tile];
     alignas(64) T total[column_tile];
+    alignas(64) T widened[row_group][column_tile];
     const int inner = nest.dims - 1;
     Position at;
     start_at(nest, begin, at);
@@ -265,6 +277,11 @@ AC_NOINLINE void reduce_down(const Nest& nest, int64_t offset, int64_t begin,
         const int64_t count = smaller(row_group, end - r);
         for (int64_t i = 0; i < count; ++i) {
             rows[i] = at.row[0] + at.column * nest.stride[0][inner] + offset;
+            if (is_half(dtype)) {
+                take_elements<T>(rows[i], dtype, nest.item[0], columns, widened[i],
+                                 nullptr);
+                rows[i] = reinterpret_cast<const char*>(widened[i]);
+            }
             if (++at.column == nest.size[inner]) next_row(nest, at);
         }
         reduce_rows<T, Op, Map>(rows, count, columns, parameters, block, groups == 0);
@@ -312,15 +329,12 @@ AC_INLINE void for_columns(ac_context* context, int64_t tiles, int64_t columns, 
                    tiles * columns >= combined_enough, f);
 }
 
-template <class T>
 AC_INLINE bool walks_down(const ReducePlan& plan) {
-    if (plan.kept == 0 || plan.kept_stride[plan.kept - 1] != item_size<T>) {
-        return false;
-    }
+    if (plan.kept == 0 || plan.kept_stride[plan.kept - 1] != plan.item) return false;
     const Nest& nest = plan.reduced;
     const int inner = nest.dims - 1;
     // Both can be contiguous only where one of them repeats: then along the row.
-    return nest.stride[0][inner] != item_size<T> || nest.size[inner] == 1;
+    return nest.stride[0][inner] != plan.item || nest.size[inner] == 1;
 }
 
 constexpr int64_t along_tile = 32768;  // elements of one output that a task reduces
@@ -336,7 +350,7 @@ bool reduce_values(ac_context* context, const ReducePlan& plan, const T* paramet
         for (int64_t o = 0; o < outputs; ++o) values[o] = Op::template identity<T>();
         return true;
     }
-    const bool down = walks_down<T>(plan);
+    const bool down = walks_down(plan);
     const int64_t tiles = ceil_div(count, down ? row_tile : along_tile);
     T* partial = values;
     if (tiles > 1) {
@@ -361,14 +375,15 @@ bool reduce_values(ac_context* context, const ReducePlan& plan, const T* paramet
                     plan.reduced, kept_offset(plan, first), tile * row_tile,
                     smaller((tile + 1) * row_tile, count), n,
                     Map::has_parameter ? parameters + first : nullptr,
-                    partial + tile * outputs + first);
+                    partial + tile * outputs + first, plan.dtype);
             }
         });
     } else {
         // Short rows are bundled, so that a task has some work.
         const int64_t bundle = tiles > 1 ? 1 : ceil_div(4096, count);
         const int64_t tasks = tiles * ceil_div(outputs, bundle);
-        const bool short_rows = plan.reduced.dims == 1 && count < 32 * vec<T>::lanes &&
+        const bool short_rows = plan.reduced.dims == 1 && !is_half(plan.dtype) &&
+                                count < 32 * vec<T>::lanes &&
                                 (plan.reduced.stride[0][0] == plan.item || count == 1);
         parallel(context, tasks, worthwhile, [&](int64_t begin, int64_t end) {
             Nest nest = plan.reduced;
@@ -391,7 +406,7 @@ bool reduce_values(ac_context* context, const ReducePlan& plan, const T* paramet
                     partial[tile * outputs + o] = reduce_along<T, Op, Map>(
                         nest, tile * along_tile,
                         smaller((tile + 1) * along_tile, count),
-                        Map::has_parameter ? parameters[o] : T(0));
+                        Map::has_parameter ? parameters[o] : T(0), plan.dtype);
                 }
             }
         });
@@ -412,6 +427,15 @@ bool reduce_values(ac_context* context, const ReducePlan& plan, const T* paramet
 template <class T>
 void store_results(const T* values, const ac_array& out) {
     if (out.data == values) return;
+    if (sizeof(T) == 4 && is_half(out.dtype)) {
+        for (int64_t o = 0, n = element_count(out); o < n; ++o) {
+            int64_t offset = 0, index = o;
+            for (int d = out.ndim - 1; d >= 0; index /= out.shape[d--])
+                offset += index % out.shape[d] * out.strides[d];
+            set_element<T>(data<char>(&out) + offset, out.dtype, values[o]);
+        }
+        return;
+    }
     ac_array from = out;
     from.data = const_cast<T*>(values);
     int64_t stride = sizeof(T);
@@ -432,7 +456,8 @@ void store_results(const T* values, const ac_array& out) {
 template <class T>
 AC_INLINE T* results_of(ac_context* context, const ac_array* out, int64_t count,
                         int slot) {
-    if (out != nullptr && is_contiguous(*out)) return data<T>(out);
+    if (out != nullptr && is_contiguous(*out) && !is_half(out->dtype))
+        return data<T>(out);
     return static_cast<T*>(
         context->scratch(context, slot, static_cast<size_t>(count + 1) * sizeof(T)));
 }

@@ -160,6 +160,8 @@ template <class FloatOp, class IntOp>
 void extreme_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     switch (operand(call, 1)->dtype) {
         case AC_FLOAT32:
+        case AC_BFLOAT16:
+        case AC_FLOAT16:
             return reduce_floats<float, FloatOp, false>(call, context, status);
         case AC_FLOAT64:
             return reduce_floats<double, FloatOp, false>(call, context, status);
@@ -190,6 +192,8 @@ template <class FloatOp, class IntOp, int start>
 void fold_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     switch (operand(call, 1)->dtype) {
         case AC_FLOAT32:
+        case AC_BFLOAT16:
+        case AC_FLOAT16:
             return reduce_floats<float, FloatOp, false>(call, context, status);
         case AC_FLOAT64:
             return reduce_floats<double, FloatOp, false>(call, context, status);
@@ -212,10 +216,10 @@ void fold_kernel(const ac_call* call, ac_context* context, ac_status* status) {
 #define AC_FLOAT_KERNEL(name, float_call, double_call)                       \
     void name(const ac_call* call, ac_context* context, ac_status* status) { \
         const ac_operand& first = call->operands[call->n_outputs];           \
-        if (first.arrays->dtype == AC_FLOAT32) {                             \
-            float_call(call, context, status);                               \
-        } else {                                                             \
+        if (first.arrays->dtype == AC_FLOAT64) {                             \
             double_call(call, context, status);                              \
+        } else {                                                             \
+            float_call(call, context, status);                               \
         }                                                                    \
     }
 AC_FLOAT_KERNEL(mean_kernel, (reduce_floats<float, SumOp, true>),
@@ -322,19 +326,20 @@ void argmax_kernel(const ac_call* call, ac_context* context, ac_status* status) 
 constexpr const char* over_axes = "out ; a ; axes:ints keepdim:bool";
 
 const ac_kernel_entry entries[] = {
-    {"sum", over_axes, fold_kernel<SumOp, IntSum, 0>, nullptr, nullptr, 0.15,
-     all_dtypes, nullptr},
+    {"sum", over_axes, fold_kernel<SumOp, IntSum, 0>, refusal_in_floats, nullptr, 0.15,
+     all_dtypes | half_dtypes, nullptr},
     {"prod", over_axes, fold_kernel<ProductOp, IntProduct, 1>, nullptr, nullptr, 0.15,
      all_dtypes, nullptr},
-    {"mean", over_axes, mean_kernel, nullptr, nullptr, 0.15, float_dtypes, nullptr},
-    {"max", over_axes, extreme_kernel<MaxOp, IntMax>, nullptr, nullptr, 0.15,
-     all_dtypes, nullptr},
-    {"min", over_axes, extreme_kernel<MinOp, IntMin>, nullptr, nullptr, 0.15,
-     number_dtypes, nullptr},
+    {"mean", over_axes, mean_kernel, refusal_in_floats, nullptr, 0.15, floating_dtypes,
+     nullptr},
+    {"max", over_axes, extreme_kernel<MaxOp, IntMax>, refusal_in_floats, nullptr, 0.15,
+     all_dtypes | half_dtypes, nullptr},
+    {"min", over_axes, extreme_kernel<MinOp, IntMin>, refusal_in_floats, nullptr, 0.15,
+     number_dtypes | half_dtypes, nullptr},
     {"argmax", "out ; a ; axis:int keepdim:bool", argmax_kernel, nullptr, nullptr, 0.2,
      all_dtypes, nullptr},
-    {"logsumexp", over_axes, logsumexp_kernel, nullptr, nullptr, 0.6, float_dtypes,
-     nullptr},
+    {"logsumexp", over_axes, logsumexp_kernel, refusal_in_floats, nullptr, 0.6,
+     floating_dtypes, nullptr},
 };
 
 }  // namespace
