@@ -11,7 +11,7 @@ import builtins
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -81,6 +81,17 @@ class _Switch:
     enable = disable = staticmethod(lambda: None)
 
 
+def _same_metadata(equal: Callable[[Any, Any], None], a: Any, b: Any) -> None:
+    """Compare all that two tensors have besides their elements and their device."""
+    for name in ("dtype", "shape", "requires_grad", "is_leaf", "layout"):
+        equal(getattr(a, name), getattr(b, name))
+    equal((a.stride(), a.storage_offset()), (b.stride(), b.storage_offset()))
+    equal(_is_view(a), _is_view(b))
+    equal(a.grad is None, b.grad is None)
+    if a.grad is not None:
+        _same_metadata(equal, a.grad, b.grad)
+
+
 #: Values that helpers ask PyTorch's engine for when they are imported.
 VALUES: dict[str, Any] = {
     "torch.backends.xnnpack.enabled": False,
@@ -89,6 +100,7 @@ VALUES: dict[str, Any] = {
     "torch.cpu.get_capabilities": dict,
     "torch._utils._is_privateuse1_backend_available": lambda: False,
     "torch._inductor.utils.GPU_TYPES": (),
+    "torch._subclasses.meta_utils.assert_metadata_eq": _same_metadata,
     "torch.cuda.is_initialized": lambda: False,
     "torch.sparse.check_sparse_tensor_invariants": _Switch,
     "torch.cpu._is_avx2_supported": lambda: True,
@@ -226,7 +238,7 @@ def install() -> None:
     tensor: Any = import_module("torch").Tensor
     tensor._base = property(lambda x: base_of(x) if _is_view(x) else None)
     tensor._is_view = _is_view
-    tensor._cdata = property(id)
+    tensor._cdata = property(lambda x: id(x._array))
     tensor._grad = tensor.grad
     inverse: Any = Inverse
     inverse._inv = property(lambda x: x.inv)

@@ -27,7 +27,6 @@ class Properties:
     #: Devices that there are none of.
     is_mps = False
     is_xpu = False
-    is_meta = False
     #: How it is stored.
     is_sparse = False
     is_quantized = False
@@ -45,6 +44,11 @@ class Properties:
     def is_cuda(self: Tensor) -> bool:
         """Whether the array is on the device "cuda"."""
         return self.device.type == "cuda"
+
+    @property
+    def is_meta(self: Tensor) -> bool:
+        """Whether the tensor has no elements: it is on the device "meta"."""
+        return self.device.type == "meta"
 
     def to_dense(self: Tensor) -> Tensor:
         """Return the tensor itself: every tensor is dense.

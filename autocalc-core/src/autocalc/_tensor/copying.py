@@ -14,6 +14,7 @@ import numpy as np
 
 from autocalc._dispatch.device.addresses import repeats
 from autocalc._dispatch.device.device import DeviceArray, dtype_on
+from autocalc._dispatch.device.no_memory import META
 from autocalc._graph._node import Leaf, Version
 from autocalc._tensor import dtypes
 
@@ -51,6 +52,9 @@ def reduce(x: Any) -> tuple[Any, ...]:
     """Return what `pickle` makes the tensor of: its storage, and its place there."""
     array = x._array
     if array.__class__ is DeviceArray:
+        if x.is_meta:
+            made_of = type(x), array.shape, array.dtype.numpy, x.requires_grad
+            return (rebuild_meta, made_of, *_state(x))
         there = array.dtype.place, array.host(), x.requires_grad
         return (rebuild_on, (type(x), *there), *_state(x))
     storage = _storage(array)
@@ -79,6 +83,11 @@ def rebuild(
 def rebuild_on(cls: type, place: str, array: Any, requires_grad: bool) -> Any:
     """Make a tensor that was on a device, and has to be there again."""
     return assemble(cls, dtype_on(place, array.dtype).copied(array), requires_grad)
+
+
+def rebuild_meta(cls: type, shape: Any, dtype: Any, requires_grad: bool) -> Any:
+    """Make a tensor without elements."""
+    return assemble(cls, dtype_on(META, dtype).empty(shape), requires_grad)
 
 
 def assemble(cls: type, array: Any, requires_grad: bool) -> Any:

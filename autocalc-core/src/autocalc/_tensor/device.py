@@ -12,6 +12,8 @@ from autocalc._dispatch.device.device import (
     host_dtype,
     library_of,
 )
+from autocalc._dispatch.device.no_memory import META
+from autocalc._dispatch.engine.eager import pause
 from autocalc.errors import ArgumentError
 
 #: Kinds of PyTorch, which programs name without having one.
@@ -76,19 +78,17 @@ class Device:
     def __enter__(self) -> Device:
         """Make tensors here: on the CPU, or on "meta".
 
-        Tensors on "meta" have no elements in PyTorch and are filled later. Here they
-        are on the CPU, with memory, and say "meta" until the block ends.
+        Tensors on "meta" have a shape, strides and a dtype, and neither elements nor
+        memory.
         """
-        global _host
-        if self.type != "meta":
+        if self.type != META:
             check_cpu(self)
         _earlier.append(_host)
-        _host = self if self.type == "meta" else cpu
+        _make_on(self if self.type == META else cpu)
         return self
 
     def __exit__(self, *error: object) -> None:
-        global _host
-        _host = _earlier.pop()
+        _make_on(_earlier.pop())
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
@@ -122,9 +122,16 @@ def _parts(device: str | Device, index: int | None) -> tuple[str, int | None]:
 
 
 cpu = Device("cpu")
-#: What tensors on the CPU say of their place: "meta" in its blocks.
+#: Where tensors are made: on "meta" in its blocks.
 _host = cpu
 _earlier: list[Device] = []
+
+
+def _make_on(device: Device) -> None:
+    """Choose where tensors are made; remembered calls make theirs on the CPU."""
+    global _host
+    _host = device
+    pause(_earlier, device is not cpu)
 
 
 def host() -> Device:
@@ -141,21 +148,21 @@ def present(device: str | Device) -> Device:
         If it has none.
     """
     found = device if isinstance(device, Device) else Device(device)
-    if found.type == "meta" and _host is not cpu:
-        return cpu
     return found.check()
 
 
 def device_of(array: Any) -> Device:
     """Return the device of an array."""
     dtype = array.dtype
-    return Device(dtype.place) if dtype.__class__ is DeviceDType else _host
+    return Device(dtype.place) if dtype.__class__ is DeviceDType else cpu
 
 
 def dtype_at(device: str | Device | None, dtype: Any) -> Any:
-    """Return the dtype of such elements on a device; None is where they are."""
+    """Return the dtype of such elements on a device; None is where tensors are made."""
     if device is None:
-        return dtype
+        if _host is cpu:
+            return dtype
+        device = _host
     device = present(device)
     host = host_dtype(dtype)
     return host if device.type == "cpu" else dtype_on(device.type, host)
@@ -200,4 +207,7 @@ def place_of_tensor(x: Any) -> Device | None:
 
 def near(x: Any, device: str | Device | None) -> str | Device | None:
     """Return the device asked for, or that of a tensor; None is the CPU."""
-    return place_of_tensor(x) if device is None else device
+    if device is not None:
+        return device
+    place = place_of_tensor(x)
+    return cpu if place is None and _host is not cpu else place

@@ -120,7 +120,10 @@ _START = "tensor("
 def describe(x: Any) -> str:  # a Tensor, whose module imports this one
     """Return ``tensor([...], dtype=..., grad_fn=...)``; defaults are left out."""
     o = _options
-    text = _START + ("[]" if x.numel() == 0 else _elements_text(x, o))
+    elements = "..." if x.is_meta else "[]"
+    if x.numel() and not x.is_meta:
+        elements = _elements_text(x, o)
+    text = _START + elements
     length = len(text) - text.rfind("\n") + 1
     for extra in _extras(x):
         if length + len(extra) + 2 > o.linewidth:
@@ -138,7 +141,9 @@ def _extras(x: Any) -> list[str]:
     usual = [dtypes.get_default_dtype()]
     if x.numel():
         usual += [dtypes.int64, dtypes.bool_]
-    hidden = _options.edgeitems == 0 and x.numel() > _options.threshold
+    hidden = x.is_meta or (
+        _options.edgeitems == 0 and x.numel() > _options.threshold
+    )
     if hidden or (x.numel() == 0 and x.ndim != 1):
         extras.append(f"size={tuple(x.shape)}")
     if x.dtype not in usual:

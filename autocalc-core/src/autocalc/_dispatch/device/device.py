@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from autocalc._dispatch.device.no_memory import LIBRARY, META, nothing
 from autocalc._dispatch.plugins.discovery import registry
 from autocalc._kernels.adapter import adapt_on
 from autocalc._kernels.rules import check_ndim
@@ -194,6 +195,8 @@ def library_of(place: str, asked: str = "") -> DeviceLibrary:
     ArgumentError
         If no kernel set that can run here serves it, with the reason.
     """
+    if place == META:
+        return LIBRARY
     found = registry()
     refused = []
     for kernel_set in found.sets.values():
@@ -254,6 +257,8 @@ def _empty(shape: Shape, dtype: Any) -> Array:
     except ValueError:
         check_ndim(len(shape))
         raise
+    except TypeError:  # the dtype of a device: rare where no kernel set serves one
+        return dtype.empty(shape)
 
 
 def _empty_anywhere(shape: Shape, dtype: Any) -> Array:
@@ -350,6 +355,8 @@ def _holds_arrays(x: Any) -> bool:
 @lru_cache(None)
 def reference_on(place: str, spec: KernelSpec) -> Callable[..., None]:
     """Return a spec's reference as a kernel of a device, in its own namespace."""
+    if place == META:
+        return nothing
     return on_raw(adapt_on(spec, library_of(place).xp))
 
 

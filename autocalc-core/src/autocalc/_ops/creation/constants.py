@@ -83,8 +83,6 @@ def count_of(where: str, n: Any) -> int:
 
 def placed(array: Any, device: str | Device | None) -> Any:
     """Return an array on a device: a copy if it is elsewhere."""
-    if device is None:
-        return array
     kind = dtype_at(device, array.dtype)
     return array if kind is array.dtype else arrays.move(array, kind)
 

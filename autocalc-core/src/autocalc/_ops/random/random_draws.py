@@ -32,7 +32,7 @@ from autocalc._ops.random.random_integers import (
     random_words,
 )
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.device import Device, present
+from autocalc._tensor.device import Device, dtype_at, present
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator, chosen
 from autocalc._tensor.layouts import check_layout
@@ -123,11 +123,10 @@ def rand(
     if layout is not None or pin_memory is not False:
         check_layout("rand", layout, pin_memory)
     kind = dtype_of(dtype, out)
-    if device is not None:
-        present(device)
+    there = dtype_at(device, kind.numpy)
     shape = shape_of("rand", sizes, size)
-    array = drawn_floats("rand", "uniform", shape, kind, generator)
-    return finished("rand", placed(array, device), out, requires_grad)
+    array = drawn_floats("rand", "uniform", shape, kind, generator, there)
+    return finished("rand", array, out, requires_grad)
 
 
 @traced(declares=False)
@@ -175,11 +174,10 @@ def randn(
     if layout is not None or pin_memory is not False:
         check_layout("randn", layout, pin_memory)
     kind = dtype_of(dtype, out)
-    if device is not None:
-        present(device)
+    there = dtype_at(device, kind.numpy)
     shape = shape_of("randn", sizes, size)
-    array = drawn_floats("randn", "normal", shape, kind, generator)
-    return finished("randn", placed(array, device), out, requires_grad)
+    array = drawn_floats("randn", "normal", shape, kind, generator, there)
+    return finished("randn", array, out, requires_grad)
 
 
 @traced
