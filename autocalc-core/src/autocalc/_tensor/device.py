@@ -81,14 +81,13 @@ class Device:
         Tensors on "meta" have a shape, strides and a dtype, and neither elements nor
         memory.
         """
-        if self.type != META:
-            check_cpu(self)
-        _earlier.append(_host)
-        _make_on(self if self.type == META else cpu)
+        before = _host
+        make_on(self)
+        _earlier.append(before)
         return self
 
     def __exit__(self, *error: object) -> None:
-        _make_on(_earlier.pop())
+        make_on(_earlier.pop())
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
@@ -127,11 +126,23 @@ _host = cpu
 _earlier: list[Device] = []
 
 
-def _make_on(device: Device) -> None:
-    """Choose where tensors are made; remembered calls make theirs on the CPU."""
+def make_on(device: str | Device) -> None:
+    """Choose where tensors are made; remembered calls make theirs on the CPU.
+
+    Raises
+    ------
+    ArgumentError
+        If it is neither the CPU nor "meta".
+    """
     global _host
-    _host = device
-    pause(_earlier, device is not cpu)
+    there = present(device)
+    if there.type not in {"cpu", META}:
+        raise ArgumentError(
+            f"device: {str(there)!r} is given where tensors are made on the CPU; leave "
+            f"it out, and move the result with .to({str(there)!r})."
+        )
+    _host = cpu if there.type == "cpu" else there
+    pause(_earlier, _host is not cpu)
 
 
 def host() -> Device:
@@ -166,22 +177,6 @@ def dtype_at(device: str | Device | None, dtype: Any) -> Any:
     device = present(device)
     host = host_dtype(dtype)
     return host if device.type == "cpu" else dtype_on(device.type, host)
-
-
-def check_cpu(device: str | Device | None) -> None:
-    """Raise if another device than the CPU is asked for, where there is no choice.
-
-    Raises
-    ------
-    ArgumentError
-        If it is one that exists; `Device` says if it does not.
-    """
-    if device is None or (there := present(device)).type == "cpu":
-        return
-    raise ArgumentError(
-        f"device: {str(there)!r} is given where tensors are made on the CPU; leave it "
-        f"out, and move the result with .to({str(there)!r})."
-    )
 
 
 def host_array(array: Any) -> Any:

@@ -138,6 +138,8 @@ def describe(x: Any) -> str:  # a Tensor, whose module imports this one
 def _extras(x: Any) -> list[str]:
     """Return what is printed after the elements: size, dtype, history."""
     extras = []
+    if x.device.type != "cpu":
+        extras.append(f"device={str(x.device)!r}")
     usual = [dtypes.get_default_dtype()]
     if x.numel():
         usual += [dtypes.int64, dtypes.bool_]
@@ -148,8 +150,6 @@ def _extras(x: Any) -> list[str]:
         extras.append(f"size={tuple(x.shape)}")
     if x.dtype not in usual:
         extras.append(f"dtype={x.dtype!r}")
-    if x.device.type != "cpu":
-        extras.append(f"device={str(x.device)!r}")
     if not x.is_leaf:
         extras.append(f"grad_fn=<{x._node().op.name}>")
     elif x.requires_grad:

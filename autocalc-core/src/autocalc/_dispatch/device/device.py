@@ -282,7 +282,8 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
     """Return a dtype of the device that holds a call's operands; None for the CPU.
 
     Operands are arrays, metas, lists of them, or None.  Numbers without dimensions may
-    be on the CPU while others are not.
+    be on the CPU while others are not.  One operand without elements takes the others
+    for such.
 
     Raises
     ------
@@ -294,6 +295,8 @@ def place_of(where: str, *operands: Any) -> DeviceDType | None:
     if not there:
         return None
     names = {dtype.place for dtype in there}
+    if META in names:  # of shapes alone
+        return next(dtype for dtype in there if dtype.place == META)
     if any(x.dtype.__class__ is not DeviceDType and x.shape != () for x in flat):
         names.add("cpu")
     if len(names) > 1:

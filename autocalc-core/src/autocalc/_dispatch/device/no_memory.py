@@ -73,8 +73,10 @@ class NoMemory:
         """
         raise AbsentError(
             f"a tensor on the device 'meta' of shape {array.shape} has no values. "
-            f"Cannot copy out of meta tensor; no data! A module gets memory by "
-            f"to_empty(device='cpu'), or by load_state_dict(..., assign=True)."
+            f"Cannot copy out of meta tensor; no data! Please use "
+            f"torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving "
+            f"module from meta to a different device. Or give a module memory by "
+            f"load_state_dict(..., assign=True)."
         )
 
     def strided(self, array: Any, shape: Any, strides: Any, offset: int) -> Any:

@@ -161,10 +161,11 @@ def same_dtype(where: str, x: Any, y: Any) -> tuple[Tensor, Tensor]:
     a, b = check_tensor(where, x), check_tensor(where, y)
     if a._array.dtype is not b._array.dtype:
         place_of(where, a._array, b._array)
-        raise DTypeError(
-            f"{where}: the tensors are {a.dtype.name} and {b.dtype.name}; they must be "
-            f"of one dtype. {_conversion(a, b)}"
-        )
+        if a.dtype is not b.dtype:
+            raise DTypeError(
+                f"{where}: the tensors are {a.dtype.name} and {b.dtype.name}; they "
+                f"must be of one dtype. {_conversion(a, b)}"
+            )
     return a, b
 
 

@@ -15,7 +15,7 @@ from autocalc._dispatch.plugins.precision import (
 from autocalc._dispatch.selection.state import recorder
 from autocalc._ops.creation.typed_tensors import dtype_named
 from autocalc._tensor import dtypes
-from autocalc._tensor.device import Device, check_cpu, host
+from autocalc._tensor.device import Device, host, make_on
 from autocalc.errors import ArgumentError, CompileError
 
 __all__ = [
@@ -30,12 +30,12 @@ __all__ = [
 
 
 def set_default_device(device: str | Device | None) -> None:
-    """Check that `device` is the CPU, where all tensors are made.
+    """Choose where tensors are made: on the CPU, or without elements on "meta".
 
     Parameters
     ----------
     device
-        "cpu", or None for it.
+        "cpu" or "meta"; None is the CPU.
 
     Raises
     ------
@@ -47,11 +47,11 @@ def set_default_device(device: str | Device | None) -> None:
     >>> import autocalc as ac
     >>> ac.set_default_device("cpu")
     """
-    check_cpu(device)
+    make_on("cpu" if device is None else device)
 
 
 def get_default_device() -> Device:
-    """Return the CPU.
+    """Return where tensors are made: the CPU, or "meta".
 
     Examples
     --------
