@@ -16,7 +16,12 @@ from autocalc._ops.arranging.joining import stack
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number, require, short
 from autocalc._tensor.generator import Generator
-from autocalc.autograd._gradcheck_modes import check_all, direction, refuse_modes
+from autocalc.autograd._gradcheck_modes import (
+    check_all,
+    compare_products,
+    direction,
+    refuse_modes,
+)
 from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError, AutocalcWarning, GradError
 
@@ -117,7 +122,10 @@ def gradcheck(
     check_batched_grad
         True to also compare a batch of cotangents, `is_grads_batched` of `grad`, with
         each.
-    check_batched_forward_grad, check_forward_ad, masked
+    check_forward_ad
+        True to also compare the products of `autograd.functional.jvp`, which are two
+        backward passes: there is no forward mode.
+    check_batched_forward_grad, masked
         False: there is no forward mode, and there are no sparse tensors.
     check_backward_ad
         True: there is no other mode.
@@ -155,6 +163,7 @@ def gradcheck(
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
+        check_forward_ad=check_forward_ad,
         fast_mode=fast_mode,
     )
     refuse_modes(
@@ -162,7 +171,6 @@ def gradcheck(
         wanted={"check_backward_ad": check_backward_ad},
         absent={
             "check_batched_forward_grad": check_batched_forward_grad,
-            "check_forward_ad": check_forward_ad,
             "masked": False if masked is None else masked,
         },
     )
@@ -178,6 +186,8 @@ def gradcheck(
             check.undefined_cotangents()
         if check_batched_grad:
             check.batches()
+        if check_forward_ad:
+            compare_products(check)
     except GradcheckError:
         if raise_exception:
             raise
@@ -215,7 +225,7 @@ def gradgradcheck(
     check_undefined_grad
         Without effect: the first derivative is always taken from all outputs.
     check_fwd_over_rev
-        False: there is no forward mode.
+        Without effect: the second derivatives are the same either way.
     check_rev_over_rev
         True: there is no other mode.
     func, inputs, eps, atol, rtol, raise_exception, nondet_tol, check_grad_dtypes
@@ -251,12 +261,13 @@ def gradgradcheck(
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
+        check_fwd_over_rev=check_fwd_over_rev,
         fast_mode=fast_mode,
     )
     refuse_modes(
         where,
         wanted={"check_rev_over_rev": check_rev_over_rev},
-        absent={"check_fwd_over_rev": check_fwd_over_rev, "masked": masked},
+        absent={"masked": masked},
     )
     given = _arguments(where, "inputs", inputs)
     _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._ops.creation.from_data import from_numpy
+from autocalc._ops.creation.like import zeros_like
 from autocalc._tensor.checks import check_flag
+from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError
 
 
@@ -28,6 +31,39 @@ def refuse_modes(where: str, wanted: dict[str, Any], absent: dict[str, Any]) -> 
             f"{where}: `{wrong[0]}` is {value}; there is reverse mode alone, and no "
             f"sparse tensors. Leave it {not value}."
         )
+
+
+def compare_products(check: Any) -> None:
+    """Compare J v of two backward passes with differences along a random v."""
+    tolerance = check.tolerance
+    for i in check.checked:
+        x = check.inputs[i]
+        v = direction(x.shape, i)
+        ends = [check.moved(i, step * tolerance.eps * v) for step in (1, -1)]
+        for o, (high, low) in enumerate(zip(*ends, strict=True)):
+            found = _product(check.outputs[o], x, v)
+            expected = (high - low) / (2 * tolerance.eps)
+            close = np.allclose(
+                found, expected, tolerance.rtol, tolerance.atol, equal_nan=True
+            )
+            if not close:
+                check.fail(
+                    f"the product of the Jacobian of output {o} by a direction of "
+                    f"`inputs[{i}]` is {found}, by differences {expected}"
+                )
+
+
+def _product(y: Any, x: Any, v: Any) -> Any:
+    """Return J v, J the Jacobian of an output: the gradient of u^T J v in u."""
+    if not y.requires_grad:
+        return 0.0
+    u = zeros_like(y).detach().requires_grad_()
+    (g,) = grad(y, x, u, create_graph=True, allow_unused=True)
+    if g is None or not g.requires_grad:
+        return 0.0
+    direction = from_numpy(np.asarray(v, x.dtype.numpy))
+    (product,) = grad(g, u, direction, allow_unused=True)
+    return 0.0 if product is None else product.numpy()
 
 
 def direction(shape: tuple[int, ...], seed: int) -> Any:
