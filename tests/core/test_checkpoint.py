@@ -110,8 +110,8 @@ def test_errors():
     hidden = x * 2
     with pytest.raises(GradError, match="uses a tensor that `mul` made before and"):
         checkpoint(lambda y: y + hidden, x)
-    with pytest.raises(DTypeError, match="`function` returned a float; it must return"):
-        checkpoint(lambda y: y.sum().item(), x)
+    with pytest.raises(DTypeError, match="`function` returned a object; it must return"):
+        checkpoint(lambda y: object(), x)
     with pytest.raises(ArgumentError, match="`segments` is 0; use 1 or more"):
         checkpoint_sequential(nn.Sequential(), 0, x)
     sizes = iter([1, 2])
@@ -127,3 +127,20 @@ def test_a_changed_argument_is_caught():
     hidden.mul_(2)
     with pytest.raises(GradError, match="`checkpoint` needs was changed in place"):
         y.sum().backward()
+
+
+def test_results_may_be_nested_and_hold_other_values():
+    x = ac.ones(2, requires_grad=True)
+    found = checkpoint(lambda x: {"a": (x * 3, None), "b": [2, "c", x + 1]}, x)
+    assert found["a"][1] is None
+    assert found["b"][:2] == [2, "c"]
+    (found["a"][0] + found["b"][2]).sum().backward()
+    assert x.grad.tolist() == [4.0, 4.0]
+    assert checkpoint(lambda x: 3, x) == 3
+
+
+def test_early_stops_have_no_effect():
+    x = ac.ones(2, requires_grad=True)
+    with ac.utils.checkpoint.set_checkpoint_early_stop(False):
+        checkpoint(lambda x: x * 3, x).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]

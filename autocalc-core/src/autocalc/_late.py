@@ -42,6 +42,9 @@ FROM = {
     ),
     **dict.fromkeys(("cholesky", "qr", "svd"), "autocalc._ops.matrices.older_factors"),
     **dict.fromkeys(("pca_lowrank", "svd_lowrank"), "autocalc._ops.matrices.low_rank"),
+    **dict.fromkeys(
+        ("empty_permuted", "empty_strided"), "autocalc._ops.creation.strided"
+    ),
     "is_inference_mode_enabled": "autocalc._graph._grad_mode",
     "memory_format": "autocalc._tensor.memory_format",
     **dict.fromkeys(

@@ -190,13 +190,10 @@ GROUPS = (
                 BFloat16Storage BoolStorage ByteStorage CharStorage
                 DoubleStorage FloatStorage HalfStorage IntStorage
                 LongStorage ShortStorage Storage StorageBase
-                as_strided_ empty_permuted
-                empty_strided from_file is_storage resize_as_
+                as_strided_ from_file is_storage resize_as_
             """,
             "autocalc.Tensor": """
-                as_strided_ const_data_ptr dim_order is_set_to
-                new_empty_strided resize_ resize_as_ set_
-                storage_type
+                as_strided_ const_data_ptr dim_order storage_type
             """,
         },
     ),

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from autocalc._tensor import make
+from autocalc._dispatch.device.no_memory import META
+from autocalc._ops.creation.constants import empty
+from autocalc._ops.creation.from_data import tensor
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.storage import UntypedStorage, storage_of
 
+from autocalc.errors import ArgumentError
+
 if TYPE_CHECKING:
-    from autocalc._tensor import Tensor
     from autocalc._tensor.device import Device
     from autocalc._tensor.dtypes import DType
 
@@ -32,10 +36,27 @@ class TypedStorage:
 
     __slots__ = ("_bytes", "_row")
 
-    def __init__(self, x: Tensor) -> None:
-        self._bytes = storage_of(x._array)
-        whole = self._bytes.nbytes() // x.itemsize * x.itemsize
-        self._row = make(self._bytes._bytes[:whole].view(x._array.dtype), None)
+    def __init__(
+        self,
+        data: Any = (),
+        *,
+        dtype: DType | None = None,
+        device: str | Device | None = None,
+        wrap_storage: UntypedStorage | None = None,
+    ) -> None:
+        if isinstance(data, int):
+            data = empty(data, dtype=dtype, device=device)
+        elif not isinstance(data, Tensor):
+            kind = dtypes.get_default_dtype() if dtype is None else dtype
+            data = tensor(data, dtype=kind, device=device)
+        kind = data._array.dtype if dtype is None else dtype.numpy
+        self._bytes = storage_of(data._array) if wrap_storage is None else wrap_storage
+        count = self._bytes.nbytes() // kind.itemsize
+        if self._bytes.device == META:
+            self._row = empty(count, dtype=dtypes.of(kind), device=META)
+            return
+        row = self._bytes._bytes[: count * kind.itemsize]
+        self._row = make(row.view(kind), None)
 
     @property
     def dtype(self) -> DType:
@@ -44,12 +65,15 @@ class TypedStorage:
 
     @property
     def device(self) -> Device:
-        """The CPU."""
+        """The CPU, or "meta"."""
         return self._bytes.device
 
     def untyped(self) -> UntypedStorage:
         """Return the same memory as bytes."""
         return self._bytes
+
+    #: By PyTorch's name.
+    _untyped_storage = property(untyped)
 
     def data_ptr(self) -> int:
         """Return the address of the first element."""
@@ -69,13 +93,50 @@ class TypedStorage:
 
     __len__ = size
 
+    def cpu(self) -> TypedStorage:
+        """Return the same elements on the CPU."""
+        row = self._row.cpu()
+        return self if row is self._row else TypedStorage(row)
+
+    def clone(self) -> TypedStorage:
+        """Return a copy."""
+        return TypedStorage(self._row.clone())
+
+    def copy_(self, source: TypedStorage) -> TypedStorage:
+        """Write the elements of another storage; return the storage itself."""
+        self._row.copy_(source._row)
+        return self
+
+    def resize_(self, size: int) -> TypedStorage:
+        """Have another number of elements, on "meta"; return the storage itself.
+
+        Raises
+        ------
+        ArgumentError
+            If the elements are on the CPU: their memory may be shared.
+        """
+        if self.device != META:
+            raise ArgumentError(
+                "resize_: the memory of tensors keeps its size. Resize a tensor."
+            )
+        self._row = empty(size, dtype=self.dtype, device=META)
+        self._bytes = storage_of(self._row._array)
+        return self
+
+    def fill_(self, value: float) -> TypedStorage:
+        """Write a number into each element; return the storage itself."""
+        self._row.fill_(value)
+        return self
+
     def tolist(self) -> list[Any]:
         """Return the elements as numbers."""
+        self._bytes.check_elements()
         values: list[Any] = self._row.tolist()
         return values
 
     def __getitem__(self, index: int) -> Any:
         """Return an element as a number."""
+        self._bytes.check_elements()
         return self._row[index].item()
 
     def __setitem__(self, index: int | slice, value: Any) -> None:

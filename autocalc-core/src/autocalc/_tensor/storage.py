@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._tensor.device import Device, cpu
-from autocalc.errors import DimensionError, DTypeError
+from autocalc._dispatch.device.device import DeviceArray
+from autocalc._dispatch.device.no_memory import LIBRARY, META, NoElements
+from autocalc._tensor.device import Device, cpu, present
+from autocalc.errors import AbsentError, DimensionError, DTypeError
 
 __all__ = ["UntypedStorage", "storage_of"]
 
@@ -30,8 +32,11 @@ class UntypedStorage:
 
     __slots__ = ("_bytes",)
 
-    def __init__(self, size: int = 0) -> None:
-        self._bytes = np.zeros(size, np.uint8)
+    def __init__(self, size: Any = 0, *, device: str | Device = cpu) -> None:
+        values = np.zeros(size, np.uint8) if isinstance(size, int) else size
+        self._bytes = np.array(values, np.uint8)
+        if present(device).type == META:
+            self._bytes = LIBRARY.from_host(self._bytes)
 
     @classmethod
     def from_file(
@@ -43,7 +48,9 @@ class UntypedStorage:
         return _of(np.memmap(filename, np.uint8, mode, shape=shape))
 
     def data_ptr(self) -> int:
-        """Return the address of the first byte."""
+        """Return the address of the first byte; 0 where there are no elements."""
+        if isinstance(self._bytes, NoElements):
+            return 0
         return int(self._bytes.__array_interface__["data"][0])
 
     def nbytes(self) -> int:
@@ -52,17 +59,33 @@ class UntypedStorage:
 
     size = __len__ = nbytes
 
+    def clone(self) -> UntypedStorage:
+        """Return a copy."""
+        return _of(self._bytes.copy())
+
     def element_size(self) -> int:
         """Return 1."""
         return 1
 
     @property
     def device(self) -> Device:
-        """The CPU."""
-        return cpu
+        """The CPU, or "meta"."""
+        return Device(META) if isinstance(self._bytes, NoElements) else cpu
+
+    def check_elements(self) -> None:
+        """Raise if there are none, on the device "meta".
+
+        Raises
+        ------
+        AbsentError
+            If this is so.
+        """
+        if isinstance(self._bytes, NoElements):
+            raise AbsentError("storage: Not available for 'meta' device type.")
 
     def tolist(self) -> list[int]:
         """Return the bytes as integers."""
+        self.check_elements()
         return self._bytes.tolist()  # type: ignore[no-any-return]  # of the array
 
     def untyped(self) -> UntypedStorage:
@@ -71,6 +94,7 @@ class UntypedStorage:
 
     def __getitem__(self, index: int | slice) -> Any:
         """Return a byte, or a part that shares the memory."""
+        self.check_elements()
         if isinstance(index, slice):
             return _of(self._bytes[index])
         try:
@@ -94,6 +118,8 @@ def _of(array: Any) -> UntypedStorage:
 
 def storage_of(array: Any) -> UntypedStorage:
     """Return the memory that an array is part of."""
+    if array.__class__ is DeviceArray and array.dtype.place == META:
+        return _of(LIBRARY.whole(array.raw))
     if not isinstance(array, np.ndarray):
         message = "untyped_storage: the memory of other devices is not handed out."
         raise DTypeError(message)

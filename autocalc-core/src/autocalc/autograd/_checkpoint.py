@@ -79,14 +79,16 @@ def checkpoint(
     inside = [_shadow(a) if isinstance(a, Tensor) else a for a in args]
     autocast = current().autocast
     outputs = _under(autocast, function, inside, kwargs)
-    results = _as_tuple(outputs)
+    results = _results(outputs)
+    if not results:
+        return outputs
     own = {t._edge for t in _tensors(inside)}
     leaves = _leaves([t._edge for t in results], own, start)
     edges = (*(a._edge for a in _tensors(args)), *leaves)
     run = _Run(partial(_under, autocast, function), args, kwargs, random, results)
     node = run.node(_tensors(args), edges) if any(edges) else None
-    ends = tuple(_end(node, results, i) for i in range(len(results)))
-    return ends[0] if isinstance(outputs, Tensor) else ends
+    ends = iter([_end(node, results, i) for i in range(len(results))])
+    return _mapped(outputs, lambda _: next(ends))
 
 
 def _under(autocast: Any, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -162,15 +164,32 @@ def _tensors(args: Iterable[Any]) -> list[Tensor]:
     return [a for a in args if isinstance(a, Tensor)]
 
 
-def _as_tuple(outputs: Any) -> tuple[Tensor, ...]:
-    results = outputs if isinstance(outputs, tuple) else (outputs,)
-    for result in results:
-        if not isinstance(result, Tensor):
-            raise DTypeError(
-                f"checkpoint: `function` returned a {type(result).__name__}; it must "
-                f"return a tensor or a tuple of tensors."
-            )
-    return results
+def _results(outputs: Any) -> tuple[Tensor, ...]:
+    """Return the tensors in what a function returned."""
+    found: list[Tensor] = []
+    _mapped(outputs, found.append)
+    return tuple(found)
+
+
+def _mapped(outputs: Any, visit: Callable[[Tensor], Any]) -> Any:
+    """Return a nest with what `visit` makes of its tensors.
+
+    Of other objects nobody knows what they hold.
+    """
+    if isinstance(outputs, Tensor):
+        return visit(outputs)
+    if outputs is None or isinstance(outputs, (bool, int, float, str, bytes)):
+        return outputs
+    if outputs.__class__ is dict:
+        return {name: _mapped(one, visit) for name, one in outputs.items()}
+    if isinstance(outputs, (tuple, list)):
+        parts = [_mapped(one, visit) for one in outputs]
+        kind: Any = type(outputs)
+        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+    raise DTypeError(
+        f"checkpoint: `function` returned a {type(outputs).__name__}; it must return "
+        f"tensors, or numbers, texts, None, and tuples, lists and dicts of them."
+    )
 
 
 def _end(node: Node | None, results: tuple[Tensor, ...], i: int) -> Tensor:
@@ -290,7 +309,7 @@ class _Run:
             default_generator.set_state(self.random)
         try:
             with enable_grad():
-                outputs = _as_tuple(self.function(args, self.kwargs))
+                outputs = _results(self.function(args, self.kwargs))
         finally:
             if self.random is not None:
                 default_generator.set_state(now)

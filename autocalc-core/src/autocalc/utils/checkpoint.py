@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any
 
 from autocalc._aliases import lookup as _lookup
+from autocalc._tensor.checks import check_flag
 from autocalc.autograd._checkpoint import checkpoint, checkpoint_sequential
 
 __all__ = ["checkpoint", "checkpoint_sequential", "get_device_states"]
-__all__ += ["set_device_states"]
+__all__ += ["set_checkpoint_early_stop", "set_device_states"]
 
 
 def get_device_states(*_: Any) -> tuple[list[int], list[Any]]:
@@ -33,6 +36,25 @@ def set_device_states(devices: list[int], states: list[Any], **settings: Any) ->
     >>> import autocalc as ac
     >>> ac.utils.checkpoint.set_device_states([], [])
     """
+
+
+@contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Have no effect: what is computed again is computed as a whole.
+
+    Parameters
+    ----------
+    enable
+        Whether PyTorch stops at the last value that it needs.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.utils.checkpoint.set_checkpoint_early_stop(False):
+    ...     pass
+    """
+    check_flag("set_checkpoint_early_stop", "enable", enable)
+    yield
 
 
 if not _TYPE_CHECKING:  # a type checker knows the names that exist

@@ -33,7 +33,7 @@ class _Span:
         }
 
 
-class _NoElements(np.ndarray):  # type: ignore[type-arg]  # of any elements
+class NoElements(np.ndarray):  # type: ignore[type-arg]  # of any elements
     """An array of NumPy over such bytes; to write into it does nothing."""
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -57,7 +57,7 @@ class NoMemory:
         count = max(prod(shape) * dtype.itemsize, 1)
         span = np.asarray(_Span(self._next, count))
         self._next += -(-count // 64) * 64
-        return _NoElements(shape, dtype, span)
+        return NoElements(shape, dtype, span)
 
     def from_host(self, array: Any) -> Any:
         """Return an array of that shape and dtype."""
@@ -81,11 +81,16 @@ class NoMemory:
 
     def strided(self, array: Any, shape: Any, strides: Any, offset: int) -> Any:
         """Return a view `offset` bytes after the first element."""
-        owner = array
-        while owner.base is not None and isinstance(owner.base, np.ndarray):
-            owner = owner.base
+        owner = self.whole(array)
         start = self.address(array) - self.address(owner) + offset
-        return _NoElements(shape, array.dtype, owner, start, strides)
+        return NoElements(shape, array.dtype, owner, start, strides)
+
+    def whole(self, array: Any) -> Any:
+        """Return the bytes that an array is part of."""
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        return owner.view(NoElements)
 
     def address(self, array: Any) -> int:
         """Return where the first element seems to be."""

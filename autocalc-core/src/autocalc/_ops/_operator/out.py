@@ -49,6 +49,19 @@ def apply_out(where: str, result: T, out: Any) -> T:
     return whole
 
 
+#: What PyTorch's errors call dtypes.
+_SPOKEN = {
+    **{"float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long"},
+    **{"bfloat16": "BFloat16", "int32": "Int", "int16": "Short", "int8": "Char"},
+    **{"uint8": "Byte", "bool": "Bool"},
+}
+
+
+def spoken(dtype: dtypes.DType) -> str:
+    """Return a dtype's name in errors that programs for PyTorch look for."""
+    return _SPOKEN.get(dtype.name, dtype.name)
+
+
 _TRUTH = (dtypes.bool_, dtypes.uint8), " only supports bool tensor for result, got"
 _OF_INFINITY = (dtypes.bool_,), " does not support non-boolean outputs, such as"
 
@@ -92,8 +105,9 @@ def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
         raise DTypeError(f"{where}{_OF_ONE_KIND[where][1]} {out.dtype.name}.")
     if result.dtype.category > out.dtype.category:
         raise DTypeError(
-            f"{where}: result type {result.dtype.name} can't be cast to the desired "
-            f"output type {out.dtype.name} of `out`; give `out` that dtype."
+            f"{where}: result type {spoken(result.dtype)} can't be cast to the desired "
+            f"output type {spoken(out.dtype)}. Expected out tensor to have dtype "
+            f"{result.dtype.name}, but got result with dtype {spoken(out.dtype)}."
         )
     if not fits:
         _resize(where, out, result._array.shape)

@@ -28,6 +28,8 @@ def array_from(data: Any, dtype: DType | None) -> Any:
     if isinstance(data, Tensor):
         data = host_array(data._array)
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    if hasattr(data, "untyped"):
+        data = _of_storage(data, dtype)
     if hasattr(data, "cell"):  # a number that varies, while `compile` records
         return arrays.full((), data, (dtype or dtypes.of_scalar(data)).numpy)
     exact = _is_typed(data)
@@ -45,6 +47,19 @@ def array_from(data: Any, dtype: DType | None) -> Any:
     if not exact and dtype.category == 1 and found.dtype is not dtype.numpy:
         _check_range(found, dtype)
     return arrays.filled(found, dtype.numpy)
+
+
+def _of_storage(storage: Any, dtype: DType | None) -> Any:
+    """Return the elements of a storage, or the bytes of one as elements."""
+    own = getattr(storage, "dtype", None)
+    if own is not None and dtype not in (None, own):
+        raise DTypeError(
+            f"tensor: Expected a Storage of type {dtype} or an UntypedStorage, but got "
+            f"type {own}."
+        )
+    kind = own or dtype or dtypes.uint8
+    memory = storage.untyped()._bytes
+    return memory[: memory.size // kind.itemsize * kind.itemsize].view(kind.numpy)
 
 
 def _check_range(found: Any, dtype: DType) -> None:

@@ -358,8 +358,8 @@ def _summed_axes(
         most = min(check_tensor("tensordot", a).ndim, check_tensor("tensordot", b).ndim)
         if not 0 <= dims <= most:
             raise ArgumentError(
-                f"tensordot: `dims`={dims} for shapes {a.shape} and {b.shape}; it must "
-                f"be in 0 to {most}."
+                f"tensordot: expects dims >= 0 and at most {most} for shapes {a.shape} "
+                f"and {b.shape}, not {dims}."
             )
         return list(range(a.ndim - dims, a.ndim)), list(range(dims))
     pair = sequence("tensordot", "dims", dims)

@@ -81,9 +81,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     (q, r), (g_q, g_r) = n.saved, g
     if k.shape(q)[-1] > min(n.shapes[0][-2:]):
         raise GradError(
-            f"qr: mode='complete' of matrices {n.shapes[0]} with more rows than "
-            f"columns has no gradient: the added columns of Q are not unique. Use "
-            f"mode='reduced'."
+            f"qr: of matrices {n.shapes[0]}: The QR decomposition is not "
+            f"differentiable when mode='complete' and nrows > ncols: the added columns "
+            f"of Q are not unique. Use mode='reduced'."
         )
     rows, columns = k.shape(q)[-2], k.shape(r)[-1]
     wide = rows < columns

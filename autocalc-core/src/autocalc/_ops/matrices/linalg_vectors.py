@@ -205,7 +205,7 @@ def cond(
     """
     check_float("cond", A)
     if A.ndim < 2:
-        message = f"cond: `A` has shape {A.shape}; it must be matrices [..., n, n]."
+        message = f"cond: `A` has shape {A.shape}; it must have at least 2 dimensions."
         raise ShapeError(message)
     order = 2 if p is None else plain(p)
     named = isinstance(order, (int, float, str))

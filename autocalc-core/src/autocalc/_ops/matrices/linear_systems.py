@@ -238,7 +238,9 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
         check_tensor("multi_dot", x) for x in sequence("multi_dot", "tensors", tensors)
     ]
     if len(given) < 2:
-        raise ArgumentError(f"multi_dot: {len(given)} tensors; it needs at least two.")
+        raise ArgumentError(
+            f"multi_dot: {len(given)} tensors; expected at least 2 tensors."
+        )
     row, column = given[0].ndim == 1, given[-1].ndim == 1
     parts = [*given]
     parts[0] = view.reshape(parts[0], (1, *parts[0].shape)) if row else parts[0]
@@ -269,6 +271,8 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     >>> ac.chain_matmul(ac.ones(1, 2), ac.ones(2, 3), ac.ones(3, 1))
     tensor([[6.]])
     """
+    if len(matrices) == 1:
+        return check_tensor("chain_matmul", matrices[0])
     return multi_dot(list(matrices))
 
 

@@ -110,8 +110,8 @@ def _factors(where: str, A: Any, pivot: bool) -> tuple[Tensor, Tensor]:
     check_shape(where, "A", x, "[..., m, n]")
     if not pivot:
         raise ArgumentError(
-            f"{where}: `pivot`=False is not there: without exchanges of rows a factor "
-            f"may not exist. Leave it True."
+            f"{where}: LU without pivoting is not implemented on the CPU: without "
+            f"exchanges of rows a factor may not exist. Leave `pivot` True."
         )
     packed, pivots = lu_op(x)
     return packed, pivots
@@ -348,8 +348,8 @@ def _check_pivots(where: str, name: str, pivots: Any, lu: Tensor) -> None:
     check_tensor(where, pivots)
     if pivots.dtype is not dtypes.int32:
         raise DTypeError(
-            f"{where}: `{name}` is {pivots.dtype.name}; it must be the int32 tensor "
-            f"that lu_factor returns."
+            f"{where}: `{name}` is {pivots.dtype.name}; it must be the tensor that "
+            f"lu_factor returns, of torch.int32 dtype."
         )
     needed = (*lu.shape[:-2], min(lu.shape[-2:]))
     if pivots.shape != needed:

@@ -134,8 +134,8 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     ind = as_int(where, "ind", ind)
     if not 1 <= ind <= A.ndim:
         raise ArgumentError(
-            f"{where}: `ind` is {ind}; it must be 1 at least, and at most the {A.ndim} "
-            f"dimensions of `A`."
+            f"{where}: `ind` is {ind}. Expected a strictly positive integer, at most "
+            f"the {A.ndim} dimensions of `A`."
         )
     rows, columns = A.shape[:ind], A.shape[ind:]
     if prod(rows) != prod(columns):
@@ -196,8 +196,9 @@ def tensorsolve(
     shape, n = a.shape[b.ndim :], prod(b.shape)
     if a.numel() != n * n or prod(shape) != n:
         raise ShapeError(
-            f"{where}: `A` has shape {a.shape} and `B` {b.shape}; the sizes of `A` "
-            f"after the first {b.ndim} must multiply to {n}, and so must those."
+            f"{where}: Expected self to satisfy the requirement that the sizes of `A` "
+            f"{a.shape} after the first {b.ndim} multiply to {n}, the elements of `B` "
+            f"{b.shape}, and so do those."
         )
     found = linear_systems.solve(view.reshape(a, (n, n)), view.reshape(b, (n,)))
     return view.reshape(found, shape)

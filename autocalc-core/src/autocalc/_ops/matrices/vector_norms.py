@@ -338,7 +338,10 @@ def linalg_norm(
     if len(axes) == 2:
         return matrix_norm(A, ord, axes, keepdim, dtype=dtype)
     if isinstance(ord, str):
-        message = f"norm: `ord`={ord!r} is for matrices, `A` has shape {A.shape}."
+        message = (
+            f"norm: `ord`={ord!r} is for matrices: `A` of shape {A.shape} must have "
+            f"at least 2 dimensions."
+        )
         raise ArgumentError(message)
     return vector_norm(A, ord, dim, keepdim, dtype=dtype)
 
@@ -383,8 +386,12 @@ def norm(
     tensor(5.)
     """
     check_float("norm", input)
+    if isinstance(p, str) and p == "nuc":
+        return matrix_norm(input, p, _LAST_TWO if dim is None else dim, keepdim, dtype)
     if isinstance(p, str) and p not in ("fro", "inf", "-inf"):
-        raise ArgumentError(f"norm: `p`={p!r} is not available; use 'fro' or a number.")
+        raise ArgumentError(
+            f"norm: `p`={p!r} is not available; use 'fro', 'nuc' or a number."
+        )
     euclidean = p is None or (isinstance(p, str) and p == "fro")
     order = (
         2.0 if euclidean else number("norm", "p", float(p) if isinstance(p, str) else p)

@@ -14,6 +14,7 @@ from autocalc._ops._operator import partial_writes
 from autocalc._ops._operator.arguments import check_tensor, numbers_only
 from autocalc._ops._operator.coerce import as_operand, not_a_tensor
 from autocalc._ops._operator.method import method
+from autocalc._ops._operator.out import spoken
 from autocalc._ops._operator.traced import traced
 from autocalc._ops._operator.view_tracker import base_of, follow, steps
 from autocalc._ops.views import broadcasting, view
@@ -73,13 +74,13 @@ def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
     """Make `x` hold `result`, and lead to what made it if that is recorded."""
     if result._array.shape != x._array.shape:
         raise ShapeError(
-            f"{where}: the result has shape {result.shape}, which does not fit into "
-            f"the tensor of shape {x.shape}."
+            f"{where}: output with shape {list(x.shape)} doesn't match the broadcast "
+            f"shape {list(result.shape)} of the operands."
         )
     if result.dtype.category > x.dtype.category:
         raise DTypeError(
-            f"{where}: result type {result.dtype.name} can't be cast to the desired "
-            f"output type {x.dtype.name}; convert the tensor first."
+            f"{where}: result type {spoken(result.dtype)} can't be cast to the desired "
+            f"output type {spoken(x.dtype)}; convert the tensor first."
         )
     converted = as_operand(result, x.dtype)
     arrays.copy(converted._array, into=x._array)

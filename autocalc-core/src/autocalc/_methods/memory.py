@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""Methods that give a tensor another size, or other memory, in place."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from autocalc._dispatch.device.device import DeviceArray
+from autocalc._dispatch.selection.arrays import arrays
+from autocalc._methods.typed_storage import TypedStorage
+from autocalc._ops._operator.arguments import check_tensor
+from autocalc._ops._operator.layouts import laid_out
+from autocalc._ops._operator.out import spoken
+from autocalc._ops.creation.constants import shape_of
+from autocalc._ops.creation.strided import StridedSizes, empty_strided
+from autocalc._tensor import Tensor, make
+from autocalc._tensor.device import Device, near
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.memory_format import MemoryFormat
+from autocalc._tensor.storage import UntypedStorage, storage_of
+from autocalc.errors import ArgumentError, DTypeError, GradError
+
+
+class Memory:
+    """What asks for memory by its size."""
+
+    __slots__ = ()
+
+    def resize_(
+        self: Tensor, *sizes: Any, memory_format: MemoryFormat | None = None
+    ) -> Tensor:
+        """Give x a size, in place; return x.
+
+        The elements stay those in memory, in their order there; more than there were
+        are undefined.  Memory that other tensors share does not grow.
+
+        Raises
+        ------
+        GradError
+            If x takes part in a gradient.
+        ArgumentError
+            If x needs more memory and shares what it has with other tensors.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.arange(6).resize_(2, 2)
+        tensor([[0, 1],
+                [2, 3]])
+        """
+        x = check_tensor("resize_", self)
+        shape = shape_of("resize_", sizes)
+        if x._edge is not None:
+            raise GradError("resize_: cannot resize variables that require grad.")
+        if shape != x._array.shape:
+            _hold(x, _resized(x, shape))
+        if memory_format is not None:
+            _hold(x, laid_out("resize_", x, memory_format, x)._array)
+        return x
+
+    def resize_as_(
+        self: Tensor, the_template: Tensor, *, memory_format: MemoryFormat | None = None
+    ) -> Tensor:
+        """Give x the size of another tensor, in place; return x.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.arange(6).resize_as_(ac.zeros(3))
+        tensor([0, 1, 2])
+        """
+        shape = check_tensor("resize_as_", the_template).shape
+        return self.resize_(*shape, memory_format=memory_format)
+
+    def set_(
+        self: Tensor,
+        source: Tensor | TypedStorage | UntypedStorage | None = None,
+        storage_offset: int = 0,
+        size: StridedSizes | None = None,
+        stride: StridedSizes | None = None,
+    ) -> Tensor:
+        """Let x be the elements of other memory from now on; return x.
+
+        Parameters
+        ----------
+        source
+            A tensor or a storage; None is memory without elements.
+        storage_offset
+            The first element in that memory.
+        size, stride
+            The size and the steps from there, in elements; by default those of a
+            tensor, or all elements of a storage.
+
+        Raises
+        ------
+        DTypeError
+            If the elements of `source` are of another dtype.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> x, y = ac.zeros(2), ac.ones(3)
+        >>> x.set_(y)
+        tensor([1., 1., 1.])
+        >>> y.zero_()
+        tensor([0., 0., 0.])
+        >>> x
+        tensor([0., 0., 0.])
+        """
+        x = check_tensor("set_", self)
+        if source is None:
+            return _take(x, make(arrays.empty((0,), x._array.dtype), None))
+        kind = source.dtype if not isinstance(source, UntypedStorage) else x.dtype
+        if kind is not x.dtype:
+            raise DTypeError(
+                f"set_: Expected a Storage of type {spoken(x.dtype)} or an "
+                f"UntypedStorage, but got type {spoken(kind)}."
+            )
+        if isinstance(source, Tensor) and size is None:
+            return _take(x, source)
+        of_tensor = isinstance(source, Tensor)
+        memory = source.untyped_storage() if of_tensor else source.untyped()
+        count = memory.nbytes() // x.itemsize
+        row = make(memory._bytes[: count * x.itemsize].view(x._array.dtype), None)
+        if of_tensor:
+            row._version = source._cell()
+        shape = (count - storage_offset,) if size is None else shape_of("set_", (size,))
+        steps = _steps(shape) if stride is None else shape_of("set_", (stride,))
+        return _take(x, row.as_strided(shape, steps, storage_offset))
+
+    def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+        """Return whether two tensors are the same elements of one memory.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> x = ac.ones(2)
+        >>> x.is_set_to(x.detach()), x.is_set_to(ac.ones(2))
+        (True, False)
+        """
+        other = check_tensor("is_set_to", tensor)
+        same = self.data_ptr() == other.data_ptr() and self.dtype is other.dtype
+        return same and (self.shape, self.stride()) == (other.shape, other.stride())
+
+    def new_empty_strided(
+        self: Tensor,
+        size: StridedSizes,
+        stride: StridedSizes,
+        dtype: DType | None = None,
+        device: str | Device | None = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
+        """Return a tensor of undefined elements with given steps, of x's dtype.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.ones(2).new_empty_strided((2, 3), (1, 2)).stride()
+        (1, 2)
+        """
+        return empty_strided(
+            size,
+            stride,
+            dtype=self.dtype if dtype is None else dtype,
+            device=near(self, device),
+            requires_grad=requires_grad,
+        )
+
+
+def _take(x: Tensor, other: Tensor) -> Tensor:
+    """Let a tensor have the memory of another one; count it as a write."""
+    x._bump()
+    x.data = other
+    return x
+
+
+def _hold(x: Tensor, array: Any) -> None:
+    """Let a tensor have another array of its memory, or of memory of its own."""
+    x._bump()
+    x._array, x._view = array, None
+
+
+def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple([prod(shape[d + 1 :]) for d in range(len(shape))])
+
+
+def _resized(x: Tensor, shape: tuple[int, ...]) -> Any:
+    """Return an array of another size whose first elements are those of `x`."""
+    a, count = x._array, prod(shape)
+    if a.__class__ is DeviceArray and (a.size and not x.is_meta):
+        raise ArgumentError("resize_: only tensors on the CPU change their size.")
+    if a.__class__ is DeviceArray or not a.size:
+        return arrays.empty(shape, a.dtype)
+    memory = storage_of(a)
+    row = memory._bytes[x.data_ptr() - memory.data_ptr() :]
+    row = row[: row.size // a.itemsize * a.itemsize].view(a.dtype)
+    if count <= row.size:
+        return row[:count].reshape(shape)
+    if x._version is not None:
+        raise ArgumentError(
+            f"resize_: {count} elements are more than the memory has, which other "
+            f"tensors or arrays may share. Take a .clone() and resize that."
+        )
+    grown = arrays.empty((count,), a.dtype)
+    grown[: row.size] = row
+    return grown.reshape(shape)
