@@ -73,9 +73,8 @@ AC_INLINE vec<T> product_from(vec<T> x, vec<T> least, vec<T> factor) {
 // however these are rounded.
 template <class T>
 AC_INLINE vec<T> least_factor_of(vec<T> factor) {
-    constexpr T tiny = limits<T>::smallest_normal;
-    const vec<T> least = set1<T>(tiny * (1 + 4 * limits<T>::eps)) / abs(factor);
-    return max(set1<T>(tiny), least);
+    constexpr T least = limits<T>::smallest_normal * (1 + 4 * limits<T>::eps);
+    return set1<T>(least) / min(set1<T>(1), abs(factor));
 }
 
 // ---- powers of two

@@ -59,11 +59,11 @@ struct LogSoftmaxBackward {
                               const T* y) {
         const vec<T> total =
             line.sum([&](int64_t i, auto part) { return part.get(g + i); });
-        const vec<T> lowest = lowest_for(total);
+        const vec<T> least = least_factor_of(total);
         line.each([&](int64_t i, auto part) {
             const vec<T> y_ = min(set1<T>(exp_constants<T>::highest), part.get(y + i));
-            const vec<T> weight = exp_negative(y_, lowest);
-            part.put(out + i, flushed(fnma(weight, total, part.get(g + i))));
+            const vec<T> share = product_from(exp_negative(y_), least, total);
+            part.put(out + i, flushed(part.get(g + i) - share));
         });
     }
 };
