@@ -51,11 +51,12 @@ def softplus(xp: Any, a: Array, beta: float, threshold: float) -> Array:
     return narrow(xp.where(z > threshold, w, soft), a)
 
 
-@softplus.budget("4 ULP + eps * |a| * sigmoid(beta * a)")
+@softplus.budget("4 ULP + eps * |a| * sigmoid(beta * a), down to normal numbers")
 def _(inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float) -> Limits:
     (a,), (beta, _) = inputs, attributes
     rounded = eps * magnitude(a) * sigmoid(beta * np.asarray(a, np.float64))
-    return [4 * ulp(expected[0], eps) + rounded]
+    lost = smallest(eps) / min(abs(beta), 1.0)
+    return [4 * ulp(expected[0], eps) + rounded + lost]
 
 
 def softplus_backward_samples(make: Make) -> Iterator[Sample]:

@@ -14,10 +14,10 @@ from autocalc._kernels.spec import Array, KernelSpec
 from autocalc.testing.conformance._halves import largest_of
 
 #: Elementwise kernels in which a zero may have either sign: the formula chooses one of
-#: two equal zeros, or leaves it open.
+#: two equal zeros, or leaves it open, or both terms of a difference vanish.
 EITHER_ZERO = frozenset(
     {"clamp", "elu", "fmax", "fmin", "gelu", "gelu_backward", "hardtanh", "maximum"}
-    | {"minimum", "pow", "relu", "xlog1py", "xlogy"}
+    | {"logistic_slope", "minimum", "pow", "relu", "xlog1py", "xlogy"}
 )
 #: Kernels that keep the sign of a zero, and are not elementwise.
 KEEP_SIGN_OF_ZERO = frozenset({"gather", "embedding", "index_select"})
