@@ -72,14 +72,16 @@ def check(function, half, args, words, what, *, held=(), led=99):
     """Raise unless a call in `half` is right, and so are its gradients.
 
     Arguments are of `half`.  No gradient is asked for of tensors whose places are
-    `held`, nor of results after the first `led`; "all" holds every tensor.
+    `held`, nor of results after the first `led`, statistics in float32; "all" holds
+    every tensor.
     """
     kinds = half, ac.float32, ac.float64
     given = [(converted(args, kind), converted(words, kind)) for kind in kinds]
     if what == "scaled_dot_product_attention":  # kernels of bfloat16 round weights, too
         function = on_references(function)
     found, single, double = (called(function, *a, **w) for a, w in given)
-    compare(found, single, double, half, what)
+    for results, kind in ((slice(led), half), (slice(led, None), ac.float32)):
+        compare(found[results], single[results], double[results], kind, what)
     if held == "all":
         return
     rng = np.random.default_rng(1)

@@ -19,7 +19,7 @@ struct Arrays {
     T* at[count];
 };
 
-// The blocks of a chunk of arrays, one after another.
+// The blocks of a chunk of arrays of 16 bits, one after another.
 struct Blocks {
     Extent block;
     void* at[most_images];  // where its elements are
@@ -28,23 +28,21 @@ struct Blocks {
     // `outputs` has; false where there is none.
     AC_NOINLINE bool begin(const Extent& chunk, bool bundles, int of, uint32_t outputs,
                            void* const* arrays, int count) {
-        whole = block = chunk;
+        whole = chunk;
         bundle = bundles;
         dtype = of;
         written = outputs;
         images = count;
         for (int k = 0; k < count; ++k)
-            at[k] = array[k] = static_cast<char*>(arrays[k]);
-        if (!is_half(dtype)) return true;
+            array[k] = static_cast<char*>(arrays[k]);
         block = {};
         column = 0;
         for (int k = 0; k < count; ++k)
-            if (at[k] != nullptr) at[k] = room[k];
+            at[k] = array[k] == nullptr ? nullptr : room[k];
         return enter();
     }
     // Rounds what was written to the block, and goes on to the next one.
     AC_NOINLINE bool next() {
-        if (!is_half(dtype)) return false;
         each_run([&](int k, char* from, float* wide, int64_t n) {
             if (written >> k & 1) narrow_any(dtype, wide, n, from);
         });
@@ -119,14 +117,19 @@ AC_INLINE void each_block(const Chunk<T, bundle>& chunk, int dtype,
                           const Arrays<T, count>& arrays, F&& f) {
     static_assert(count <= most_images);
     Blocks blocks;
-    void* all[count];
-    for (int k = 0; k < count; ++k) all[k] = arrays.at[k];
-    if (!blocks.begin(chunk, bundle, dtype, written, all, count)) return;
+    const bool wide = sizeof(T) == 4 && is_half(dtype);
+    if (wide) {
+        void* all[count];
+        for (int k = 0; k < count; ++k) all[k] = arrays.at[k];
+        if (!blocks.begin(chunk, bundle, dtype, written, all, count)) return;
+    }
     do {
         T* at[count];
-        for (int k = 0; k < count; ++k) at[k] = static_cast<T*>(blocks.at[k]);
-        f(Chunk<T, bundle>{blocks.block}, at);
-    } while (blocks.next());
+        for (int k = 0; k < count; ++k)
+            at[k] = wide ? static_cast<T*>(blocks.at[k]) : arrays.at[k];
+        const Extent &whole = chunk, &block = wide ? blocks.block : whole;
+        f(Chunk<T, bundle>{block}, at);
+    } while (wide && blocks.next());
 }
 
 // Whether kernels can take images of 16 bits: they are of one dtype, and nothing is a

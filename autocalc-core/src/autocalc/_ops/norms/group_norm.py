@@ -8,7 +8,7 @@ from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops._operator.cast import astype
-from autocalc._ops._operator.coerce import same_dtype
+from autocalc._ops._operator.coerce import cast, same_dtype
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.traced import traced
 from autocalc._ops.elementwise import arithmetic
@@ -89,6 +89,8 @@ def instance_norm(
             f"or more."
         )
     x = view.reshape_op(input, (1, batch * channels, n))
+    if x.dtype.is_half:  # sums of their gradients over examples are rounded once
+        weight, bias = (None if a is None else cast(a, float32) for a in (weight, bias))
     out, mean, var = with_statistics(_of_examples, (x, weight, bias), (batch, eps))
     if batch and (running_mean is not None or running_var is not None):
         with no_grad():
@@ -183,9 +185,8 @@ def _of_examples(
     x: Tensor, weight: Tensor | None, bias: Tensor | None, batch: int, eps: float
 ) -> tuple[Tensor, ...]:
     """Normalise each channel of each example, of x [1, batch * channels, positions]."""
-    found: tuple[Tensor, ...] = batch_norm_op(
-        x, _repeated(weight, batch), _repeated(bias, batch), float(eps)
-    )
+    parameters = (_repeated(a, batch) for a in (weight, bias))
+    found: tuple[Tensor, ...] = batch_norm_op(x, *parameters, float(eps))
     return found
 
 
