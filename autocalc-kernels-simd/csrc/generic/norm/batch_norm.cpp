@@ -44,18 +44,19 @@ void measure(const Chunk<T, bundle>& chunk, const Forward<T>& job, T* centers, T
     clear(of_rest, chunk.channels);
     clear(of_square, chunk.channels);
     for (int64_t i = 0; i < chunk.samples; ++i) {
-        each_block<0>(chunk.sample(i), job.dtype, arrays, [&](const auto& sample, auto& at) {
-            const T* x = at[0];
-            sample.planes([&](int64_t c, auto from) {
-                Sums<T> sums = sample.resume(of_rest[c], from);
-                sample.along(from, [&](auto turn, int64_t k, auto some) {
-                    vec<T>& sum = sums.part[decltype(turn)::value];
-                    sum = sum + some.get(x + k);
-                    if (!bundle) sample.template ask<0>(x + k);
-                });
-                sample.add(of_rest[c], sums, from);
-            });
-        });
+        each_block<0>(chunk.sample(i), job.dtype, arrays,
+                      [&](const auto& sample, auto& at) {
+                          const T* x = at[0];
+                          sample.planes([&](int64_t c, auto from) {
+                              Sums<T> sums = sample.resume(of_rest[c], from);
+                              sample.along(from, [&](auto turn, int64_t k, auto some) {
+                                  vec<T>& sum = sums.part[decltype(turn)::value];
+                                  sum = sum + some.get(x + k);
+                                  if (!bundle) sample.template ask<0>(x + k);
+                              });
+                              sample.add(of_rest[c], sums, from);
+                          });
+                      });
     }
     const vec<T> count = set1<T>(T(chunk.samples * chunk.sample(0).values()));
     for (int64_t c = 0; c < chunk.channels; ++c) {
@@ -138,8 +139,8 @@ void finish_forward(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_
             for (int64_t k = 0; k < combined_channels; ++k)
                 rstd[k] = inverse_deviation(var[k], job.eps);
         }
-        const Scaled by = scaled_by(job.x, job.dtype, cut.x, c, mean[i], var[i],
-                                    rstd[i], job.eps);
+        const Scaled by =
+            scaled_by(job.x, job.dtype, cut.x, c, mean[i], var[i], rstd[i], job.eps);
         put_channel<T>(job.mean, c, by.mean_of_x, false);
         put_channel<T>(job.var, c, by.var_of_x, false);
         const double scale = by.rstd * job.weight[c];
@@ -334,8 +335,8 @@ const ac_kernel_entry entries[] = {
     {"batch_norm_activation",
      "out mean var ; x weight? bias? other? ; eps:float "
      "activation:none,relu,hardtanh,leaky_relu,hardswish,silu alpha:float beta:float",
-     batch_norm<Form::activation>, supports<Form::activation>, nullptr, 0.6, floating_dtypes,
-     nullptr},
+     batch_norm<Form::activation>, supports<Form::activation>, nullptr, 0.6,
+     floating_dtypes, nullptr},
     {"batch_norm_running",
      "out ; x mean var weight? bias? other? ; eps:float "
      "activation:none,relu,hardtanh,leaky_relu,hardswish,silu alpha:float beta:float",

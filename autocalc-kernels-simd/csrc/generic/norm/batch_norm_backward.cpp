@@ -44,7 +44,8 @@ struct Backward {
         return {{out, const_cast<T*>(g), const_cast<T*>(x), const_cast<T*>(y)}};
     }
     // The same for a block.
-    [[nodiscard]] AC_INLINE Backward at(T* const (&block)[4], T* dx_, T* dother_) const {
+    [[nodiscard]] AC_INLINE Backward at(T* const (&block)[4], T* dx_,
+                                        T* dother_) const {
         Backward part = *this;
         part.g = block[1], part.x = block[2], part.y = block[3];
         part.dx = dx_, part.dother = dother_;
@@ -99,14 +100,13 @@ void look_at(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
     Sums<T> of_g[most_of_unit<T, bundle>], of_gemm[most_of_unit<T, bundle>];
     clear(of_g, chunk.channels);
     clear(of_gemm, chunk.channels);
-    each_block<1>(chunk, job.dtype, job.images(job.dother),
-                  [&](const auto& block, auto& at) {
-                      const Backward<T> part = job.at(at, nullptr, at[0]);
-                      with_post_op(job.activation, [&](auto what) {
-                          look<decltype(what)::value>(part, block, of, channels, of_g,
-                                                      of_gemm);
-                      });
-                  });
+    each_block<1>(
+        chunk, job.dtype, job.images(job.dother), [&](const auto& block, auto& at) {
+            const Backward<T> part = job.at(at, nullptr, at[0]);
+            with_post_op(job.activation, [&](auto what) {
+                look<decltype(what)::value>(part, block, of, channels, of_g, of_gemm);
+            });
+        });
     for (int64_t c = 0; c < chunk.channels; ++c) {
         put_numbers(chunk, sums, c, chunk.join(of_g[c]));
         put_numbers(chunk, products, c, chunk.join(of_gemm[c]));
@@ -289,18 +289,19 @@ void batch_norm_backward(const ac_call* call, ac_context* context, ac_status* st
 template <bool activation>
 const char* supports(const ac_call* call) {
     constexpr int in = activation ? 4 : 3;
-    return refusal_of_images({operand(call, 0), operand(call, in),
-                              operand(call, in + 1),
-                              activation ? operand(call, 3) : nullptr,
-                              activation ? operand(call, in + 2) : nullptr,
-                              activation ? operand(call, in + 3) : nullptr},
-                             call);
+    return refusal_of_images(
+        {operand(call, 0), operand(call, in), operand(call, in + 1),
+         activation ? operand(call, 3) : nullptr,
+         activation ? operand(call, in + 2) : nullptr,
+         activation ? operand(call, in + 3) : nullptr},
+        call);
 }
 
 const ac_kernel_entry entries[] = {
     {"batch_norm_backward",
      "dx? dweight? dbias? ; g x mean var weight? ; eps:float accumulate:int",
-     batch_norm_backward<false>, supports<false>, nullptr, 0.8, floating_dtypes, nullptr},
+     batch_norm_backward<false>, supports<false>, nullptr, 0.8, floating_dtypes,
+     nullptr},
     {"batch_norm_activation_backward",
      "dx? dweight? dbias? dother? ; g x out? other? mean var weight? bias? ; eps:float "
      "activation:none,relu,hardtanh,leaky_relu,hardswish,silu alpha:float beta:float "

@@ -33,12 +33,10 @@ struct Blocks {
         dtype = of;
         written = outputs;
         images = count;
-        for (int k = 0; k < count; ++k)
-            array[k] = static_cast<char*>(arrays[k]);
+        for (int k = 0; k < count; ++k) array[k] = static_cast<char*>(arrays[k]);
         block = {};
         column = 0;
-        for (int k = 0; k < count; ++k)
-            at[k] = array[k] == nullptr ? nullptr : room[k];
+        for (int k = 0; k < count; ++k) at[k] = array[k] == nullptr ? nullptr : room[k];
         return enter();
     }
     // Rounds what was written to the block, and goes on to the next one.
@@ -140,8 +138,7 @@ AC_INLINE const char* refusal_of_images(const ac_array* const (&images)[count],
     int dtype = -1;  // not known
     for (const ac_array* image : images) {
         if (image == nullptr || image->dtype < 0) continue;
-        if (dtype >= 0 && dtype != image->dtype)
-            return "images of several dtypes";
+        if (dtype >= 0 && dtype != image->dtype) return "images of several dtypes";
         dtype = image->dtype;
     }
     return is_half(dtype) ? refusal_in_floats(call) : nullptr;

@@ -105,7 +105,8 @@ struct Chunk : Extent {
             }
         } else {
             for (int64_t r = 0, from = begin; r < count; ++r, from += step) {
-                for (int64_t c = 0; c < channels; ++c) f(channel + c, from + c * length);
+                for (int64_t c = 0; c < channels; ++c)
+                    f(channel + c, from + c * length);
             }
         }
     }

@@ -301,14 +301,14 @@ const ac_kernel_entry entries[] = {
     {"rms_norm", "out rstd? ; x weight? ; eps:float", norm_kernel<RmsNorm, false>,
      supports<RmsNorm, false>, nullptr, 0.3, floating_dtypes, nullptr},
     {"layer_norm", "out mean? rstd? ; x weight? bias? ; eps:float",
-     norm_kernel<LayerNorm, false>,
-     supports<LayerNorm, false>, nullptr, 0.4, floating_dtypes, nullptr},
+     norm_kernel<LayerNorm, false>, supports<LayerNorm, false>, nullptr, 0.4,
+     floating_dtypes, nullptr},
     {"add_rms_norm", "x out rstd? ; a b weight? ; eps:float",
-     norm_kernel<RmsNorm, true>,
-     supports<RmsNorm, true>, nullptr, 0.3, floating_dtypes, nullptr},
+     norm_kernel<RmsNorm, true>, supports<RmsNorm, true>, nullptr, 0.3, floating_dtypes,
+     nullptr},
     {"add_layer_norm", "x out mean? rstd? ; a b weight? bias? ; eps:float",
-     norm_kernel<LayerNorm, true>,
-     supports<LayerNorm, true>, nullptr, 0.4, floating_dtypes, nullptr},
+     norm_kernel<LayerNorm, true>, supports<LayerNorm, true>, nullptr, 0.4,
+     floating_dtypes, nullptr},
 };
 
 }  // namespace

@@ -154,9 +154,8 @@ void finish_columns(const Columns<T>& columns, int64_t tiles, int64_t width,
         char* to = data<char>(columns.out) + i * stride;
         const int dtype = columns.out->dtype;
         const T value = tiles > 0 ? sums[i] : T(0);
-        set_element(
-            to, dtype,
-            columns.accumulate ? element_of<T>(to, dtype) + value : value);
+        set_element(to, dtype,
+                    columns.accumulate ? element_of<T>(to, dtype) + value : value);
     }
 }
 
@@ -253,11 +252,11 @@ const char* supports(const ac_call* call) {
 const ac_kernel_entry entries[] = {
     {"layer_norm_backward",
      "dx? dweight? dbias? ; g x mean rstd weight? ; accumulate:int",
-     norm_backward_kernel<Norm::layer>, supports<Norm::layer>, nullptr, 0.6, floating_dtypes,
-     nullptr},
+     norm_backward_kernel<Norm::layer>, supports<Norm::layer>, nullptr, 0.6,
+     floating_dtypes, nullptr},
     {"rms_norm_backward", "dx? dweight? ; g x rstd weight? ; accumulate:int",
-     norm_backward_kernel<Norm::rms>, supports<Norm::rms>, nullptr, 0.5, floating_dtypes,
-     nullptr},
+     norm_backward_kernel<Norm::rms>, supports<Norm::rms>, nullptr, 0.5,
+     floating_dtypes, nullptr},
 };
 
 }  // namespace

@@ -147,8 +147,8 @@ struct RowWalk {
     }
 };
 
-// Whether kernels can take the rows: nothing is a double where anything has 16 bits, and
-// statistics, from operand `begin` up to `end`, are floats.
+// Whether kernels can take the rows: nothing is a double where anything has 16 bits,
+// and statistics, from operand `begin` up to `end`, are floats.
 AC_INLINE const char* refusal_of_rows(const ac_call* call, int begin, int end) {
     for (int k = begin; k < end; ++k) {
         const ac_array* array = operand(call, k);

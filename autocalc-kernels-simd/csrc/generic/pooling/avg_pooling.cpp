@@ -240,10 +240,12 @@ void pool_images(const AvgPool<T>& job, const PoolImages& large, ac_context* con
     } else {
         const bool tile = tile_all(job.rows, job.small.height, large.height) &&
                           tile_all(job.columns, job.small.width, large.width);
-        each_part(context, status, slot_line, job.dtype, job.from, job.small.size(),
-                  job.to, large,
-                  [&](const T* from, T* to, const PoolImages& part, int64_t,
-                      int64_t count) { spread_part(job, part, tile, from, to, count); });
+        each_part(
+            context, status, slot_line, job.dtype, job.from, job.small.size(), job.to,
+            large,
+            [&](const T* from, T* to, const PoolImages& part, int64_t, int64_t count) {
+                spread_part(job, part, tile, from, to, count);
+            });
     }
 }
 

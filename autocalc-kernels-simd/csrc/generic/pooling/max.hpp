@@ -111,14 +111,14 @@ AC_INLINE void down_columns(const PoolPlanes& of, const T* plane, const Taps& ro
 // One pixel's results from channels-last images: of the channels that a register has
 // room for, from `c` on; `image` begins with the first row of `rows`.
 template <class T, bool placed>
-AC_INLINE void largest_of_pixels(const PoolImages& images,
-                                 const T* image, const Taps& rows, const Taps& columns,
-                                 T* out, int64_t* indices, int64_t c) {
+AC_INLINE void largest_of_pixels(const PoolImages& images, const T* image,
+                                 const Taps& rows, const Taps& columns, T* out,
+                                 int64_t* indices, int64_t c) {
     constexpr int64_t lanes = vec<T>::lanes;
     const int64_t channels = images.channels, n = smaller(lanes, channels - c);
     const auto at = [&](int64_t y, int64_t x) {
-        const int64_t at = y * rows.step * images.width + columns.first +
-                           x * columns.step;
+        const int64_t at =
+            y * rows.step * images.width + columns.first + x * columns.step;
         const int64_t place = rows.first * images.width + at;
         return Placed<T>{load_last(image + at * channels + c, n),
                          set1<int_of<T>>(static_cast<int_of<T>>(place))};
@@ -153,10 +153,9 @@ void largest_of_row(const Maxima<T>& job, const PoolImages& images, const Taps& 
     for (int64_t column = 0; column < job.to.width; ++column) {
         const Taps columns = of_column(column);
         for (int64_t c = 0; c < channels; c += vec<T>::lanes)
-            largest_of_pixels<T, placed>(images, image, rows, columns,
-                                         out + column * channels,
-                                         placed ? indices + column * channels : nullptr,
-                                         c);
+            largest_of_pixels<T, placed>(
+                images, image, rows, columns, out + column * channels,
+                placed ? indices + column * channels : nullptr, c);
     }
 }
 
@@ -179,18 +178,17 @@ void largest_of_images(const Maxima<T>& job, const PoolImages& images, int slot,
             const int64_t n = rows_of(rows) * line;
             const int64_t first =
                 i / height * images.elements() + (n > 0 ? rows.first * line : 0);
-            as_floats(job.dtype, job.x, {first, 1, n, n}, job.out,
-                      {i * made, 1, made, made}, room,
-                      [&](const T* image, T* out, bool) {
-                          if (job.indices != nullptr) {
-                              largest_of_row<T, true>(job, images, rows, of_column,
-                                                      image, out,
-                                                      job.indices + i * made);
-                          } else {
-                              largest_of_row<T, false>(job, images, rows, of_column,
-                                                       image, out, nullptr);
-                          }
-                      });
+            as_floats(
+                job.dtype, job.x, {first, 1, n, n}, job.out, {i * made, 1, made, made},
+                room, [&](const T* image, T* out, bool) {
+                    if (job.indices != nullptr) {
+                        largest_of_row<T, true>(job, images, rows, of_column, image,
+                                                out, job.indices + i * made);
+                    } else {
+                        largest_of_row<T, false>(job, images, rows, of_column, image,
+                                                 out, nullptr);
+                    }
+                });
         });
 }
 

@@ -79,8 +79,7 @@ AC_INLINE void results_of_row(const Maxima<T>& job, const T* plane, const Taps& 
     down_columns<T, placed>(job.from, plane, rows, line.values + left,
                             line.places + left);
     along_line<T, placed>(columns, job.to.width, line.values, line.places);
-    for (int64_t c = 0; c < job.to.width; ++c)
-        out[c] = line.values[c * columns.stride];
+    for (int64_t c = 0; c < job.to.width; ++c) out[c] = line.values[c * columns.stride];
     if constexpr (placed) {
         for (int64_t c = 0; c < job.to.width; ++c)
             indices[c] = line.places[c * columns.stride];
@@ -137,8 +136,8 @@ void pool_floats(const ac_call* call, ac_context* context, ac_status* status,
     const ac_array *out = operand(call, 0), *indices = operand(call, 1);
     const ac_array* x = operand(call, 2);
     const bool last = lie_last({out, indices, x});
-    Maxima<T> job = {nullptr,         nullptr,           nullptr,
-                     PoolPlanes(*x),  PoolPlanes(*out),  x->dtype};
+    Maxima<T> job = {nullptr,        nullptr,          nullptr,
+                     PoolPlanes(*x), PoolPlanes(*out), x->dtype};
     if (!whole_images(context, slot_x, x, job.x, last) ||
         !whole_images(context, slot_out, out, job.out, last) ||
         !whole_output(context, slot_indices, indices, job.indices, last)) {
@@ -228,31 +227,29 @@ struct PlacesJob {
 template <class T>
 void add_to_images(ac_context* context, ac_status* status, const PlacesJob<T>& job,
                    const PoolImages& images, int64_t windows) {
-    each_part(context, status, slot_line, job.dtype, job.g, windows, job.sums, images,
-              [&](const T* g, T* sums, const PoolImages& part, int64_t first,
-                  int64_t count) {
-                  clear_channels(sums, part, count);
-                  add_to_places(job.indices, g, job.places + first, windows, sums,
-                                part.channels, images.channels, count);
-              });
+    each_part(
+        context, status, slot_line, job.dtype, job.g, windows, job.sums, images,
+        [&](const T* g, T* sums, const PoolImages& part, int64_t first, int64_t count) {
+            clear_channels(sums, part, count);
+            add_to_places(job.indices, g, job.places + first, windows, sums,
+                          part.channels, images.channels, count);
+        });
 }
 
 template <class T>
 void add_to_planes(ac_context* context, ac_status* status, const PlacesJob<T>& job,
                    const PoolPlanes& to, int64_t windows) {
     const int64_t made = to.size();
-    each_plane<T>(context, status, slot_line, to.count, made,
-                  is_half(job.dtype) ? windows + made : 0, [&](int64_t p, T* room) {
-                      as_floats(job.dtype, job.g, {p * windows, 1, windows, windows},
-                                job.sums, {p * made, 1, made, made}, room,
-                                [&](const T* g, T* plane, bool) {
-                                    memset(plane, 0,
-                                           static_cast<size_t>(made) * sizeof(T));
-                                    add_to_places(job.indices, g,
-                                                  job.places + p * windows, windows,
-                                                  plane, 1, 1, 1);
-                                });
-                  });
+    each_plane<T>(
+        context, status, slot_line, to.count, made,
+        is_half(job.dtype) ? windows + made : 0, [&](int64_t p, T* room) {
+            as_floats(job.dtype, job.g, {p * windows, 1, windows, windows}, job.sums,
+                      {p * made, 1, made, made}, room, [&](const T* g, T* plane, bool) {
+                          memset(plane, 0, static_cast<size_t>(made) * sizeof(T));
+                          add_to_places(job.indices, g, job.places + p * windows,
+                                        windows, plane, 1, 1, 1);
+                      });
+        });
 }
 
 template <class T>

@@ -126,22 +126,22 @@ void each_part(ac_context* context, ac_status* status, int slot, int dtype,
     const bool large = wide && images.size() > large_pool_image;
     const int64_t most = large ? few_pool_channels : pool_channels;
     const int64_t channels = images.channels, parts = ceil_div(channels, most);
-    each_plane<T>(
-        context, status, slot, images.count * parts,
-        ceil_div(images.elements(), larger<int64_t>(parts, 1)),
-        wide ? (taken + images.size()) * most : 0, [&](int64_t i, T* room) {
-            const int64_t image = i / parts, c = i % parts * most;
-            const int64_t count = smaller(most, channels - c);
-            const PoolRuns in = {image * taken * channels + c, taken, count, channels};
-            const PoolRuns out = {image * images.elements() + c, images.size(), count,
-                                  channels};
-            as_floats(dtype, from, in, to, out, room,
-                      [&](const T* g, T* sums, bool adjacent) {
-                          PoolImages part = images;
-                          if (adjacent) part.channels = count;
-                          f(g, sums, part, in.begin, count);
-                      });
-        });
+    each_plane<T>(context, status, slot, images.count * parts,
+                  ceil_div(images.elements(), larger<int64_t>(parts, 1)),
+                  wide ? (taken + images.size()) * most : 0, [&](int64_t i, T* room) {
+                      const int64_t image = i / parts, c = i % parts * most;
+                      const int64_t count = smaller(most, channels - c);
+                      const PoolRuns in = {image * taken * channels + c, taken, count,
+                                           channels};
+                      const PoolRuns out = {image * images.elements() + c,
+                                            images.size(), count, channels};
+                      as_floats(dtype, from, in, to, out, room,
+                                [&](const T* g, T* sums, bool adjacent) {
+                                    PoolImages part = images;
+                                    if (adjacent) part.channels = count;
+                                    f(g, sums, part, in.begin, count);
+                                });
+                  });
 }
 
 }  // namespace

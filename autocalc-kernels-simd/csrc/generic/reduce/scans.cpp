@@ -227,8 +227,8 @@ void cumsum_kernel(const ac_call* call, ac_context* context, ac_status* status) 
 const ac_kernel_entry entries[] = {
     {"cumsum", "out ; a ; axis:int reverse:bool", cumsum_kernel, refusal_in_floats,
      nullptr, 0.5, floating_dtypes, nullptr},
-    {"cumprod", "out ; a ; axis:int", scan<Products>, refusal_in_floats, nullptr,
-     0.5, floating_dtypes, nullptr},
+    {"cumprod", "out ; a ; axis:int", scan<Products>, refusal_in_floats, nullptr, 0.5,
+     floating_dtypes, nullptr},
     {"logcumsumexp", "out ; a ; axis:int", scan<LogSums>, refusal_in_floats, nullptr,
      3.0, floating_dtypes, nullptr},
 };

@@ -83,8 +83,8 @@ void line_kernel(const ac_call* call, ac_context* context, ac_status* status) {
 const ac_kernel_entry entries[] = {
     {"softmax", "out ; a ; axis:int", line_kernel<Softmax, 2>, refusal_in_floats,
      nullptr, 0.7, floating_dtypes, nullptr},
-    {"log_softmax", "out ; a ; axis:int", line_kernel<LogSoftmax, 2>,
-     refusal_in_floats, nullptr, 0.7, floating_dtypes, nullptr},
+    {"log_softmax", "out ; a ; axis:int", line_kernel<LogSoftmax, 2>, refusal_in_floats,
+     nullptr, 0.7, floating_dtypes, nullptr},
     {"softmax_backward", "out ; g y ; axis:int", line_kernel<SoftmaxBackward, 3>,
      refusal_in_floats, nullptr, 0.4, floating_dtypes, nullptr},
     {"log_softmax_backward", "out ; g y ; axis:int", line_kernel<LogSoftmaxBackward, 3>,
