@@ -110,7 +110,9 @@ def test_errors():
     hidden = x * 2
     with pytest.raises(GradError, match="uses a tensor that `mul` made before and"):
         checkpoint(lambda y: y + hidden, x)
-    with pytest.raises(DTypeError, match="`function` returned a object; it must return"):
+    with pytest.raises(
+        DTypeError, match="`function` returned a object; it must return"
+    ):
         checkpoint(lambda y: object(), x)
     with pytest.raises(ArgumentError, match="`segments` is 0; use 1 or more"):
         checkpoint_sequential(nn.Sequential(), 0, x)

@@ -56,7 +56,7 @@ def test_results_have_the_form_that_they_have_on_the_cpu(name, backward):
 
 @pytest.mark.parametrize("name", sorted(OF_ELEMENTS))
 def test_what_depends_on_elements_says_that_there_are_none(name):
-    with pytest.raises(NotImplementedError, match="has no values.*no data!"):
+    with pytest.raises(NotImplementedError, match=r"has no values.*no data!"):
         outcome(ROWS[name], "meta", backward=False)
 
 

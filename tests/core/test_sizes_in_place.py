@@ -44,7 +44,7 @@ def test_a_changed_size_is_a_write_that_a_backward_pass_notices():
     x, w = ac.ones(3), ac.ones(3, requires_grad=True)
     y = (x * w).sum()
     x.resize_(2)
-    with pytest.raises(GradError, match="changed|written|modified"):
+    with pytest.raises(GradError, match=r"changed|written|modified"):
         y.backward()
 
 
@@ -62,7 +62,7 @@ def test_a_tensor_takes_other_memory():
     assert ac.tensor([]).set_(y.untyped_storage()).reshape(4, 5).equal(y)
     assert ac.tensor([]).set_(y, 5, (2, 2), (5, 1)).equal(y[1:3, :2])
     assert ac.ones(3).set_().shape == (0,)
-    with pytest.raises(DTypeError, match="Expected a Storage of type Float .* Double"):
+    with pytest.raises(DTypeError, match=r"of type Float .* Double"):
         x.set_(y.double())
 
 
@@ -74,7 +74,7 @@ def test_undefined_tensors_in_given_strides():
     assert ac.empty_strided((2, 3), (1, 2), device="meta").stride() == (1, 2)
     assert x.new_empty_strided((2, 2), (1, 2)).dtype is ac.int16
     assert ac.empty_permuted((2, 3, 5), (0, 2, 1)).stride() == (15, 1, 3)
-    with pytest.raises(ShapeError, match="dimensionality of sizes .2. must match"):
+    with pytest.raises(ShapeError, match=r"sizes .2. must match"):
         ac.empty_strided((2, 3), (1,))
     with pytest.raises(ArgumentError, match="must name each of the 2 dimensions once"):
         ac.empty_permuted((2, 3), (0, 0))
@@ -105,7 +105,11 @@ def test_tensors_are_made_of_storages():
 
 def test_storages_without_elements():
     x = ac.ones(3, 4, device="meta")
-    for memory in (x.storage(), x.untyped_storage(), ac.UntypedStorage(48, device="meta")):
+    for memory in (
+        x.storage(),
+        x.untyped_storage(),
+        ac.UntypedStorage(48, device="meta"),
+    ):
         assert (memory.device, memory.nbytes(), memory.data_ptr()) == ("meta", 48, 0)
         with pytest.raises(NotImplementedError, match="Not available"):
             memory[0]

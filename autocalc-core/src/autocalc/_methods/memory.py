@@ -111,20 +111,21 @@ class Memory:
         x = check_tensor("set_", self)
         if source is None:
             return _take(x, make(arrays.empty((0,), x._array.dtype), None))
-        kind = source.dtype if not isinstance(source, UntypedStorage) else x.dtype
+        of_tensor = isinstance(source, Tensor)
+        kind = x.dtype if isinstance(source, UntypedStorage) else source.dtype
         if kind is not x.dtype:
             raise DTypeError(
                 f"set_: Expected a Storage of type {spoken(x.dtype)} or an "
                 f"UntypedStorage, but got type {spoken(kind)}."
             )
-        if isinstance(source, Tensor) and size is None:
-            return _take(x, source)
-        of_tensor = isinstance(source, Tensor)
-        memory = source.untyped_storage() if of_tensor else source.untyped()
+        whole: Any = source
+        if of_tensor and size is None:
+            return _take(x, whole)
+        memory = whole.untyped_storage() if of_tensor else whole.untyped()
         count = memory.nbytes() // x.itemsize
         row = make(memory._bytes[: count * x.itemsize].view(x._array.dtype), None)
         if of_tensor:
-            row._version = source._cell()
+            row._version = whole._cell()
         shape = (count - storage_offset,) if size is None else shape_of("set_", (size,))
         steps = _steps(shape) if stride is None else shape_of("set_", (stride,))
         return _take(x, row.as_strided(shape, steps, storage_offset))

@@ -10,7 +10,6 @@ from autocalc._ops.creation.constants import empty
 from autocalc._ops.creation.from_data import tensor
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.storage import UntypedStorage, storage_of
-
 from autocalc.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -47,9 +46,10 @@ class TypedStorage:
         if isinstance(data, int):
             data = empty(data, dtype=dtype, device=device)
         elif not isinstance(data, Tensor):
-            kind = dtypes.get_default_dtype() if dtype is None else dtype
-            data = tensor(data, dtype=kind, device=device)
-        kind = data._array.dtype if dtype is None else dtype.numpy
+            data = tensor(
+                data, dtype=dtype or dtypes.get_default_dtype(), device=device
+            )
+        kind: Any = data.dtype.numpy if dtype is None else dtype.numpy
         self._bytes = storage_of(data._array) if wrap_storage is None else wrap_storage
         count = self._bytes.nbytes() // kind.itemsize
         if self._bytes.device == META:
@@ -130,13 +130,13 @@ class TypedStorage:
 
     def tolist(self) -> list[Any]:
         """Return the elements as numbers."""
-        self._bytes.check_elements()
+        self._bytes._check_elements()
         values: list[Any] = self._row.tolist()
         return values
 
     def __getitem__(self, index: int) -> Any:
         """Return an element as a number."""
-        self._bytes.check_elements()
+        self._bytes._check_elements()
         return self._row[index].item()
 
     def __setitem__(self, index: int | slice, value: Any) -> None:

@@ -166,7 +166,5 @@ def one_of(where: str, name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise unless `value` is one of some words."""
     if not isinstance(value, str) or value not in choices:
         words = ", ".join(map(repr, choices[:-1]))
-        message = (
-            f"{where}: `{name}`={short(value)}; use {words} or {choices[-1]!r}."
-        )
+        message = f"{where}: `{name}`={short(value)}; use {words} or {choices[-1]!r}."
         raise ArgumentError(message)

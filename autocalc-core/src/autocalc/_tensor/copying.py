@@ -53,8 +53,8 @@ def reduce(x: Any) -> tuple[Any, ...]:
     array = x._array
     if array.__class__ is DeviceArray:
         if x.is_meta:
-            made_of = type(x), array.shape, array.dtype.numpy, x.requires_grad
-            return (rebuild_meta, made_of, *_state(x))
+            form = array.shape, array.dtype.numpy
+            return (rebuild_meta, (type(x), *form, x.requires_grad), *_state(x))
         there = array.dtype.place, array.host(), x.requires_grad
         return (rebuild_on, (type(x), *there), *_state(x))
     storage = _storage(array)

@@ -1656,7 +1656,10 @@ class TensorInterface(Generic[TensorT]):
         """Return False: tensors made under `inference_mode` are like all others."""
         ...
 
-    is_meta: builtins.bool
+    @property
+    def is_meta(self) -> builtins.bool:
+        """Whether the tensor has no elements: it is on the device "meta"."""
+        ...
 
     is_mkldnn: builtins.bool
 
@@ -1680,6 +1683,10 @@ class TensorInterface(Generic[TensorT]):
 
     def is_same_size(self, other: TensorT) -> builtins.bool:
         """Return whether two tensors have one shape."""
+        ...
+
+    def is_set_to(self, tensor: TensorT) -> builtins.bool:
+        """Return whether two tensors are the same elements of one memory."""
         ...
 
     def is_shared(self) -> builtins.bool:
@@ -2302,6 +2309,17 @@ class TensorInterface(Generic[TensorT]):
         """Return a tensor of the dtype of x, its values undefined."""
         ...
 
+    def new_empty_strided(
+        self,
+        size: Any,
+        stride: Any,
+        dtype: DType | None = None,
+        device: builtins.str | Device | None = None,
+        requires_grad: builtins.bool = False,
+    ) -> TensorT:
+        """Return a tensor of undefined elements with given steps, of x's dtype."""
+        ...
+
     def new_full(
         self,
         size: Any,
@@ -2584,6 +2602,16 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` in the shape of `other`."""
         ...
 
+    def resize_(self, *sizes: Any, memory_format: Any = None) -> TensorT:
+        """Give x a size, in place; return x."""
+        ...
+
+    def resize_as_(
+        self, the_template: TensorT, *, memory_format: Any = None
+    ) -> TensorT:
+        """Give x the size of another tensor, in place; return x."""
+        ...
+
     def resolve_conj(self) -> TensorT:
         """Return `input` itself: nothing waits to be conjugated."""
         ...
@@ -2720,6 +2748,16 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
     ) -> TensorT:
         """Return a copy of `input` whose slice number `index` along `dim` is `src`."""
+        ...
+
+    def set_(
+        self,
+        source: Any = None,
+        storage_offset: builtins.int = 0,
+        size: Any = None,
+        stride: Any = None,
+    ) -> TensorT:
+        """Let x be the elements of other memory from now on; return x."""
         ...
 
     def sgn(self, *, out: TensorT | None = None) -> TensorT:

@@ -143,9 +143,7 @@ def _extras(x: Any) -> list[str]:
     usual = [dtypes.get_default_dtype()]
     if x.numel():
         usual += [dtypes.int64, dtypes.bool_]
-    hidden = x.is_meta or (
-        _options.edgeitems == 0 and x.numel() > _options.threshold
-    )
+    hidden = x.is_meta or (_options.edgeitems == 0 and x.numel() > _options.threshold)
     if hidden or (x.numel() == 0 and x.ndim != 1):
         extras.append(f"size={tuple(x.shape)}")
     if x.dtype not in usual:

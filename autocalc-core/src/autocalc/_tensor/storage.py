@@ -72,7 +72,7 @@ class UntypedStorage:
         """The CPU, or "meta"."""
         return Device(META) if isinstance(self._bytes, NoElements) else cpu
 
-    def check_elements(self) -> None:
+    def _check_elements(self) -> None:
         """Raise if there are none, on the device "meta".
 
         Raises
@@ -85,7 +85,7 @@ class UntypedStorage:
 
     def tolist(self) -> list[int]:
         """Return the bytes as integers."""
-        self.check_elements()
+        self._check_elements()
         return self._bytes.tolist()  # type: ignore[no-any-return]  # of the array
 
     def untyped(self) -> UntypedStorage:
@@ -94,7 +94,7 @@ class UntypedStorage:
 
     def __getitem__(self, index: int | slice) -> Any:
         """Return a byte, or a part that shares the memory."""
-        self.check_elements()
+        self._check_elements()
         if isinstance(index, slice):
             return _of(self._bytes[index])
         try:

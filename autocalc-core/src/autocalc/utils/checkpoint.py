@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator as _Iterator
+from contextlib import contextmanager as _contextmanager
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any
 
 from autocalc._aliases import lookup as _lookup
-from autocalc._tensor.checks import check_flag
+from autocalc._tensor.checks import check_flag as _check_flag
 from autocalc.autograd._checkpoint import checkpoint, checkpoint_sequential
 
 __all__ = ["checkpoint", "checkpoint_sequential", "get_device_states"]
@@ -38,8 +38,8 @@ def set_device_states(devices: list[int], states: list[Any], **settings: Any) ->
     """
 
 
-@contextmanager
-def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+@_contextmanager
+def set_checkpoint_early_stop(enable: bool) -> _Iterator[None]:
     """Have no effect: what is computed again is computed as a whole.
 
     Parameters
@@ -53,7 +53,7 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
     >>> with ac.utils.checkpoint.set_checkpoint_early_stop(False):
     ...     pass
     """
-    check_flag("set_checkpoint_early_stop", "enable", enable)
+    _check_flag("set_checkpoint_early_stop", "enable", enable)
     yield
 
 

@@ -33,7 +33,7 @@ class _Span:
         }
 
 
-class NoElements(np.ndarray):  # type: ignore[type-arg]  # of any elements
+class NoElements(np.ndarray):
     """An array of NumPy over such bytes; to write into it does nothing."""
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -105,7 +105,7 @@ class NoMemory:
         """Return the array itself."""
         return array
 
-    def is_pinned(self, array: Any) -> bool:
+    def is_pinned(self, array: Any) -> bool:  # noqa: ARG002  nothing is
         """Return False."""
         return False
 

@@ -51,9 +51,16 @@ def apply_out(where: str, result: T, out: Any) -> T:
 
 #: What PyTorch's errors call dtypes.
 _SPOKEN = {
-    **{"float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long"},
-    **{"bfloat16": "BFloat16", "int32": "Int", "int16": "Short", "int8": "Char"},
-    **{"uint8": "Byte", "bool": "Bool"},
+    "float64": "Double",
+    "float32": "Float",
+    "float16": "Half",
+    "int64": "Long",
+    "bfloat16": "BFloat16",
+    "int32": "Int",
+    "int16": "Short",
+    "int8": "Char",
+    "uint8": "Byte",
+    "bool": "Bool",
 }
 
 

@@ -387,7 +387,8 @@ def norm(
     """
     check_float("norm", input)
     if isinstance(p, str) and p == "nuc":
-        return matrix_norm(input, p, _LAST_TWO if dim is None else dim, keepdim, dtype)
+        pair: Any = _LAST_TWO if dim is None else dim
+        return matrix_norm(input, p, pair, keepdim, dtype=dtype)
     if isinstance(p, str) and p not in ("fro", "inf", "-inf"):
         raise ArgumentError(
             f"norm: `p`={p!r} is not available; use 'fro', 'nuc' or a number."
