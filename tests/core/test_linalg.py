@@ -143,5 +143,5 @@ test_errors = refusals(
 def test_the_added_columns_of_a_complete_q_have_no_gradient():
     q, r = L.qr(leaf(3, 2), "complete")
     assert q.shape == (3, 3)
-    with pytest.raises(GradError, match=r"qr: mode='complete'.*not unique"):
+    with pytest.raises(GradError, match=r"qr: .*mode='complete'.*not unique"):
         (q.sum() + r.sum()).backward()

@@ -293,12 +293,12 @@ test_what_is_refused = refusals(
     L.solve_triangular(SQUARE - 1, M, upper=True) -> LinAlgError: singu
     L.solve_triangular(SQUARE, M, upper=1) -> ArgumentError: `upper` is
     L.solve_triangular(SQUARE, M.double(), upper=True) -> DTypeError: one
-    L.tensorinv(ac.ones(4, 2, 2), 0) -> ArgumentError: `ind` is 0;
+    L.tensorinv(ac.ones(4, 2, 2), 0) -> ArgumentError: `ind` is 0. Expected
     L.tensorinv(ac.ones(1)) -> ArgumentError: at most the 1 dimensions
     L.tensorinv(ac.ones(4, 2, 2), 2) -> ShapeError: Expected self to satisfy the
         requirement that .* those of \(4, 2, 2\) do to 8 and 2
     L.tensorsolve(ac.ones(2, 3, 5), ac.ones(2, 3)) -> ShapeError: tensorsolve: .* after
-        the first 2 must multiply to 6
+        the first 2 multiply to 6
     L.householder_product(ac.ones(2, 3), ac.ones(2)) -> ShapeError: householder_product:
         `A` has shape \(2, 3\) and `tau` \(2,\)
     L.cross(SQUARE, ac.ones(3)) -> ShapeError: cross: shapes

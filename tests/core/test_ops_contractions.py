@@ -79,7 +79,9 @@ def test_einsum_says_what_is_wrong():
 def test_products_say_what_is_wrong():
     with pytest.raises(ShapeError, match=r"`input` \(2, 3\), `tensor` \(3,\); they"):
         ac.dot(ac.ones(2, 3), ac.ones(3))
-    with pytest.raises(ArgumentError, match=r"`dims`=3 .* must be in 0 to 1"):
+    with pytest.raises(
+        ArgumentError, match=r"expects dims >= 0 and at most 1 .* not 3"
+    ):
         ac.tensordot(ac.ones(3), ac.ones(3), 3)
     with pytest.raises(ArgumentError, match="names 2 dimensions of `a` and 1 of `b`"):
         ac.tensordot(ac.ones(3, 3), ac.ones(3), ([0, 1], [0]))
@@ -104,8 +106,8 @@ def test_norms_say_what_is_wrong():
         ac.linalg.matrix_norm(ac.ones(2, 2), "max")
     with pytest.raises(ShapeError, match=r"`A` has shape \(2,\)"):
         ac.linalg.matrix_norm(ac.ones(2))
-    with pytest.raises(ArgumentError, match="norm: `p`='nuc' is not available"):
-        ac.norm(ac.ones(2, 2), "nuc")
+    with pytest.raises(ArgumentError, match="norm: `p`='x' is not available"):
+        ac.norm(ac.ones(2, 2), "x")
     with pytest.raises(ArgumentError, match="`ord`='fro' is for matrices"):
         ac.linalg.norm(ac.ones(2), "fro")
     with pytest.raises(DTypeError, match="takes float32 or float64, not int64"):
@@ -116,3 +118,10 @@ def test_in_place():
     x = ac.zeros(2, 2)
     assert x.addmm_(ac.ones(2, 3), ac.ones(3, 2), alpha=2) is x
     assert x.addr_(ac.ones(2), ac.ones(2), beta=0).tolist() == [[1.0, 1.0]] * 2
+
+
+def test_the_nuclear_norm_adds_singular_values():
+    a = ac.tensor([[[3.0, 0.0], [0.0, -4.0]], [[1.0, 0.0], [0.0, 0.0]]])
+    assert ac.norm(a, "nuc").tolist() == pytest.approx([7.0, 1.0])
+    assert a.norm("nuc", dim=(1, 2), keepdim=True).shape == (2, 1, 1)
+    assert ac.chain_matmul(a[0]).equal(a[0])

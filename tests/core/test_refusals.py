@@ -102,9 +102,9 @@ test_mistakes = refusals(
     I8.add(1, alpha=0.5) -> DTypeError: add: `alpha` is 0.5, a factor of
     I8.sub(1, alpha=True) -> DTypeError: sub: `alpha` is True, a factor
     I8.clone().add_(1, alpha=0.5) -> DTypeError: add_: `alpha` is 0.5
-    MASK.clone().add_(1) -> DTypeError: type int64 can't be cast .* bool
-    MASK.clone().mul_(I8) -> DTypeError: type int8 can't be cast .* bool
-    MASK.clone().square_() -> DTypeError: type int64 can't be cast .* bool
+    MASK.clone().add_(1) -> DTypeError: type Long can't be cast .* Bool
+    MASK.clone().mul_(I8) -> DTypeError: type Char can't be cast .* Bool
+    MASK.clone().square_() -> DTypeError: type Long can't be cast .* Bool
     I8 ** (-1) -> ArgumentError: exponent -1 of a tensor of int8 has no
     I8.clone().pow_(-2) -> ArgumentError: exponent -2 .* with .float
     MASK.argmax() -> DTypeError: argmax: a tensor of bool has two values

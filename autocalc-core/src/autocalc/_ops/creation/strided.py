@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Making tensors whose elements lie in memory as is asked for."""
+"""Making tensors with given steps between their elements in memory."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def empty_strided(
     Parameters
     ----------
     size
-        The sizes.
+        The number of elements along each dimension.
     stride
         The elements in memory from one to the next, for each dimension.
     dtype
@@ -96,12 +96,12 @@ def empty_permuted(
     layout: Layout | None = None,
     pin_memory: bool | None = False,
 ) -> Tensor:
-    """Return a tensor of undefined elements whose dimensions lie in a given order.
+    """Return a tensor of undefined elements, its dimensions in an order in memory.
 
     Parameters
     ----------
     size
-        The sizes.
+        The number of elements along each dimension.
     physical_layout
         The dimensions from the outermost in memory to the innermost.
     dtype

@@ -74,8 +74,8 @@ def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
     """Make `x` hold `result`, and lead to what made it if that is recorded."""
     if result._array.shape != x._array.shape:
         raise ShapeError(
-            f"{where}: output with shape {list(x.shape)} doesn't match the broadcast "
-            f"shape {list(result.shape)} of the operands."
+            f"{where}: an output with shape {list(x.shape)} doesn't match the "
+            f"broadcast shape {list(result.shape)} of the operands."
         )
     if result.dtype.category > x.dtype.category:
         raise DTypeError(
