@@ -90,7 +90,8 @@ _PLACES = """
 _COPIES = """
     as_tensor asarray bfloat16 detach detach_copy empty empty_like fill float
     frombuffer from_dlpack from_numpy full full_like half new new_empty
-    new_empty_strided new_full new_ones new_tensor new_zeros numpy ones ones_like scalar_tensor to_dense type
+    new_empty_strided new_full new_ones new_tensor new_zeros
+    numpy ones ones_like scalar_tensor to_dense type
     storage unique unique_consecutive untyped_storage zeros_like
 """
 _DRAWS = """
@@ -111,7 +112,8 @@ WITHOUT = {
         get_rng_state initial_seed is_anomaly_check_nan_enabled is_anomaly_enabled
         is_complex is_conj is_neg isreal
         is_contiguous is_floating_point is_grad_enabled is_inference
-        is_pinned is_same_size is_set_to is_shared is_signed is_tensor live_node_count load
+        is_pinned is_same_size is_set_to is_shared is_signed is_tensor live_node_count
+        load
         manual_seed ndimension nelement numel pin_memory promote_types register_hook
         register_post_accumulate_grad_hook result_type retain_grad save seed serial
         set_anomaly_enabled set_default_device set_default_dtype
