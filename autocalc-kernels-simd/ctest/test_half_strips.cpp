@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Products of bfloat16 in AMX's tiles. All numbers are small integers, so that every sum
-// is exact, and results are compared so.
+// Products of bfloat16 in AMX's tiles. All numbers are small integers, so that every
+// sum is exact, and results are compared so.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -25,7 +25,9 @@ BFloat16 half_of(float x) {
     return {static_cast<uint16_t>(bits >> 16)};
 }
 
-float number(int64_t i, int64_t j) { return static_cast<float>((31 * i + 17 * j) % 7 - 3); }
+float number(int64_t i, int64_t j) {
+    return static_cast<float>((31 * i + 17 * j) % 7 - 3);
+}
 
 enum class Along { sum, other, none };
 
@@ -34,8 +36,12 @@ struct Matrix {
     int64_t step_width, step_k;
     std::vector<BFloat16> memory;
     Matrix(int64_t width, int64_t k, Along along)
-        : step_width(along == Along::sum ? k : along == Along::other ? 1 : 3),
-          step_k(along == Along::sum ? 1 : along == Along::other ? width : 3 * width),
+        : step_width(along == Along::sum     ? k
+                     : along == Along::other ? 1
+                                             : 3),
+          step_k(along == Along::sum     ? 1
+                 : along == Along::other ? width
+                                         : 3 * width),
           memory(index(3 * width * k)) {
         for (int64_t i = 0; i < width; ++i) {
             for (int64_t j = 0; j < k; ++j)

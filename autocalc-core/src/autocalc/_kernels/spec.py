@@ -152,8 +152,8 @@ class KernelSpec:
         times as long for a product with a subnormal number.  What is rounded to float16
         or bfloat16 was float32 before.
     halves
-        Of calls with operands of half precision, by operand, where it does not follow
-        them: ``"float32"``, or the input whose dtype it has.
+        The dtypes of operands that do not follow the others in calls of half precision,
+        by operand: ``"float32"``, or the input whose dtype it has.
     defaults
         Values of trailing attributes that a caller may leave out.
     says_why

@@ -13,8 +13,8 @@ constexpr int faster = 8;  // than float32
 constexpr const char* too_small =
     "too small: to pack it for tiles takes longer than it saves";
 
-// From 32 x 32 x 64 on tiles are 1.4 times as fast as AVX-512, and 4 to 5 times in large
-// products. Fewer than 8 rows are read without packing the other operand.
+// From 32 x 32 x 64 on tiles are 1.4 times as fast as AVX-512, and 4 to 5 times in
+// large products. Fewer than 8 rows are read without packing the other operand.
 constexpr bool worth_packing(int64_t m, int64_t n, int64_t k) {
     return k >= 8 && m >= 8 && n >= 8 && m * n * k >= int64_t{1} << 16;
 }

@@ -12,7 +12,8 @@ namespace {
 // The part of a block of 32 x 32 that the sums of tile `tile` are of.
 struct TilePlace {
     int64_t row, column, rows, columns;
-    TilePlace(const HalfGemm<BFloat16>& p, int64_t block_row, int64_t block_column, int64_t tile)
+    TilePlace(const HalfGemm<BFloat16>& p, int64_t block_row, int64_t block_column,
+              int64_t tile)
         : row(block_row + tile / 2 * half_strip),
           column(block_column + tile % 2 * half_strip),
           rows(smaller(half_strip, p.m - row)),

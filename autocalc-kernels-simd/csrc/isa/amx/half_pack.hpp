@@ -99,8 +99,7 @@ AC_NOINLINE void pack_half_chunk(const HalfOperand& operand, int64_t strip, int6
         const int64_t at = strip * strip_width + i * half_strip;
         const HalfTile tile = {
             operand.data + at * operand.step_width + k0 * operand.step_k,
-            operand.step_width,
-            operand.step_k,
+            operand.step_width, operand.step_k,
             larger<int64_t>(0, smaller(half_strip, operand.width - at)),
             smaller(chunk_steps, operand.k - k0)};
         if (tile.whole()) {

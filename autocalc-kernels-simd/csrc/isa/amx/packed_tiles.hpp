@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Products of blocks that are in the cache, as gemm/packed_b.hpp has them, over words of
-// two bfloat16 in AMX's tiles. Whole tiles are read where they are; others, and those of
-// a left operand that runs down its columns, from copies with zeros around them.
+// Products of blocks that are in the cache, as gemm/packed_b.hpp has them, over words
+// of two bfloat16 in AMX's tiles. Whole tiles are read where they are; others, and
+// those of a left operand that runs down its columns, from copies with zeros around
+// them.
 #pragma once
 
 #include "tile.hpp"
@@ -79,8 +80,7 @@ AC_NOINLINE void take_right(const PackedGemm<float>& p, const Panel& panel,
     for (int64_t half = 0; half * tile_side < columns; ++half) {
         for (int64_t k = part.k0, i = 0; k < part.k1; k += tile_side, ++i) {
             const int64_t words = smaller(tile_side, part.k1 - k);
-            const float* from =
-                data + (k - part.k0) * panel.width + half * tile_side;
+            const float* from = data + (k - part.k0) * panel.width + half * tile_side;
             TileAt& to = line.tiles[half][i];
             if (words == tile_side) {
                 to = {from, bytes_of<float>(panel.width)};

@@ -13,8 +13,8 @@
 // Higher-Precision Computations", ARITH 2019, section III). Six products at 16 times
 // the rate of float32's multiply-adds.
 //
-// A chunk of a strip has three levels of two tiles. Pair j of a tile's row holds steps j
-// and j + 16 of the chunk, so that pairs come from two registers without a shuffle.
+// A chunk of a strip has three levels of two tiles. Pair j of a tile's row holds steps
+// j and j + 16 of the chunk, so that pairs come from two registers without a shuffle.
 #pragma once
 
 #include "split.hpp"

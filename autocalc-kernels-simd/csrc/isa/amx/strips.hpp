@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The loops of a product in tiles: of float32 in parts, or of bfloat16. The operand with
-// fewer strips is packed once for all threads. A task takes a group of strips of the other, which its thread packs, through
-// a part of the first, block by block of k. Small products of many steps take the
-// blocks of k in passes, each with tasks of its own.
+// The loops of a product in tiles: of float32 in parts, or of bfloat16. The operand
+// with fewer strips is packed once for all threads. A task takes a group of strips of
+// the other, which its thread packs, through a part of the first, block by block of k.
+// Small products of many steps take the blocks of k in passes, each with tasks of its
+// own.
 #pragma once
 
 #include "gemm/run.hpp"
@@ -12,8 +13,8 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// Of a block of k: 96 KiB of a strip in three levels. In one level strips of both sides,
-// 16 KiB each, stay in L1: chunks of 8 run at 1.3 times the rate of 16.
+// Of a block of k: 96 KiB of a strip in three levels. In one level strips of both
+// sides, 16 KiB each, stay in L1: chunks of 8 run at 1.3 times the rate of 16.
 constexpr int64_t block_chunks_of(int levels) { return levels == 1 ? 8 : 16; }
 // Strips of a group, and of the shared operand, that go through each other together:
 // with both, 1.2 MiB, and their sums they stay in L2, which has 2 MiB on every CPU with

@@ -354,7 +354,8 @@ class KernelCall:
             return FLOAT32
         names = [*spec.writes, *(operand.name for operand in spec.inputs)]
         meta = None if like is None else given[names.index(like)]
-        return half if meta is None else meta.dtype  # type: ignore[no-any-return]
+        dtype: DType = half if meta is None else meta.dtype
+        return dtype
 
     def _outputs(self, metas: Metas, wanted: int, into: Any) -> tuple[Any, ...]:
         """Return the arrays to write: those given, new ones for what is wanted."""

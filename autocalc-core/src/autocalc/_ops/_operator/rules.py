@@ -63,9 +63,9 @@ class Op:
         """Whether the rule needs results as float32 has them, not rounded to halves."""
         if self.saves is None or self.name in _SELECTING:
             return False
-        halves = {} if self.spec is None else self.spec.halves
+        spec, saved = self.spec, self.saves.outputs
         return any(
-            self.saves.outputs >> i & 1 and self.spec.outputs[i].name not in halves
+            saved >> i & 1 and (spec is None or spec.outputs[i].name not in spec.halves)
             for i in self.kept
         )
 

@@ -377,7 +377,7 @@ def with_statistics(
     do not.  Operands that no kernel takes together are computed with in float32.
     """
     x: Any = tensors[0]
-    half = x.dtype if x.dtype.is_half and not _fit(*tensors) else None
+    half = x.dtype if x.dtype.is_half and not _fit(x, *tensors[1:]) else None
     if half is not None:
         tensors = tuple([None if a is None else cast(a, float32) for a in tensors])
     out, mean, var = op(*tensors, *attributes)
