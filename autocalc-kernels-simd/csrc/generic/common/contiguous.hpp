@@ -103,31 +103,50 @@ void put_whole(const ac_array* array, T* elements) {
     copy_whole<T>(*array, contiguous_like(*array, elements));
 }
 
+// Those of arrays of 16 bits, out of line.
+AC_NOINLINE inline bool whole_halves(ac_context* context, int slot,
+                                     const ac_array* array, void** at, bool in_place,
+                                     bool is_input) {
+    uint16_t* halves;
+    bool made = whole_output(context, slot, array, halves, in_place);
+    if (is_input) {
+        const uint16_t* read;
+        made = whole_input(context, slot, array, read, in_place);
+        halves = const_cast<uint16_t*>(read);
+    }
+    *at = halves;
+    return made;
+}
+AC_NOINLINE inline void put_halves(const ac_array* array, void* at) {
+    put_whole(array, static_cast<uint16_t*>(at));
+}
+
 // `whole_input` and `whole_output` of arrays that may have 16 bits.
 template <class T>
-bool whole_images(ac_context* context, int slot, const ac_array* array, const T*& at,
-                  bool in_place) {
-    if (array == nullptr || !is_half(array->dtype))
+AC_INLINE bool whole_images(ac_context* context, int slot, const ac_array* array,
+                            const T*& at, bool in_place) {
+    if (sizeof(T) == 8 || array == nullptr || !is_half(array->dtype))
         return whole_input(context, slot, array, at, in_place);
-    const uint16_t* halves;
-    const bool made = whole_input(context, slot, array, halves, in_place);
-    at = reinterpret_cast<const T*>(halves);
+    void* halves;
+    const bool made = whole_halves(context, slot, array, &halves, in_place, true);
+    at = static_cast<const T*>(halves);
     return made;
 }
 template <class T>
-bool whole_images(ac_context* context, int slot, const ac_array* array, T*& at,
-                  bool in_place) {
-    if (array == nullptr || !is_half(array->dtype))
+AC_INLINE bool whole_images(ac_context* context, int slot, const ac_array* array,
+                            T*& at, bool in_place) {
+    if (sizeof(T) == 8 || array == nullptr || !is_half(array->dtype))
         return whole_output(context, slot, array, at, in_place);
-    uint16_t* halves;
-    const bool made = whole_output(context, slot, array, halves, in_place);
-    at = reinterpret_cast<T*>(halves);
+    void* halves;
+    const bool made = whole_halves(context, slot, array, &halves, in_place, false);
+    at = static_cast<T*>(halves);
     return made;
 }
 template <class T>
-void put_images(const ac_array* array, T* at) {
-    if (array == nullptr || !is_half(array->dtype)) return put_whole(array, at);
-    put_whole(array, reinterpret_cast<uint16_t*>(at));
+AC_INLINE void put_images(const ac_array* array, T* at) {
+    if (sizeof(T) == 8 || array == nullptr || !is_half(array->dtype))
+        return put_whole(array, at);
+    put_halves(array, at);
 }
 
 // `n` elements of any stride as T, those of 16 bits widened; `spare` has room for them.

@@ -83,14 +83,20 @@ struct PoolRuns {
     [[nodiscard]] AC_INLINE int64_t total() const { return runs * count; }
 };
 
-// f(run, its elements, its floats) for runs of arrays of 16 bits.
-template <class T, class F>
-AC_INLINE void each_run(const T* array, const PoolRuns& of, const T* floats, F&& f) {
+// Widens runs of an array of 16 bits to floats, or rounds floats to them.
+template <bool widens, class T>
+AC_NOINLINE void move_runs(int dtype, const T* array, const PoolRuns& of, T* floats) {
     const bool one = of.step == of.count;
     const int64_t runs = one ? 1 : of.runs, n = one ? of.total() : of.count;
     char* first = reinterpret_cast<char*>(const_cast<T*>(array));
-    for (int64_t r = 0; r < runs; ++r)
-        f(first + 2 * (of.begin + r * of.step), const_cast<T*>(floats) + r * n, n);
+    for (int64_t r = 0; r < runs; ++r) {
+        char* at = first + 2 * (of.begin + r * of.step);
+        if (widens) {
+            take_elements<T>(at, dtype, 2, n, floats + r * n, nullptr);
+        } else {
+            put_elements<T>(at, dtype, 2, n, floats + r * n, nullptr);
+        }
+    }
 }
 
 // f(from, to, adjacent) on elements as T: those of 16 bits are widened before and
@@ -100,17 +106,9 @@ AC_INLINE void as_floats(int dtype, const T* from, const PoolRuns& taken, T* to,
                          const PoolRuns& made, T* room, F&& f) {
     const bool wide = sizeof(T) == 4 && is_half(dtype);
     T* result = room + taken.total();
-    if (wide) {
-        each_run(from, taken, room, [&](char* at, T* floats, int64_t n) {
-            take_elements<T>(at, dtype, 2, n, floats, nullptr);
-        });
-    }
+    if (wide) move_runs<true>(dtype, from, taken, room);
     f(wide ? room : from + taken.begin, wide ? result : to + made.begin, wide);
-    if (wide) {
-        each_run(to, made, result, [&](char* at, T* floats, int64_t n) {
-            put_elements<T>(at, dtype, 2, n, floats, nullptr);
-        });
-    }
+    if (wide) move_runs<false>(dtype, to, made, result);
 }
 
 // Channels of a task that writes what it reads all over an image; of 16 bits, whose

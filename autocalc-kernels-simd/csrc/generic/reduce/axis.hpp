@@ -107,7 +107,7 @@ void along_lines(ac_context* context, ac_status* status, const ac_array* const* 
     make_nest(nest, other, operands);
     const int inner = nest.dims - 1;
     const int64_t item = nest.item[0];
-    const bool narrow = item < item_size<T>;
+    const bool narrow = sizeof(T) == 4 && item < item_size<T>;
     bool side_by_side = nest.size[inner] > 1;
     bool contiguous = true, wide = !narrow;
     for (int k = 0; k < operands; ++k) {
