@@ -272,7 +272,8 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     tensor([[6.]])
     """
     if len(matrices) == 1:
-        return check_tensor("chain_matmul", matrices[0])
+        _check_chain([check_tensor("chain_matmul", matrices[0])], [*matrices])
+        return matrices[0]
     return multi_dot(list(matrices))
 
 
