@@ -498,7 +498,7 @@ def _uses(expression, name):
 _WITHOUT = """
     all allclose any callback can_cast compile frombuffer nextafter
     register_post_accumulate_grad_hook
-    as_subclass
+    as_subclass is_set_to new_empty_strided
     are_deterministic_algorithms_enabled argmax argmin argsort
     argwhere as_tensor asarray backward bartlett_window bernoulli bfloat16 bincount
     binomial blackman_window bool broadcast_shapes bucketize byte char

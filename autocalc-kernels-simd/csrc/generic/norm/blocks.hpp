@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t block_elements = 1024;
 constexpr int most_images = 4;
+static_assert(bundles_bytes / item_size<float> * bundle_rows <= block_elements);
 
 // Arrays of one shape and dtype, null where absent.
 template <class T, int count>

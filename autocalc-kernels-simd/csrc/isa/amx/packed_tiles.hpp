@@ -179,6 +179,7 @@ AC_INLINE void multiply_rows(const PackedGemm<float>& p, const Part& part,
 // rows of c of whole registers.
 template <class Parts>
 AC_INLINE void multiply_packed(const PackedGemm<float>& p, Parts&& part_of) {
+    if (p.m == 0 || p.n == 0) return;
     const Tiles tiles;
     TileLine left, right;
     const Cuts blocks(ceil_div(p.m, tile_side), ceil_div(p.m, strip_width));
