@@ -101,6 +101,8 @@ _CALLS = """
     exponential.xlogy: ac.xlogy(a, b)  extrema.aminmax: ac.aminmax(a, dim=1)
     extrema.argmin: ac.argmin(a, 1)
     constants.empty: ac.empty(2, 3, dtype=ac.int64).zero_()  constants.eye: ac.eye(3, 4)
+    strided.empty_strided: ac.empty_strided((2, 3), (1, 2)).zero_()
+    strided.empty_permuted: ac.empty_permuted((2, 3), (1, 0)).zero_()
     indexing.gather: ac.gather(a, 1, index)
     indexing.index_select: ac.index_select(a, 1, i)
     indexing.take_along_dim: ac.take_along_dim(a, index, 1)

@@ -182,7 +182,7 @@ def test_nodes_of_halves_compute_what_the_reference_does(name, half, tmp_path):
     spec, single = TABLE[name], np.dtype("f4")
     samples = [s for s in spec.samples(Make(single)) if usable(name, s)]
     for i, sample in enumerate(samples[:: max(len(samples) // 3, 1)]):
-        given_halves = rounded(sample, half)
+        given_halves = rounded(sample, half, spec, set())
         graph, given = written(spec, given_halves, half)
         path = tmp_path / f"{i}.onnx"
         model = model_of(graph, fixed(graph.inputs), fixed(graph.outputs))

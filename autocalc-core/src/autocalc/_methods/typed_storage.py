@@ -9,12 +9,12 @@ from autocalc._dispatch.device.no_memory import META
 from autocalc._ops.creation.constants import empty
 from autocalc._ops.creation.from_data import tensor
 from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.dtypes import DType, as_dtype
 from autocalc._tensor.storage import UntypedStorage, storage_of
 from autocalc.errors import ArgumentError
 
 if TYPE_CHECKING:
     from autocalc._tensor.device import Device
-    from autocalc._tensor.dtypes import DType
 
 __all__ = ["TypedStorage"]
 
@@ -49,7 +49,7 @@ class TypedStorage:
             data = tensor(
                 data, dtype=dtype or dtypes.get_default_dtype(), device=device
             )
-        kind: Any = data.dtype.numpy if dtype is None else dtype.numpy
+        kind: Any = data.dtype.numpy if dtype is None else as_dtype(dtype).numpy
         self._bytes = storage_of(data._array) if wrap_storage is None else wrap_storage
         count = self._bytes.nbytes() // kind.itemsize
         if self._bytes.device == META:
