@@ -111,6 +111,11 @@ class Memory:
         x = check_tensor("set_", self)
         if source is None:
             return _take(x, make(arrays.empty((0,), x._array.dtype), None))
+        if not isinstance(source, (Tensor, TypedStorage, UntypedStorage)):
+            raise ArgumentError(
+                f"set_: `source` is a {type(source).__name__}; it must be a tensor or "
+                f"a storage."
+            )
         of_tensor = isinstance(source, Tensor)
         kind = x.dtype if isinstance(source, UntypedStorage) else source.dtype
         if kind is not x.dtype:
