@@ -119,7 +119,7 @@ def test_out_takes_the_result():
     assert ac.add(out, out, alpha=2, out=out).tolist() == [9.0, 9.0]
     with pytest.raises(Shape, match=r"`out` has shape \(1,\), the result \(3,\)"):
         ac.exp(ac.zeros(3), out=out[:1])
-    with pytest.raises(DTypeError, match="Float can.t be cast to .* type Long"):
+    with pytest.raises(DTypeError, match=r"Float can.t be cast to .* type Long"):
         ac.exp(ac.zeros(2), out=ac.zeros(2, dtype=ac.int64))
     with pytest.raises(GradError, match=r"functions with out=... arguments"):
         ac.exp(ac.zeros(2, requires_grad=True), out=ac.zeros(2))

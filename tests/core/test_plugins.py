@@ -235,7 +235,8 @@ def test_what_load_offers_is_checked_one_by_one(install):
             "its `exception` 'hasty' is no error budget of this kernel; known: none"
         ),
         "mine: conv": (
-            "its `exception` 'hasty' is no error budget of this kernel; known: bfloat16, winograd"
+            "its `exception` 'hasty' is no error budget of this kernel; "
+            "known: bfloat16, winograd"
         ),
     }
     assert len(caught) == 5

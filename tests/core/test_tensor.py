@@ -235,8 +235,8 @@ def test_random_writes_repeat():
 
 test_writes_that_do_not_fit = refusals(
     r"""
-    ac.zeros(3).add_(ac.ones(2, 3)) -> ShapeError: add_: an output with shape \[3\] doesn't
-        match the broadcast shape \[2, 3\]
+    ac.zeros(3).add_(ac.ones(2, 3)) -> ShapeError: add_: an output with shape \[3\]
+        doesn't match the broadcast shape \[2, 3\]
     ac.zeros(3, dtype=ac.int64).add_(1.5) -> DTypeError: result type Float can't be
         cast to the desired output type Long
     ac.ones(1).expand(3).zero_() -> ArgumentError: fill_: .*\(3,\) is expanded.*clone
