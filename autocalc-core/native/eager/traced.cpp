@@ -236,8 +236,14 @@ bool is_frequent(PyObject* key) {
     auto& rarer = first.count < second.count ? first : second;
     auto& other = second.hash == hash ? second : rarer;
     auto& one = first.hash == hash ? first : other;
-    if (one.hash != hash) one = {hash, 0};
-    return ++one.count >= often;
+    if (one.hash != hash) {  // two new keys would put each other out for ever
+        auto& old = &one == &first ? second : first;
+        if (old.count > 0) --old.count;
+        one = {hash, 0};
+    }
+    if (++one.count < often) return false;
+    one = {};  // it is learned, and does not come here again
+    return true;
 }
 
 PyObject* call_traced(PyObject* self, PyObject* const* args, std::size_t nargsf,
