@@ -15,6 +15,7 @@ AC_INLINE int64_t dim_of(const ac_array* array, int d) {
 
 template <class T>
 AC_INLINE int64_t stride_of(const ac_array* array, int d) {
+    // Arrays have dim `d`. NOLINTNEXTLINE(clang-analyzer-security.ArrayBound)
     return array->strides[d < 0 ? array->ndim + d : d] /
            static_cast<int64_t>(sizeof(T));
 }

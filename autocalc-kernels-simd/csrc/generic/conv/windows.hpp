@@ -88,6 +88,7 @@ AC_INLINE Windows windows_of(const ac_call* call, int first, const ac_array* in,
     const Axis one = {1, 1, 1, 1, 0, 1};
     Axis axes[2] = {one, one};
     for (int d = 0; d < dims; ++d) {
+        // One or two. NOLINTNEXTLINE(clang-analyzer-security.ArrayBound)
         axes[2 - dims + d] = {in->shape[2 + d],
                               out->shape[2 + d],
                               kernel[d],

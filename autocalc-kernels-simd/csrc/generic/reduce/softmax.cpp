@@ -61,8 +61,9 @@ struct LogSoftmaxBackward {
             line.sum([&](int64_t i, auto part) { return part.get(g + i); });
         const vec<T> least = least_factor_of(total);
         line.each([&](int64_t i, auto part) {
-            const vec<T> y_ = min(set1<T>(exp_constants<T>::highest), part.get(y + i));
-            const vec<T> share = product_from(exp_negative(y_), least, total);
+            const vec<T> power =
+                min(set1<T>(exp_constants<T>::highest), part.get(y + i));
+            const vec<T> share = product_from(exp_negative(power), least, total);
             part.put(out + i, flushed(part.get(g + i) - share));
         });
     }

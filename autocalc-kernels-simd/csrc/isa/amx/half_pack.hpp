@@ -17,7 +17,7 @@ struct HalfOperand {
     int64_t step_width, step_k;  // strides
     bool left;                   // a's tiles are [row][pair], b's [pair][column]
     int levels = 1;
-    [[nodiscard]] AC_INLINE int64_t chunk_pairs() const { return level_pairs; }
+    [[nodiscard]] static AC_INLINE int64_t chunk_pairs() { return level_pairs; }
 };
 
 // What an operand has of a tile: so many lines, of so many steps each.
@@ -38,9 +38,12 @@ AC_INLINE void load_along(const HalfTile& tile, f32* to) {
     for (int64_t i = 0; i < half_strip; ++i) {
         const BFloat16* line = tile.from + i * tile.step_width;
         if (all) __builtin_prefetch(line + chunk_steps);
-        const __m512i pairs = all              ? _mm512_loadu_si512(line)
-                              : i < tile.width ? _mm512_maskz_loadu_epi16(steps, line)
-                                               : _mm512_setzero_si512();
+        __m512i pairs = _mm512_setzero_si512();
+        if (all) {
+            pairs = _mm512_loadu_si512(line);
+        } else if (i < tile.width) {
+            pairs = _mm512_maskz_loadu_epi16(steps, line);
+        }
         to[i].v = _mm512_castsi512_ps(pairs);
     }
 }

@@ -10,7 +10,7 @@ namespace {
 
 enum { slot_images = 6, slot_bias = 7 };
 enum { conv_out, conv_x, conv_weight, conv_bias, conv_other };
-enum { conv_stride, conv_what = 4, conv_alpha, conv_beta };
+enum { conv_stride = 0, conv_what = 4, conv_alpha = 5, conv_beta = 6 };
 enum { dx_out, dx_g, dx_weight, dx_bias };
 enum { dx_stride = 1, dx_accumulate = 5 };
 

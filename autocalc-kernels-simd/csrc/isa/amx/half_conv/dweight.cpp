@@ -334,8 +334,9 @@ bool run_dweight(const ac_call* call, ac_context* context) {
     const ac_array *x = operand(call, in_x), *g = operand(call, in_g);
     const ac_array* dweight = operand(call, out_dweight);
     const ac_array* dbias = operand(call, out_dbias);
-    const Windows w =
-        windows_of(call, at_stride, x, g, dweight->shape + 2, dweight->shape[1]);
+    // It is not optional. NOLINTNEXTLINE(clang-analyzer-core.NullPointerArithm)
+    const int64_t* kernel = dweight->shape + 2;
+    const Windows w = windows_of(call, at_stride, x, g, kernel, dweight->shape[1]);
     const int64_t accumulate = int_attribute(call, at_accumulate);
     WeightPass pass = {};
     pass.g.g = channels_last(g, slot_g, context);

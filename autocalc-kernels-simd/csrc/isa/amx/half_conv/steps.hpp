@@ -26,6 +26,7 @@ struct Steps {
         return (offset[t] - offset[0]) % step;
     }
     [[nodiscard]] AC_INLINE int64_t shift(int64_t t) const {
+        // At most `most_taps`. NOLINTNEXTLINE(clang-analyzer-security.ArrayBound)
         return (offset[t] - offset[0]) / step;
     }
     [[nodiscard]] AC_INLINE int64_t last_shift() const {
