@@ -71,6 +71,7 @@ ALLOWED = {
     "matrix_power": "True is the integer 1",
     "trunc_normal_": "True is the number 1",
     "clip_grad_value_": "of no parameters there is nothing to limit",
+    "set_": "without memory or a size, what is said of both has no effect",
     "where": "`out` is of the form with three operands",
 }
 

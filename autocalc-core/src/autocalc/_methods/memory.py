@@ -8,6 +8,7 @@ from typing import Any
 
 from autocalc._dispatch.device.device import DeviceArray
 from autocalc._dispatch.selection.arrays import arrays
+from autocalc._dispatch.selection.state import current
 from autocalc._methods.typed_storage import TypedStorage
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.layouts import laid_out
@@ -109,6 +110,11 @@ class Memory:
         tensor([0., 0., 0.])
         """
         x = check_tensor("set_", self)
+        if x.requires_grad and current().grad:
+            raise GradError(
+                "set_: a leaf Variable that requires grad is being used in an in-place "
+                "operation. Call it within no_grad, or on x.detach()."
+            )
         if source is None:
             return _take(x, make(arrays.empty((0,), x._array.dtype), None))
         if not isinstance(source, (Tensor, TypedStorage, UntypedStorage)):
