@@ -92,11 +92,6 @@ AC_NOINLINE void take_right(const PackedGemm<float>& p, const Panel& panel,
     }
 }
 
-// Tile instructions with others between them run at their full rate (tile.hpp).
-AC_INLINE void wait_for_tiles() {
-    asm volatile(".rept 8\n\tnop\n\t.endr");  // NOLINT(portability-no-assembler)
-}
-
 // sums[down][across] = left @ right, tiles of 16 x 16.
 template <int down, int across>
 AC_NOINLINE void multiply_tiles(const TileLine& left, const TileLine& right,

@@ -45,12 +45,16 @@ class Tiles {
     Tiles& operator=(const Tiles&) = delete;
 };
 
-// What a multiplication leaves time for: the chunks that come next, some lines of each
-// side at a time, a twenty-fourth of 6 KiB with three levels, and instructions that do
-// nothing. Tile instructions with
-// nothing between them run at half their rate: 226 GFLOP/s of float32 on a Sapphire
-// Rapids core, 72 while the core's other hyperthread is busy; with 8 to 40 other
-// instructions after each multiplication 370 and 138.
+// Instructions that do nothing. Tile instructions with nothing between them run at half
+// of their rate: 226 GFLOP/s of float32 on a Sapphire Rapids core, 72 while the core's
+// other hyperthread is busy; with 8 to 40 other instructions after each multiplication
+// 370 and 138.
+AC_INLINE void wait_for_tiles() {
+    asm volatile(".rept 8\n\tnop\n\t.endr");  // NOLINT(portability-no-assembler)
+}
+
+// What a multiplication leaves time for: to ask for the chunks that come next, some
+// lines of each side at a time, a twenty-fourth of 6 KiB with three levels.
 template <int lines>
 AC_INLINE void ask_and_wait(const int32_t* left, const int32_t* right) {
 #pragma GCC unroll 8
@@ -58,7 +62,7 @@ AC_INLINE void ask_and_wait(const int32_t* left, const int32_t* right) {
         __builtin_prefetch(left + i * line_pairs);
         __builtin_prefetch(right + i * line_pairs);
     }
-    asm volatile(".rept 8\n\tnop\n\t.endr");  // NOLINT(portability-no-assembler)
+    wait_for_tiles();
 }
 
 // GCC's tile intrinsics do not say what they read and write.
