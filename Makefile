@@ -387,6 +387,7 @@ lint-tidy: install $(MADE)/lint ## Run clang-tidy over C and C++
 	    built=$${sources%/native}/build/tidy; \
 	    $(CMAKE_NINJA) -S $$sources -B $$built -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
 	        -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python; \
+	    $(BIN)/python tools/tidy_commands.py $$built/compile_commands.json; \
 	    $(BIN)/run-clang-tidy.py -quiet -j 2 -p $$built \
 	        -clang-tidy-binary $(BIN)/clang-tidy $(ARGS); \
 	done
