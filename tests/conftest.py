@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import zlib
 
 import pytest
 from tests.dispatcher import PROCESS
@@ -14,6 +15,14 @@ import autocalc as ac
 from autocalc._graph import _frozen
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--part",
+        metavar="K/N",
+        help="run one test of N, drawn by its name; K from 1 to N says which",
+    )
 
 
 def pytest_configure(config):
@@ -37,12 +46,22 @@ def pytest_collection():
         gc.enable()
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Refuse names with an address: workers must agree on what there is to run."""
     for item in items:
         if _ADDRESS.search(item.nodeid):
             message = f"{item.nodeid}: an address is in the name; give `ids`."
             raise pytest.UsageError(message)
+    if part := config.getoption("--part"):
+        _keep_part(config, items, *map(int, part.split("/")))
+
+
+def _keep_part(config, items, which, parts):
+    """Keep the tests of one part. A checksum is the same in all processes."""
+    of = {item: zlib.crc32(item.nodeid.encode()) % parts + 1 for item in items}
+    left_out = [item for item in items if of[item] != which]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if of[item] == which]
 
 
 @pytest.fixture(scope="module", autouse=True)
