@@ -7,6 +7,7 @@ import copy
 import warnings
 from contextlib import nullcontext
 
+import numpy as np
 import pytest
 
 import autocalc as ac
@@ -303,6 +304,33 @@ def mistakes():
         "mean": (lambda: x.long().mean(), r"pass dtype=ac.float32 or call .float"),
         "one value": (lambda: nn.BatchNorm1d(3)(ac.ones(1, 3)), r"or eval\(\)"),
         "positions": (lambda: x[x[0]], r"use integer positions \(.long"),
+        "no return": (lambda: nn.Linear(5, 2)(None), r"needs a Tensor, not NoneType"),
+        "numbers": (lambda: ac.cat([leaf[0], leaf[1]]), "use ac.stack, which makes"),
+        "channels": (
+            lambda: nn.Conv2d(3, 8, 3)(ac.ones(1, 9, 9, 3)), r"movedim\(-1, -3\)"
+        ),
+        "one image": (
+            lambda: nn.Conv2d(3, 8, 3)(ac.ones(9, 9, 3)), r"movedim\(-1, -3\)"
+        ),
+        "path": (lambda: nn.ReLU().load_state_dict("m.pt"), r"holds, ac.load\(path\)"),
+        "module": (
+            lambda: nn.ReLU().load_state_dict(nn.ReLU()), r"other.state_dict\(\)"
+        ),
+        "clipped": (
+            lambda: nn.utils.clip_grad_norm_(nn.ReLU(), 1), r"module.parameters\(\)"
+        ),
+        "not called": (
+            lambda: ac.optim.SGD(nn.ReLU().parameters, lr=0.1), r"method: parameters\("
+        ),
+        "none": (lambda: ac.tensor([None, 1.0]), "no number of None, of type NoneT"),
+        "text": (lambda: ac.tensor(["a"]), "no number of 'a', of type str. G"),
+        "dict": (lambda: ac.tensor({"a": 1}), "of type dict. Give numbers, lists of"),
+        "objects": (
+            lambda: ac.tensor(np.array([1, 2.5], dtype=object)), "dtype='float32'"
+        ),
+        "huge": (lambda: ac.tensor(2**70), "an integer of more than 64 bits"),
+        "folder": (lambda: ac.save(x, "no/such/x"), "make the folder first"),
+        "backwards": (lambda: x[::-1], "Use ac.flip to reverse"),
         "samples": (
             lambda: next(iter(ac.data.DataLoader([x, x[0]], 2))), "pass `collate_fn`"
         ),

@@ -96,9 +96,12 @@ def write(
     try:
         file.write(arrays, metadata)
     except OSError as error:
+        remedy = "make room, or name a file in another folder"
+        if isinstance(error, FileNotFoundError):
+            remedy = "make the folder first, or name a file in another one"
         raise CheckpointError(
             f"save: {file} cannot be written: {error.strerror or error}. A file that "
-            f"was there is unchanged; make room, or name a file in another folder."
+            f"was there is unchanged; {remedy}."
         ) from error
 
 

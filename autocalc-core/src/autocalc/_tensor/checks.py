@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from numbers import Real
 from operator import index
+from types import MethodType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -117,9 +118,18 @@ def sequence(where: str, name: str, values: Any) -> list[Any]:
     if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
         raise DTypeError(
             f"{where}: `{name}` is {short(values)}; it must be a list or a tuple, "
-            f"which a {type(values).__name__} is not."
+            f"which a {type(values).__name__} is not.{_remedy(name, values)}"
         )
     return list(values)
+
+
+def _remedy(name: str, values: Any) -> str:
+    """Return what to give in place of a module, or of a method that was not called."""
+    if name == "parameters" and hasattr(values, "parameters"):
+        return " Give those of the module: module.parameters()."
+    if isinstance(values, MethodType):
+        return f" Call the method: {values.__name__}()."
+    return ""
 
 
 def all_of(where: str, name: str, values: Any, stacklevel: int = 3) -> list[Any]:

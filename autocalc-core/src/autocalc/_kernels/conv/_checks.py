@@ -66,9 +66,15 @@ def _check_channels(
     where: str, x: Shape, weight: Shape, groups: int, channels: int, name: str
 ) -> None:
     if x[1] != channels:
+        remedy = ""
+        if x[-1] == channels:
+            remedy = (
+                f" Its last dimension has {channels}: if these are the channels, "
+                f"take input.movedim(-1, {1 - len(x)})."
+            )
         raise ShapeError(
             f"{where}: `{name}` has {x[1]} channels, `weight` {weight} with "
-            f"groups={groups} takes {channels}."
+            f"groups={groups} takes {channels}.{remedy}"
         )
 
 

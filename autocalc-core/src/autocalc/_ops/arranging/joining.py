@@ -171,11 +171,16 @@ def _converted(where: str, tensors: Any) -> tuple[Tensor, ...]:
 
 def _check_sizes(shapes: list[tuple[int, ...]], axis: int) -> None:
     """Raise unless shapes agree in all dimensions but `axis`, which they must have."""
+    if () in shapes:
+        raise ShapeError(
+            f"cat: zero-dimensional tensor (at position {shapes.index(())}) cannot be "
+            f"concatenated; use ac.stack, which makes a new dimension."
+        )
     first = shapes[0]
     ndim, before, after = len(first), first[:axis], first[axis + 1 :]
     for i, shape in enumerate(shapes):
         same = len(shape) == ndim and shape[:axis] == before
-        if not (same and shape[axis + 1 :] == after and ndim):
+        if not (same and shape[axis + 1 :] == after):
             raise ShapeError(
                 f"cat: Sizes of tensors must match except in dimension {axis}: "
                 f"`tensors[{i}]` has shape {shape}, `tensors[0]` {first}."

@@ -16,7 +16,7 @@ from autocalc._kernels.rules import check_ndim
 from autocalc._ops._operator.declared import declared
 from autocalc._ops.creation.constants import finished, full, placed
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.checks import as_int, check_flags
+from autocalc._tensor.checks import as_int, check_flags, short
 from autocalc._tensor.device import Device, host_array, present
 from autocalc._tensor.dlpack import borrow
 from autocalc._tensor.dtypes import DType
@@ -40,6 +40,8 @@ def array_from(data: Any, dtype: DType | None) -> Any:
             kinds = list(_dtypes(data))
             dtype = reduce(dtypes.promote, kinds) if kinds else None
         found = _nested(data)
+    if found.dtype.kind in "OSU":
+        raise _no_numbers(found)
     if dtype is None:
         dtype = dtypes.of(found.dtype.newbyteorder("=")) if exact else _infer(found)
     elif found.dtype.kind not in "biuf" and found.dtype != dtypes.bfloat16.numpy:
@@ -47,6 +49,21 @@ def array_from(data: Any, dtype: DType | None) -> Any:
     if not exact and dtype.category == 1 and found.dtype is not dtype.numpy:
         _check_range(found, dtype)
     return arrays.filled(found, dtype.numpy)
+
+
+def _no_numbers(found: Any) -> DTypeError:
+    """Make the error for objects and texts, and for integers beyond 64 bits."""
+    for one in found.reshape(-1).tolist():
+        if not isinstance(one, (int, float)):
+            return DTypeError(
+                f"tensor: makes no number of {short(one)}, of type "
+                f"{type(one).__name__}. Give numbers, lists of them, or an array of "
+                f"numbers, as array.astype('float32') makes of objects."
+            )
+    return DTypeError(
+        "tensor: an array of objects, or an integer of more than 64 bits; convert it "
+        "with np.asarray(values, dtype='float32')."
+    )
 
 
 def _of_storage(storage: Any, dtype: DType | None) -> Any:
@@ -161,7 +178,7 @@ def _infer(found: Any) -> DType:
         return dtypes.bool_
     if kind in "iu":
         return dtypes.int64
-    raise dtypes._unsupported(found.dtype)
+    raise _no_numbers(found) if kind in "OSU" else dtypes._unsupported(found.dtype)
 
 
 def tensor(

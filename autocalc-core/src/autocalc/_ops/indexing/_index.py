@@ -206,7 +206,10 @@ def _slice(part: Any) -> Any:
         return slice(part.start, part.stop, 1)
     step = 1 if part.step is None else _bound(part.step)
     if step < 1:
-        raise ArgumentError(f"index: a slice has step {step}; steps must be 1 or more.")
+        raise ArgumentError(
+            f"index: a slice has step {step}; steps must be 1 or more. Use ac.flip to "
+            f"reverse a dimension."
+        )
     start, stop = (None if e is None else _bound(e) for e in (part.start, part.stop))
     return slice(start, stop, step)
 

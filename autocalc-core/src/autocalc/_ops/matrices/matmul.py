@@ -17,7 +17,7 @@ from autocalc._kernels.table import TABLE
 from autocalc._ops._operator.arguments import check_tensor
 from autocalc._ops._operator.autocasting import autocasts
 from autocalc._ops._operator.checks import refuse_booleans
-from autocalc._ops._operator.coerce import of_numpy, same_dtype
+from autocalc._ops._operator.coerce import not_a_tensor, of_numpy, same_dtype
 from autocalc._ops._operator.factories import nary
 from autocalc._ops._operator.halves import rounded_once
 from autocalc._ops._operator.method import is_foreign, method
@@ -391,8 +391,11 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     tensor([11.5000])
     """
     x: Any = input  # what is no tensor is the operator's to refuse
-    if isinstance(x, Tensor) and x._array.dtype.kind in "iu":
-        return _linear_of_integers(x, weight, bias)
+    if isinstance(x, Tensor):
+        if x._array.dtype.kind in "iu":
+            return _linear_of_integers(x, weight, bias)
+    elif x is None:  # the operator takes it for an operand that is left out
+        raise not_a_tensor("linear", x)
     return linear_op(input, weight, bias, "none")
 
 

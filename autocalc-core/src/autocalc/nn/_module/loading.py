@@ -8,6 +8,7 @@ well, and put back otherwise.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -186,12 +187,21 @@ def _write(state: dict[str, Any], writes: list[Callable[[], Any]]) -> None:
             write()
 
 
+def _instead_of(state: Any) -> str:
+    """Return what to give in place of a path, a module or something else."""
+    if isinstance(state, (str, os.PathLike)):
+        return "what the file holds, ac.load(path)"
+    if hasattr(state, "state_dict"):
+        return "its state, other.state_dict()"
+    return "a dict of tensors, as state_dict() does"
+
+
 def load(module: Any, state: Any, strict: bool, assign: bool) -> IncompatibleKeys:
     """Load `state` into `module` if all of it fits; else raise and change nothing."""
     if not isinstance(state, Mapping):
         raise DTypeError(
             f"load_state_dict: Expected state_dict to be dict-like, got "
-            f"{type(state).__name__}; give a dict of tensors, as state_dict() does."
+            f"{type(state).__name__}; give {_instead_of(state)}."
         )
     loading = Loading(getattr(state, "_metadata", None) or {}, assign)
     with Restoring(_at_risk(module)):
