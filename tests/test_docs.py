@@ -215,6 +215,22 @@ def _public_names():
                 yield f"{place}.{name}", value
 
 
+def test_functions_and_classes_name_their_source(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    pages = importlib.import_module("api_pages")
+    folder = Path(ac.__file__).parent.parent
+    for place, name in (("autocalc", "relu"), ("autocalc.nn", "Linear")):
+        value = getattr(importlib.import_module(place), name)
+        one = pages.Name(place, name, value)
+        monkeypatch.setattr(pages, "ADDRESS", None)
+        path = re.fullmatch(r" +Source: ``(.+)``", next(pages.source(one)))[1]
+        assert re.search(rf"(def|class) {name}\b", (folder / path).read_text("utf-8"))
+        monkeypatch.setattr(pages, "ADDRESS", "https://example.org/autocalc")
+        assert f"<https://example.org/autocalc/blob/main/autocalc-core/src/{path}>" in (
+            next(pages.source(one))
+        )
+
+
 def test_each_public_name_has_a_page(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
     pages = importlib.import_module("api_pages").all_pages()

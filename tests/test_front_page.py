@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FRONT = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def load_charts():
@@ -143,3 +144,28 @@ def test_the_compiled_step_is_the_row_of_the_table():
     told = f"**{compiled} µs** for a compiled training step of an MLP 64-32-10 on 32"
     assert told in FRONT
     assert f"{eager} µs without `ac.compile`, {jax}\njitted by JAX" in FRONT
+
+
+@pytest.mark.parametrize("page", [README, FRONT], ids=["README", "front page"])
+def test_a_first_page_says_what_it_is_and_where_to_go(page):
+    body = page.partition("# AutoCalc\n\n")[2]
+    what = body.partition("\n\n")[0]
+    assert what.startswith("AutoCalc trains neural networks on CPUs")
+    assert len(re.findall(r"\.(?:\s|$)", what)) == 2
+    assert "_static/steps.svg" in body  # a picture, and a figure from it
+    assert re.search(r"\*\*\d\.\d\d times\*\* as fast as", body)
+    commands = re.findall(r"^\$ ([^#\n]+?) *(?:#.*)?$", body, re.MULTILINE)
+    assert commands[:3] == [
+        "make install", ". .venv/bin/activate", "autocalc train digits"
+    ]  # fmt: skip
+    assert re.search(r"[Vv]ersion \d\.\d\.\d is not released yet", body)
+    doors = re.findall(r"^\| \W*([a-z]\w+)", body, re.MULTILINE)
+    assert {"train", "write"} < set(doors)
+    assert {"come", "run"} & set(doors)
+
+
+def test_the_changelog_is_a_page_of_the_documentation():
+    page = (ROOT / "docs/changelog.md").read_text(encoding="utf-8")
+    assert re.fullmatch(r"```\{include\} \.\./CHANGELOG\.md\n```\n", page)
+    toctrees = re.findall(r"```\{toctree\}(.+?)```", FRONT, re.DOTALL)
+    assert any(re.search(r"^changelog$", tree, re.MULTILINE) for tree in toctrees)
