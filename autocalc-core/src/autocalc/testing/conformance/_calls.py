@@ -176,7 +176,7 @@ def _for_a_while(count: int) -> Callable[[int], bool]:
     def goes_on(number: int) -> bool:
         worked[number] = time.thread_time()
         passed = time.monotonic() - began
-        least = min(worked)  # who ends first leaves the other alone
+        least = min(worked)  # a thread that ends first leaves the other alone
         return passed < SECONDS or (least < SECONDS / 2 and passed < MOST_SECONDS)
 
     return goes_on
