@@ -134,7 +134,7 @@ def _warn_about_misspelt() -> None:
 def warn_about_unknown(
     variable: str, given: Iterable[str], known: Collection[str], what: str
 ) -> None:
-    """Warn of each name in a variable that nothing bears, with the nearest one."""
+    """Warn of each unknown name in a variable, and suggest the nearest known one."""
     for name in sorted(set(given) - set(known)):
         _warn(
             f"{variable} names {name!r}, which is no {what} and has no effect; did you "

@@ -263,7 +263,7 @@ class Own(NamedTuple):
         return cls(stop - start, waited, helped, phases)
 
     def without(self, times: PoolTimes) -> Own:
-        """Return the rest of the time, without a call that it made."""
+        """Return the time without `times`, those of a call inside it."""
         part = Own.of(times)
         return Own(
             self.time - part.time,

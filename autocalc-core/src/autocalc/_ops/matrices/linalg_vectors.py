@@ -191,7 +191,8 @@ def cond(
     Raises
     ------
     ShapeError
-        If `A` is not made of matrices, for orders other than 2 and -2 square ones.
+        If `A` has fewer than 2 dimensions, or, for orders other than 2 and -2, its
+        matrices are not square.
     ArgumentError
         If there is no such order.
     LinAlgError

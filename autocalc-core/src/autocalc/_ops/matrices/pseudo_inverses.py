@@ -62,8 +62,9 @@ def pinv(
 ) -> Tensor:
     """Return the pseudoinverse of each matrix of `A` [..., m, n] (Moore, Penrose).
 
-    With A = U diag(s) V^T it is P = V diag(1 / s) U^T, 0 standing for 1 / s where s
-    counts as 0: up to max(atol, rtol * the largest s).  Its derivative is
+    With A = U diag(s) V^T it is P = V diag(1 / s) U^T.  Where s is at most
+    max(atol, rtol * the largest s), it counts as 0, and so does 1 / s.
+    The derivative is
 
         dP = -P dA P + P P^T dA^T (I - A P) + (I - P A) dA^T P^T P
 

@@ -6,8 +6,8 @@ A record of n bytes is::
     n as 8 bytes | checksum of these 8 bytes | n bytes | checksum of these n bytes
 
 Numbers are little-endian.  The checksum is CRC-32C (polynomial 0x1EDC6F41, reflected),
-turned by 15 bits and moved by a constant, so that a checksum of bytes which hold
-checksums is as good as any other.
+rotated by 15 bits, plus a constant.  Without these two steps, the checksum of bytes
+that contain a checksum would find fewer errors.
 """
 
 from __future__ import annotations
