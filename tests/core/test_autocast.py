@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
 
 import autocalc as ac
@@ -253,6 +254,10 @@ def test_a_parameter_is_cast_once():
         assert (first._edge.edges[1] is second._edge.edges[1]) is keeps
 
 
+def double_bytes(memory):
+    memory.view(np.float32)[:] *= 2
+
+
 @pytest.mark.parametrize(
     "write",
     [
@@ -260,8 +265,23 @@ def test_a_parameter_is_cast_once():
         lambda w: setattr(w, "data", w.data * 2),
         lambda w: ac.optim.SGD([w], lr=1.0, maximize=True).step(),
         lambda w: w.detach().copy_(w.detach() * 2),
+        lambda w: w.storage().copy_((w * 2).storage()),
+        lambda w: double_bytes(np.asarray(w.untyped_storage()[:])),
+        lambda w: ac.tensor([]).set_(w.untyped_storage()).mul_(2),
+        lambda w: ac.TypedStorage(
+            wrap_storage=w.untyped_storage(), dtype=ac.float32
+        ).copy_((w * 2).storage()),
     ],
-    ids=["in place", "replaced", "an optimizer", "by an alias"],
+    ids=[
+        "in place",
+        "replaced",
+        "an optimizer",
+        "by an alias",
+        "by a storage",
+        "by the bytes",
+        "by a tensor of the storage",
+        "by a storage of the bytes",
+    ],
 )
 def test_a_parameter_that_is_written_is_cast_again(write):
     layer, x = ac.nn.Linear(3, 3, bias=False), ac.ones(2, 3)

@@ -135,8 +135,7 @@ class Memory:
         memory = whole.untyped_storage() if of_tensor else whole.untyped()
         count = memory.nbytes() // x.itemsize
         row = make(memory._bytes[: count * x.itemsize].view(x._array.dtype), None)
-        if of_tensor:
-            row._version = whole._cell()
+        row._version = memory._version
         shape = (count - storage_offset,) if size is None else shape_of("set_", (size,))
         steps = _steps(shape) if stride is None else shape_of("set_", (stride,))
         return _take(x, row.as_strided(shape, steps, storage_offset))

@@ -70,7 +70,7 @@ class Properties:
         >>> ac.zeros(2, 3).untyped_storage().nbytes()
         24
         """
-        return storage_of(self._array)
+        return storage_of(self._array, self._cell())
 
     def storage(self: Tensor) -> TypedStorage:
         """Return the elements that this tensor and its views share.

@@ -50,13 +50,16 @@ class TypedStorage:
                 data, dtype=dtype or dtypes.get_default_dtype(), device=device
             )
         kind: Any = data.dtype.numpy if dtype is None else as_dtype(dtype).numpy
-        self._bytes = storage_of(data._array) if wrap_storage is None else wrap_storage
+        if wrap_storage is None:
+            wrap_storage = storage_of(data._array, data._cell())
+        self._bytes = wrap_storage
         count = self._bytes.nbytes() // kind.itemsize
         if self._bytes.device == META:
             self._row = empty(count, dtype=dtypes.of(kind), device=META)
             return
         row = self._bytes._bytes[: count * kind.itemsize]
         self._row = make(row.view(kind), None)
+        self._row._version = self._bytes._version
 
     @property
     def dtype(self) -> DType:
@@ -120,7 +123,7 @@ class TypedStorage:
                 "resize_: the memory of tensors keeps its size. Resize a tensor."
             )
         self._row = empty(size, dtype=self.dtype, device=META)
-        self._bytes = storage_of(self._row._array)
+        self._bytes = storage_of(self._row._array, self._row._cell())
         return self
 
     def fill_(self, value: float) -> TypedStorage:

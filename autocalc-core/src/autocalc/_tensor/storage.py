@@ -9,6 +9,7 @@ import numpy as np
 
 from autocalc._dispatch.device.device import DeviceArray
 from autocalc._dispatch.device.no_memory import LIBRARY, META, NoElements
+from autocalc._graph._node import Version
 from autocalc._tensor.device import Device, cpu, present
 from autocalc.errors import AbsentError, DimensionError, DTypeError
 
@@ -30,11 +31,12 @@ class UntypedStorage:
     (True, 64)
     """
 
-    __slots__ = ("_bytes",)
+    __slots__ = ("_bytes", "_version")
 
     def __init__(self, size: Any = 0, *, device: str | Device = cpu) -> None:
         values = np.zeros(size, np.uint8) if isinstance(size, int) else size
         self._bytes = np.array(values, np.uint8)
+        self._version = Version()
         if present(device).type == META:
             self._bytes = LIBRARY.from_host(self._bytes)
 
@@ -45,7 +47,9 @@ class UntypedStorage:
         """Return the bytes of a file; writes reach it if they are `shared`."""
         mode: Any = "r+" if shared else "c"
         shape = (nbytes,) if nbytes else None
-        return _of(np.memmap(filename, np.uint8, mode, shape=shape))
+        made = _of(np.memmap(filename, np.uint8, mode, shape=shape))
+        made._version.exported = shared  # other processes may write the file
+        return made
 
     def data_ptr(self) -> int:
         """Return the address of the first byte; 0 where there are no elements."""
@@ -96,7 +100,7 @@ class UntypedStorage:
         """Return a byte, or a part that shares the memory."""
         self._check_elements()
         if isinstance(index, slice):
-            return _of(self._bytes[index])
+            return _of(self._bytes[index], self._version)
         try:
             return int(self._bytes[index])
         except IndexError as error:
@@ -104,22 +108,24 @@ class UntypedStorage:
 
     @property
     def __array_interface__(self) -> Any:
+        self._version.exported = True
         return self._bytes.__array_interface__
 
     def __repr__(self) -> str:
         return f"UntypedStorage(nbytes={self.nbytes()})"
 
 
-def _of(array: Any) -> UntypedStorage:
+def _of(array: Any, version: Version | None = None) -> UntypedStorage:
     made = UntypedStorage()
     made._bytes = array
+    made._version = version or made._version
     return made
 
 
-def storage_of(array: Any) -> UntypedStorage:
-    """Return the memory that an array is part of."""
+def storage_of(array: Any, version: Version | None = None) -> UntypedStorage:
+    """Return the memory that an array is part of; `version` counts the writes to it."""
     if array.__class__ is DeviceArray and array.dtype.place == META:
-        return _of(LIBRARY.whole(array.raw))
+        return _of(LIBRARY.whole(array.raw), version)
     if not isinstance(array, np.ndarray):
         message = "untyped_storage: the memory of other devices is not handed out."
         raise DTypeError(message)
@@ -132,4 +138,4 @@ def storage_of(array: Any) -> UntypedStorage:
             f"from elsewhere and is not in one piece. Take that of its .clone()."
         )
     owner = base if base.flags.c_contiguous else base.T  # in the order of its bytes
-    return _of(owner.reshape(-1).view(np.uint8))
+    return _of(owner.reshape(-1).view(np.uint8), version)

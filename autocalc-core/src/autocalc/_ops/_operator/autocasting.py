@@ -204,7 +204,7 @@ def _kept(mode: Autocast, x: Tensor) -> Tensor:
     if x.dtype is mode.dtype:
         return x
     version = x._cell()
-    unseen = hasattr(version, "exported")  # writes of others are not counted
+    unseen = getattr(version, "exported", False)  # others write without counting
     if mode.kept is None or x._edge.__class__ is not Leaf or unseen:
         return cast(x, mode.dtype)
     now = x._array, version, current().grad
