@@ -21,7 +21,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--part",
         metavar="K/N",
-        help="run one test of N, drawn by its name; K from 1 to N says which",
+        help="run one test file of N, drawn by its name; K from 1 to N says which",
     )
 
 
@@ -57,11 +57,12 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _keep_part(config, items, which, parts):
-    """Keep the tests of one part. A checksum is the same in all processes."""
-    of = {item: zlib.crc32(item.nodeid.encode()) % parts + 1 for item in items}
-    left_out = [item for item in items if of[item] != which]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if of[item] == which]
+    """Keep the files of one part. A checksum is the same in all processes."""
+    files = {item: item.nodeid.partition("::")[0].encode() for item in items}
+    kept = [item for item in items if zlib.crc32(files[item]) % parts + 1 == which]
+    left_out = set(items).difference(kept)
+    config.hook.pytest_deselected(items=[one for one in items if one in left_out])
+    items[:] = kept
 
 
 @pytest.fixture(scope="module", autouse=True)
