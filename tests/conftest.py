@@ -58,10 +58,11 @@ def pytest_collection_modifyitems(config, items):
 
 def _keep_part(config, items, which, parts):
     """Keep the files of one part. A checksum is the same in all processes."""
-    files = {item: item.nodeid.partition("::")[0].encode() for item in items}
-    kept = [item for item in items if zlib.crc32(files[item]) % parts + 1 == which]
-    left_out = set(items).difference(kept)
-    config.hook.pytest_deselected(items=[one for one in items if one in left_out])
+    kept, left_out = [], []
+    for item in items:
+        file = item.nodeid.partition("::")[0].encode()
+        (kept if zlib.crc32(file) % parts + 1 == which else left_out).append(item)
+    config.hook.pytest_deselected(items=left_out)
     items[:] = kept
 
 

@@ -9,7 +9,6 @@ from autocalc._compile._function import MAX_GROWING
 from autocalc._compile._moving import MovingView, Operands, moving_operands
 from autocalc._compile._origins import Origin
 from autocalc._compile._passes._remaking import DEPTH
-from autocalc._compile._prologue import is_exported
 from autocalc._compile._recorder import StepRecorder
 from autocalc._compile._tracked import Span, Tracked, given, plain, untracked
 from autocalc._compile._tracked_float import TrackedFloat
@@ -22,6 +21,7 @@ from autocalc._program._short_recorder import LEAST
 from autocalc._program._steps import Make, Run
 from autocalc._program._views import View
 from autocalc._program._work import work_of
+from autocalc._tensor.storage import is_exported
 
 __all__ = [
     "DEPTH",

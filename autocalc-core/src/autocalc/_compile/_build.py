@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from autocalc._compile._motion import Motion, most_bytes
 from autocalc._compile._moving import Number, moving_instruction
-from autocalc._compile._prologue import is_exported
 from autocalc._compile._settings import reading
 from autocalc._compile._trace import Constant, Gradient, NewLeaf, Owned, Trace
 from autocalc._program._form import Program
+from autocalc._tensor.storage import is_exported
 
 
 def build(

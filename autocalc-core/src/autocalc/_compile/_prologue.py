@@ -14,13 +14,7 @@ from autocalc._program._executor import (
     placement_of,
 )
 from autocalc._program._form import Program
-from autocalc._tensor import Tensor
-
-
-def is_exported(tensor: Tensor) -> bool:
-    """Return whether others may write a tensor's memory unseen."""
-    exported: bool = getattr(tensor._cell(), "exported", False)
-    return exported
+from autocalc._tensor.storage import is_exported
 
 
 class Prologue:

@@ -13,7 +13,7 @@ from autocalc._graph._node import Version
 from autocalc._tensor.device import Device, cpu, present
 from autocalc.errors import AbsentError, DimensionError, DTypeError
 
-__all__ = ["UntypedStorage", "storage_of"]
+__all__ = ["UntypedStorage", "is_exported", "storage_of"]
 
 
 class UntypedStorage:
@@ -120,6 +120,12 @@ def _of(array: Any, version: Version | None = None) -> UntypedStorage:
     made._bytes = array
     made._version = version or made._version
     return made
+
+
+def is_exported(tensor: Any) -> bool:
+    """Return whether others may write a tensor's memory unseen."""
+    exported: bool = getattr(tensor._cell(), "exported", False)
+    return exported
 
 
 def storage_of(array: Any, version: Version | None = None) -> UntypedStorage:

@@ -30,6 +30,7 @@ from autocalc._kernels.spec import Array, DType
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.dtypes import float16, float32, int16, int32
 from autocalc._tensor.generator import chosen
+from autocalc._tensor.storage import is_exported
 from autocalc.optim._batch import Batch, State
 
 #: The settings, which groups have where they are asked for.
@@ -104,7 +105,7 @@ class WideBatch(Batch):
 
         Writes by NumPy, and through ``param.data``, are not counted.
         """
-        unseen = any(getattr(x._cell(), "exported", False) for x in (param, held))
+        unseen = any(map(is_exported, (param, held)))
         return not unseen and self._agreed.get(id(param)) == _written(param, held)
 
     def each(self) -> Iterator[tuple[Tensor, Tensor, State]]:

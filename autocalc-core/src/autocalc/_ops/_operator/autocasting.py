@@ -29,6 +29,7 @@ from autocalc._graph._node import Leaf, Version
 from autocalc._ops._operator.coerce import cast
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import DType, bfloat16, float16, float32
+from autocalc._tensor.storage import is_exported
 
 CallT = TypeVar("CallT", bound=Callable[..., Any])
 
@@ -203,10 +204,9 @@ def _kept(mode: Autocast, x: Tensor) -> Tensor:
     """Return a tensor in lower precision: a leaf is cast once, until it is written."""
     if x.dtype is mode.dtype:
         return x
-    version = x._cell()
-    unseen = getattr(version, "exported", False)  # others write without counting
-    if mode.kept is None or x._edge.__class__ is not Leaf or unseen:
+    if mode.kept is None or x._edge.__class__ is not Leaf or is_exported(x):
         return cast(x, mode.dtype)
+    version = x._cell()
     now = x._array, version, current().grad
     found = mode.kept.get(id(x))
     if found is not None and found.holds(x, *now):
