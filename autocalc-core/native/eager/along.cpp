@@ -24,7 +24,7 @@ struct Along : Kind {
 };
 
 // The arguments ``(input, dim, keepdim)``, by position or by these names.
-struct Arguments {
+struct AlongArguments {
     PyObject* input = nullptr;
     PyObject* dim = Py_None;
     PyObject* keep = Py_False;
@@ -84,7 +84,7 @@ Ref dimensions(const Along& k, PyObject* dim, int nd) {
 PyObject* call_along(PyObject* self, PyObject* const* args, std::size_t nargsf,
                      PyObject* keywords) {
     const Along& k = kind_of<Along>(self);
-    Arguments given;
+    AlongArguments given;
     const Array* a = nullptr;
     if (given.take(args, PyVectorcall_NARGS(nargsf), keywords, k.most)) {
         a = usual(k, given.input);

@@ -95,7 +95,7 @@ struct Room {
     }
 };
 
-struct Result {
+struct ResultMemory {
     Slot* place = nullptr;
     Py_ssize_t bytes = 0;
     std::vector<Gradient> gradients;
@@ -132,8 +132,8 @@ class Bookkeeping {
     bool read_leaf(py::handle given);
     void follow(PyObject* tensors);
     void renew_results();
-    void renew(Result& result);
-    static void give(Result& result);
+    void renew(ResultMemory& result);
+    static void give(ResultMemory& result);
     void bump_written(PyObject* tensors) const;
     void hand_over() const;
     static Ref make_leaf(const Leaf& leaf, PyObject* tensors);
@@ -142,7 +142,7 @@ class Bookkeeping {
     py::object executor_, empty_, byte_;
     Program* program_ = nullptr;
     std::vector<Follower> followers_;
-    std::vector<Result> results_;
+    std::vector<ResultMemory> results_;
     std::vector<Owner> written_;
     std::vector<Leaf> leaves_;
     Py_ssize_t arguments_ = 0;
@@ -193,7 +193,7 @@ bool Bookkeeping::read_follower(py::handle given) {
 bool Bookkeeping::read_result(py::handle given) {
     auto [number, bytes, root, gradients] =
         given.cast<std::tuple<Py_ssize_t, Py_ssize_t, py::object, py::list>>();
-    Result result;
+    ResultMemory result;
     result.place = &program_->find(number);
     result.bytes = bytes;
     result.room.root = ref(root);
@@ -293,18 +293,18 @@ void Bookkeeping::follow(PyObject* tensors) {
 void Bookkeeping::renew_results() {
     if (!begun_) {  // now nothing else holds the memory
         begun_ = true;
-        for (Result& result : results_) {
+        for (ResultMemory& result : results_) {
             result.room.references = Py_REFCNT(result.room.root.get());
             give(result);
         }
     }
-    for (Result& result : results_) {
+    for (ResultMemory& result : results_) {
         if (!result.room.is_free(result.gradients)) renew(result);
     }
 }
 
 // Gives a slot other memory: the last run's content is still referenced.
-void Bookkeeping::renew(Result& result) {
+void Bookkeeping::renew(ResultMemory& result) {
     Room room = std::move(result.spare);
     result.spare = Room();
     if (!room.root || !room.is_free({})) {
@@ -326,7 +326,7 @@ void Bookkeeping::renew(Result& result) {
 }
 
 // Makes the tensors that the leaves get.
-void Bookkeeping::give(Result& result) {
+void Bookkeeping::give(ResultMemory& result) {
     result.room.tensors.clear();
     for (const Gradient& gradient : result.gradients) {
         const Slot& place = *result.place;
@@ -349,7 +349,7 @@ void Bookkeeping::bump_written(PyObject* tensors) const {
 }
 
 void Bookkeeping::hand_over() const {
-    for (const Result& result : results_) {
+    for (const ResultMemory& result : results_) {
         for (std::size_t i = 0; i < result.gradients.size(); ++i) {
             PyObject* leaf = result.gradients[i].leaf.get();
             PyObject* tensor = result.room.tensors[i].get();
@@ -377,7 +377,7 @@ int Bookkeeping::traverse(visitproc visit, void* arg) const {
     for (const Follower& follower : followers_) Py_VISIT(follower.owner.object.get());
     for (const Owner& owner : written_) Py_VISIT(owner.object.get());
     for (const Leaf& leaf : leaves_) Py_VISIT(leaf.object.get());
-    for (const Result& result : results_) {
+    for (const ResultMemory& result : results_) {
         for (const Gradient& gradient : result.gradients) Py_VISIT(gradient.leaf.get());
         for (const Ref& tensor : result.room.tensors) Py_VISIT(tensor.get());
     }

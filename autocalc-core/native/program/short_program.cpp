@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "program/short_program.hpp"
 
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
+#include "program/objects.hpp"
 
 namespace autocalc::python::program {
 namespace {
-
-namespace py = pybind11;
-
-Ref ref(py::object object) { return Ref(object.release().ptr()); }
 
 Step step_of(py::handle given) {
     auto [code, object, place, places, things, offset, writable] = given.cast<

@@ -9,6 +9,26 @@
 #include "elementwise/loops.hpp"
 
 namespace autocalc::simd::AC_ISA {
+
+// Copies the elements of `from` to those of `to`, of the same shape and dtype.
+void copy_whole(const ac_array& to, const ac_array& from);
+
+// `whole_input` or `whole_output` of an array of 16 bits, and `put_whole` of it.
+bool whole_halves(ac_context* context, int slot, const ac_array* array, void** at,
+                  bool in_place, bool is_input);
+void put_halves(const ac_array* array, void* at);
+
+// `n` elements of any stride as T, those of 16 bits widened; `spare` has room for them.
+void take_elements(const char* from, int dtype, int64_t stride, int64_t n, float* to,
+                   float* spare);
+void take_elements(const char* from, int dtype, int64_t stride, int64_t n, double* to,
+                   double* spare);
+// And back, rounded where they have 16 bits.
+void put_elements(char* to, int dtype, int64_t stride, int64_t n, const float* from,
+                  float* spare);
+void put_elements(char* to, int dtype, int64_t stride, int64_t n, const double* from,
+                  double* spare);
+
 namespace {
 
 // Whether an [N, C, ...] has the memory of a contiguous [N, ..., C].
@@ -34,19 +54,6 @@ AC_INLINE bool lie_last(const ac_array* const (&arrays)[count]) {
         contiguous = contiguous && is_contiguous(*array);
     }
     return !contiguous;
-}
-
-// The elements of `from` to those of `to`, of the same shape.
-template <class T>
-void copy_whole(const ac_array& to, const ac_array& from) {
-    const ac_array* arrays[] = {&to, &from};
-    Nest nest;
-    make_nest(nest, arrays, 2);
-    if (nest.total == 0) return;
-    const RunKernel copy = [](void* const* run, int64_t n, const void*) {
-        memcpy(run[0], run[1], static_cast<size_t>(n) * sizeof(T));
-    };
-    run_nest(nest, 0, nest.total, copy, nullptr);
 }
 
 // `array`'s shape over contiguous `memory`, of items of so many bytes.
@@ -82,7 +89,7 @@ bool whole_input(ac_context* context, int slot, const ac_array* array,
     if (in_place || is_contiguous(*array)) return true;
     T* memory;
     if (!whole_memory(context, slot, *array, memory)) return false;
-    copy_whole<T>(contiguous_like(*array, memory), *array);
+    copy_whole(contiguous_like(*array, memory), *array);
     elements = memory;
     return true;
 }
@@ -100,25 +107,7 @@ bool whole_output(ac_context* context, int slot, const ac_array* array, T*& elem
 template <class T>
 void put_whole(const ac_array* array, T* elements) {
     if (array == nullptr || elements == data<T>(array)) return;
-    copy_whole<T>(*array, contiguous_like(*array, elements));
-}
-
-// Those of arrays of 16 bits, out of line.
-AC_NOINLINE inline bool whole_halves(ac_context* context, int slot,
-                                     const ac_array* array, void** at, bool in_place,
-                                     bool is_input) {
-    uint16_t* halves;
-    bool made = whole_output(context, slot, array, halves, in_place);
-    if (is_input) {
-        const uint16_t* read;
-        made = whole_input(context, slot, array, read, in_place);
-        halves = const_cast<uint16_t*>(read);
-    }
-    *at = halves;
-    return made;
-}
-AC_NOINLINE inline void put_halves(const ac_array* array, void* at) {
-    put_whole(array, static_cast<uint16_t*>(at));
+    copy_whole(*array, contiguous_like(*array, elements));
 }
 
 // `whole_input` and `whole_output` of arrays that may have 16 bits.
@@ -147,35 +136,6 @@ AC_INLINE void put_images(const ac_array* array, T* at) {
     if (sizeof(T) == 8 || array == nullptr || !is_half(array->dtype))
         return put_whole(array, at);
     put_halves(array, at);
-}
-
-// `n` elements of any stride as T, those of 16 bits widened; `spare` has room for them.
-template <class T>
-AC_NOINLINE void take_elements(const char* from, int dtype, int64_t stride, int64_t n,
-                               T* to, T* spare) {
-    char* gathered = reinterpret_cast<char*>(is_half(dtype) ? spare : to);
-    const int64_t item = size_of(dtype);
-    if (!is_half(dtype) || (stride != item && n > 1)) {
-        gather(gathered, from, item, stride, n);
-        from = gathered;
-    }
-    if constexpr (sizeof(T) == 4)
-        if (is_half(dtype)) widen_any(dtype, from, n, to);
-}
-// And back, rounded where they have 16 bits.
-template <class T>
-AC_NOINLINE void put_elements(char* to, int dtype, int64_t stride, int64_t n,
-                              const T* from, T* spare) {
-    const char* elements = reinterpret_cast<const char*>(from);
-    if constexpr (sizeof(T) == 4) {
-        if (is_half(dtype)) {
-            const bool direct = stride == 2 || n <= 1;
-            narrow_any(dtype, from, n, direct ? static_cast<void*>(to) : spare);
-            if (direct) return;
-            elements = reinterpret_cast<const char*>(spare);
-        }
-    }
-    scatter(to, elements, size_of(dtype), stride, n);
 }
 
 }  // namespace

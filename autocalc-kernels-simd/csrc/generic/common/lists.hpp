@@ -10,11 +10,6 @@
 #include "elementwise/vector_math.hpp"
 
 namespace autocalc::simd::AC_ISA {
-namespace {
-
-// Elements of a task; two of them are worth a second thread. 16 Ki floats take on one
-// thread and on two: sgd 4.0 and 3.3 us, adamw 10.4 and 7.0, rmsprop 9.4 and 6.0.
-constexpr int64_t tile = 8192;
 
 // Lists whose i-th arrays belong together; the first `written` of them are updated.
 struct Group {
@@ -23,38 +18,15 @@ struct Group {
     int written;
 };
 
-// Elements begin to end of arrays with any strides: collected, updated, put back.
-inline void run_in_place(const Nest& nest, int64_t begin, int64_t end, int written,
-                         RunKernel kernel, const void* parameters) {
-    Buffers buffers;
-    const int inner = nest.dims - 1;
-    for (int64_t first = begin; first < end; first += buffer_elements) {
-        const int64_t n = smaller(buffer_elements, end - first);
-        void* run[max_operands];
-        for (int k = 0; k < nest.operands; ++k) run[k] = buffers.bytes[k];
-        for (int pass = 0; pass < 2; ++pass) {
-            const bool back = pass == 1;
-            Position at;
-            start_at(nest, first, at);
-            for (int64_t i = 0; i < n;) {
-                const int64_t row = smaller(n - i, nest.size[inner] - at.column);
-                for (int k = 0; k < (back ? written : nest.operands); ++k) {
-                    char* buffer = buffers.bytes[k] + i * nest.item[k];
-                    const int64_t stride = nest.stride[k][inner];
-                    char* here = at.row[k] + at.column * stride;
-                    if (back) {
-                        scatter(here, buffer, nest.item[k], stride, row);
-                    } else {
-                        gather(buffer, here, nest.item[k], stride, row);
-                    }
-                }
-                i += row;
-                next_row(nest, at);
-            }
-            if (!back) kernel(run, n, parameters);
-        }
-    }
-}
+// Runs a kernel over all elements of a group, with threads.
+void update(ac_context* context, const Group& group, RunKernel kernel,
+            const void* parameters);
+
+namespace {
+
+// Elements of a task; two of them are worth a second thread. 16 Ki floats take on one
+// thread and on two: sgd 4.0 and 3.3 us, adamw 10.4 and 7.0, rmsprop 9.4 and 6.0.
+constexpr int64_t tile = 8192;
 
 // visit(i, t, first, last) for tiles `begin` to `end` of a list: tile t, counted across
 // the list, is elements first to last of array i.
@@ -86,35 +58,6 @@ AC_INLINE GroupSize size_of_group(const ac_operand& arrays) {
     return size;
 }
 
-// A kernel of floats over arrays of which some are of 16 bits: they are widened in L1,
-// and those that are written are rounded.
-struct GroupInFloats {
-    RunKernel kernel;
-    const void* parameters;
-    int operands, written;
-    int dtype[max_operands];
-};
-
-inline void run_group_in_floats(void* const* operands, int64_t n,
-                                const void* parameters) {
-    const GroupInFloats& all = *static_cast<const GroupInFloats*>(parameters);
-    alignas(64) float room[max_operands][buffer_elements];
-    for (int64_t begin = 0; begin < n; begin += buffer_elements) {
-        const int64_t some = smaller(buffer_elements, n - begin);
-        void *here[max_operands], *run[max_operands];
-        for (int k = 0; k < all.operands; ++k) {
-            here[k] = static_cast<char*>(operands[k]) + begin * size_of(all.dtype[k]);
-            run[k] = here[k];
-            if (!is_half(all.dtype[k])) continue;
-            widen_any(all.dtype[k], here[k], some, room[k]);
-            run[k] = room[k];
-        }
-        all.kernel(run, some, all.parameters);
-        for (int k = 0; k < all.written; ++k)
-            if (is_half(all.dtype[k])) narrow_any(all.dtype[k], room[k], some, here[k]);
-    }
-}
-
 // Whether floats can stand for what is of 16 bits: no operand is a double.
 inline const char* group_refusal(const ac_call* call) {
     bool halves = false, doubles = false;
@@ -125,45 +68,6 @@ inline const char* group_refusal(const ac_call* call) {
         doubles = doubles || list.arrays->dtype == AC_FLOAT64;
     }
     return halves && doubles ? "float64 with 16 bits" : nullptr;
-}
-
-inline void run_tile(const Group& group, int64_t i, int64_t first, int64_t last,
-                     RunKernel kernel, const void* parameters) {
-    const ac_array* arrays[max_operands];
-    for (int k = 0; k < group.operands; ++k) arrays[k] = &group.lists[k]->arrays[i];
-    Nest nest;
-    make_nest(nest, arrays, group.operands);
-    GroupInFloats floats = {kernel, parameters, group.operands, group.written, {}};
-    bool dense = true, halves = false;
-    void* run[max_operands];
-    for (int k = 0; k < group.operands; ++k) {
-        dense = dense && nest.dense[k];
-        run[k] = nest.data[k] + first * nest.item[k];
-        floats.dtype[k] = arrays[k]->dtype;
-        halves = halves || is_half(arrays[k]->dtype);
-    }
-    if (halves) {
-        kernel = run_group_in_floats;
-        parameters = &floats;
-    }
-    if (dense) {
-        kernel(run, last - first, parameters);
-    } else {
-        run_in_place(nest, first, last, group.written, kernel, parameters);
-    }
-}
-
-inline void update(ac_context* context, const Group& group, RunKernel kernel,
-                   const void* parameters) {
-    const ac_operand& written = *group.lists[0];
-    const GroupSize size = size_of_group(written);
-    parallel(context, size.tiles, size.elements >= 2 * tile,
-             [&](int64_t begin, int64_t end) {
-                 each_tile(written, begin, end,
-                           [&](int64_t i, int64_t, int64_t first, int64_t last) {
-                               run_tile(group, i, first, last, kernel, parameters);
-                           });
-             });
 }
 
 }  // namespace

@@ -289,9 +289,9 @@ void read_taps(const Windows& w, const Images<const T>& weight, int64_t wide, T*
     const int64_t taps = w.taps();
     const bool in_line = weight.column == 1 && weight.row == w.x.kernel;
     if (in_line) {
-        transpose_block<T>(reinterpret_cast<char*>(to), bytes_of<T>(wide),
+        transpose_items(reinterpret_cast<char*>(to), bytes_of<T>(wide),
                            reinterpret_cast<const char*>(weight.data),
-                           bytes_of<T>(weight.image), taps, w.groups);
+                           bytes_of<T>(weight.image), taps, w.groups, item_size<T>);
     }
     for (int64_t k = 0; k < taps; ++k) {
         T* row = to + k * wide;

@@ -9,6 +9,24 @@
 #include "elementwise/loops.hpp"
 
 namespace autocalc::simd::AC_ISA {
+
+// What one element costs, which sets from where on threads pay. Measured with one and
+// two threads on float32 in the L1 and L2 caches: with a worker that still spins both
+// take as long at 16 Ki elements of arithmetic and at 8 Ki of exp and its like (3.3
+// us); one that sleeps costs 10 us more. Twice these numbers gain when it spins and
+// lose little when it sleeps.
+enum class Cost { cheap, costly };
+
+// Runs a kernel over a nest, with threads from so many elements on.
+void run_whole(ac_context* context, const Nest& nest, int64_t threads_from,
+               RunKernel kernel, const void* parameters);
+
+// The whole of an elementwise kernel: arrays[0] is the output. Parameters whose size is
+// given can be copied, to be read later.
+void elementwise(ac_context* context, const ac_array* const* arrays, int operands,
+                 RunKernel kernel, const void* parameters, Cost cost,
+                 int64_t bytes = 0);
+
 namespace {
 
 // ---- operands whose rows run across the output's
@@ -106,13 +124,6 @@ inline void run_tiled(const NestOf<most>& nest, int across, int64_t begin, int64
     }
 }
 
-// What one element costs, which sets from where on threads pay. Measured with one and
-// two threads on float32 in the L1 and L2 caches: with a worker that still spins both
-// take as long at 16 Ki elements of arithmetic and at 8 Ki of exp and its like (3.3
-// us); one that sleeps costs 10 us more. Twice these numbers gain when it spins and
-// lose little when it sleeps.
-enum class Cost { cheap, costly };
-
 AC_INLINE int64_t threads_from(Cost cost) {
     return cost == Cost::cheap ? 32768 : 16384;
 }
@@ -138,19 +149,18 @@ inline int64_t bytes_of(const NestOf<most>& nest) {
 // Tiles `begin` to `end`, each upward, in an order of their own.
 template <int most>
 inline void run_elements(const NestOf<most>& nest, int64_t begin, int64_t end,
-                         bool upward,
-                         void (*walk)(const NestOf<most>&, int64_t, int64_t, RunKernel,
-                                      const void*),
-                         RunKernel kernel, const void* parameters) {
+                         bool streamed, bool upward, RunKernel kernel,
+                         const void* parameters) {
     const auto run = [&](int64_t from, int64_t to) {
-        walk(nest, from * element_tile, smaller(to * element_tile, nest.total), kernel,
-             parameters);
+        from *= element_tile;
+        to = smaller(to * element_tile, nest.total);
+        if (streamed) return run_streamed(nest, from, to, kernel, parameters);
+        run_nest(nest, from, to, kernel, parameters);
     };
     if (upward) return run(begin, end);
     for (int64_t tile = end; tile > begin; --tile) run(tile - 1, tile);
 }
 
-// Runs a kernel over a nest, with threads from so many elements on.
 template <int most>
 inline void run_whole(ac_context* context, const NestOf<most>& nest,
                       int64_t threads_from, RunKernel kernel, const void* parameters) {
@@ -168,9 +178,7 @@ inline void run_whole(ac_context* context, const NestOf<most>& nest,
     const bool upward = streamed || bytes_of(nest) < far_bytes || next_is_upward();
     parallel(context, ceil_div(nest.total, element_tile), worthwhile,
              [&](int64_t begin, int64_t end) {
-                 run_elements(nest, begin, end, upward,
-                              streamed ? run_streamed<most> : run_nest<most>, kernel,
-                              parameters);
+                 run_elements(nest, begin, end, streamed, upward, kernel, parameters);
              });
 }
 
@@ -189,35 +197,6 @@ struct Captured {
 
 AC_INLINE bool is_asked(const ac_context* context) {
     return context->parallel_for == nullptr;
-}
-
-inline void capture(const ac_context* context, const ac_array* const* arrays,
-                    int operands, RunKernel kernel, const void* parameters,
-                    int64_t bytes, Cost cost) {
-    auto& answer = *static_cast<Captured*>(context->state);
-    if (parameters == nullptr)
-        bytes = 0;
-    else if (bytes == 0 || bytes > captured_bytes)
-        return;
-    answer.kernel = kernel;
-    answer.operands = operands;
-    answer.cost = cost;
-    for (int k = 0; k < operands; ++k) answer.arrays[k] = arrays[k];
-    if (bytes > 0) memcpy(answer.parameters, parameters, static_cast<size_t>(bytes));
-}
-
-// The whole of an elementwise kernel: arrays[0] is the output. Parameters whose size is
-// given can be copied, to be read later.
-inline void elementwise(ac_context* context, const ac_array* const* arrays,
-                        int operands, RunKernel kernel, const void* parameters,
-                        Cost cost, int64_t bytes = 0) {
-    if (is_asked(context)) {
-        capture(context, arrays, operands, kernel, parameters, bytes, cost);
-        return;
-    }
-    Nest nest;
-    make_nest(nest, arrays, operands);
-    run_whole(context, nest, threads_from(cost), kernel, parameters);
 }
 
 }  // namespace

@@ -6,12 +6,14 @@
 // loops. What is left reaches the innermost loop as contiguous runs: an operand that is
 // not contiguous goes through a buffer in L1. A kernel is therefore one function over
 // contiguous runs, whatever the layout, and tails are the only special case it has.
+//
+// Kernels share the compiled loops of loops.cpp. The templates are for chains, which
+// have more operands.
 #pragma once
 
 #include "common/call.hpp"
 
 namespace autocalc::simd::AC_ISA {
-namespace {
 
 constexpr int max_operands = 5;
 constexpr int64_t buffer_elements = 512;  // 5 operands of 8 bytes: 20 KiB
@@ -31,6 +33,24 @@ struct NestOf {
     bool dense[most];  // contiguous in the order of the nest
 };
 using Nest = NestOf<max_operands>;
+
+// A kernel over n contiguous elements; it writes the outputs, which come first.
+using RunKernel = void (*)(void* const* operands, int64_t n, const void* parameters);
+
+// All arrays have the shape of the first. An empty or 0-d array becomes one loop.
+void make_nest(Nest& nest, const ac_array* const* arrays, int operands,
+               int outputs = 1);
+// Runs a kernel over the elements from `begin` to `end`.
+void run_nest(const Nest& nest, int64_t begin, int64_t end, RunKernel kernel,
+              const void* parameters);
+
+// Copies n items of 1, 2, 4 or 8 bytes: `stride` bytes apart in memory to contiguous
+// ones, and back.
+void gather(char* to, const char* from, int64_t item, int64_t stride, int64_t n);
+void scatter(char* to, const char* from, int64_t item, int64_t stride, int64_t n);
+
+namespace {
+
 // A kernel has one output, a chain of kernels may have more.
 template <int most>
 constexpr int most_outputs = most > max_operands ? 6 : 1;
@@ -100,7 +120,6 @@ inline void find_dense(NestOf<most>& nest) {
     }
 }
 
-// All arrays have the shape of the first. An empty or 0-d array becomes one loop.
 template <int most>
 inline void make_nest(NestOf<most>& nest, const ac_array* const* arrays, int operands,
                       int outputs = 1) {
@@ -177,60 +196,6 @@ AC_INLINE void next_row(const NestOf<most>& nest, PositionOf<most>& at) {
         }
     }
 }
-
-// ---- strided runs
-template <class Bits>
-AC_INLINE void gather_run(char* AC_RESTRICT to, const char* AC_RESTRICT from,
-                          int64_t stride, int64_t n) {
-    constexpr int64_t item = item_size<Bits>;
-    if (stride == 0) {
-        const Bits value = load_bits<Bits>(from);
-        for (int64_t i = 0; i < n; ++i) store_bits(to + i * item, value);
-        return;
-    }
-    if (stride == item) {
-        for (int64_t i = 0; i < n; ++i)
-            store_bits(to + i * item, load_bits<Bits>(from + i * item));
-        return;
-    }
-    for (int64_t i = 0; i < n; ++i)
-        store_bits(to + i * item, load_bits<Bits>(from + i * stride));
-}
-template <class Bits>
-AC_INLINE void scatter_run(char* AC_RESTRICT to, const char* AC_RESTRICT from,
-                           int64_t stride, int64_t n) {
-    for (int64_t i = 0; i < n; ++i)
-        store_bits(to + i * stride, load_bits<Bits>(from + i * item_size<Bits>));
-}
-inline void gather(char* to, const char* from, int64_t item, int64_t stride,
-                   int64_t n) {
-    switch (item) {
-        case 1:
-            return gather_run<uint8_t>(to, from, stride, n);
-        case 2:
-            return gather_run<uint16_t>(to, from, stride, n);
-        case 4:
-            return gather_run<uint32_t>(to, from, stride, n);
-        default:
-            return gather_run<uint64_t>(to, from, stride, n);
-    }
-}
-inline void scatter(char* to, const char* from, int64_t item, int64_t stride,
-                    int64_t n) {
-    switch (item) {
-        case 1:
-            return scatter_run<uint8_t>(to, from, stride, n);
-        case 2:
-            return scatter_run<uint16_t>(to, from, stride, n);
-        case 4:
-            return scatter_run<uint32_t>(to, from, stride, n);
-        default:
-            return scatter_run<uint64_t>(to, from, stride, n);
-    }
-}
-
-// A kernel over n contiguous elements; it writes the outputs, which come first.
-using RunKernel = void (*)(void* const* operands, int64_t n, const void* parameters);
 
 template <int most>
 struct BuffersOf {

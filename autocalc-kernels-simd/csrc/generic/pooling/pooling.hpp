@@ -92,9 +92,9 @@ AC_NOINLINE void move_runs(int dtype, const T* array, const PoolRuns& of, T* flo
     for (int64_t r = 0; r < runs; ++r) {
         char* at = first + 2 * (of.begin + r * of.step);
         if (widens) {
-            take_elements<T>(at, dtype, 2, n, floats + r * n, nullptr);
+            take_elements(at, dtype, 2, n, floats + r * n, nullptr);
         } else {
-            put_elements<T>(at, dtype, 2, n, floats + r * n, nullptr);
+            put_elements(at, dtype, 2, n, floats + r * n, nullptr);
         }
     }
 }

@@ -278,7 +278,7 @@ AC_NOINLINE void reduce_down(const Nest& nest, int64_t offset, int64_t begin,
         for (int64_t i = 0; i < count; ++i) {
             rows[i] = at.row[0] + at.column * nest.stride[0][inner] + offset;
             if (is_half(dtype)) {
-                take_elements<T>(rows[i], dtype, nest.item[0], columns, widened[i],
+                take_elements(rows[i], dtype, nest.item[0], columns, widened[i],
                                  nullptr);
                 rows[i] = reinterpret_cast<const char*>(widened[i]);
             }
