@@ -50,7 +50,7 @@ help: ## Show this list
 
 # ---------------------------------------------------------------- the two commands
 
-# Until all instruction sets have been built, this machine's and the portable one do. Core and
+# Until all instruction sets have been built, this machine's best one does. Core and
 # kernels are built at the same time: pip keeps one processor busy, a compiler all of them.
 SIMD := $(MADE)/autocalc-kernels-simd
 TRAINS_WITH := $(MADE)/autocalc-core $(SIMD)$(if $(wildcard $(SIMD)),,-native)

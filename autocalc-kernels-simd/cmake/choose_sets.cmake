@@ -3,8 +3,8 @@
 # autocalc_choose_sets(<variable> <isa>...)
 #
 # Sets the variable to the instruction sets that AUTOCALC_SIMD_SETS asks for, of those that this
-# platform has, in rising order: all of them; native, the best one that this machine runs and the
-# first one, which every machine runs; or those that it names.
+# platform has, in rising order: all of them; native, the best one that this machine runs; or those
+# that it names. Where the best one has matrix products alone, native is that and the best whole one.
 function(autocalc_choose_sets variable)
   set(isas ${ARGN})
   if(AUTOCALC_SIMD_SETS STREQUAL "all")
@@ -28,19 +28,21 @@ function(autocalc_native_sets variable)
     message(FATAL_ERROR "AUTOCALC_SIMD_SETS is native, and this build is for another machine: "
                         "name instruction sets among ${ARGN}, or all.")
   endif()
-  list(GET ARGN 0 chosen)
+  set(chosen)
   list(REVERSE ARGN)
   foreach(isa IN LISTS ARGN)
+    get_target_property(whole autocalc_${isa} AUTOCALC_WHOLE)
+    if(chosen AND NOT whole)
+      continue()
+    endif()
     autocalc_runs(runs ${isa})
     if(runs)
       list(APPEND chosen ${isa})
-      get_target_property(whole autocalc_${isa} AUTOCALC_WHOLE)
-      if(whole) # A set of matrix products alone needs another one below it.
+      if(whole)
         break()
       endif()
     endif()
   endforeach()
-  list(REMOVE_DUPLICATES chosen)
   set(${variable} ${chosen} PARENT_SCOPE)
 endfunction()
 

@@ -121,7 +121,7 @@ quick = settings(
 
 @pytest.mark.parametrize("training", [False, True])
 @given(steps=steps)
-@settings(quick, max_examples=100)
+@settings(quick, max_examples=40)
 def test_programs_leave_what_eager_code_leaves(steps: Any, training: bool) -> None:
     check(steps, training)
 

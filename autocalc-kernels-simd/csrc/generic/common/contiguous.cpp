@@ -10,8 +10,7 @@ void copy_items(void* const* run, int64_t n, const void*) {
 }
 
 template <class T>
-void take(const char* from, int dtype, int64_t stride, int64_t n,
-                               T* to, T* spare) {
+void take(const char* from, int dtype, int64_t stride, int64_t n, T* to, T* spare) {
     char* gathered = reinterpret_cast<char*>(is_half(dtype) ? spare : to);
     const int64_t item = size_of(dtype);
     if (!is_half(dtype) || (stride != item && n > 1)) {
@@ -23,8 +22,7 @@ void take(const char* from, int dtype, int64_t stride, int64_t n,
 }
 
 template <class T>
-void put(char* to, int dtype, int64_t stride, int64_t n,
-                              const T* from, T* spare) {
+void put(char* to, int dtype, int64_t stride, int64_t n, const T* from, T* spare) {
     const char* elements = reinterpret_cast<const char*>(from);
     if constexpr (sizeof(T) == 4) {
         if (is_half(dtype)) {

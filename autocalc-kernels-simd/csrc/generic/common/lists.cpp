@@ -6,7 +6,7 @@ namespace {
 
 // Elements begin to end of arrays with any strides: collected, updated, put back.
 void run_in_place(const Nest& nest, int64_t begin, int64_t end, int written,
-                         RunKernel kernel, const void* parameters) {
+                  RunKernel kernel, const void* parameters) {
     Buffers buffers;
     const int inner = nest.dims - 1;
     for (int64_t first = begin; first < end; first += buffer_elements) {
@@ -46,8 +46,7 @@ struct GroupInFloats {
     int dtype[max_operands];
 };
 
-void run_group_in_floats(void* const* operands, int64_t n,
-                                const void* parameters) {
+void run_group_in_floats(void* const* operands, int64_t n, const void* parameters) {
     const GroupInFloats& all = *static_cast<const GroupInFloats*>(parameters);
     alignas(64) float room[max_operands][buffer_elements];
     for (int64_t begin = 0; begin < n; begin += buffer_elements) {
@@ -67,7 +66,7 @@ void run_group_in_floats(void* const* operands, int64_t n,
 }
 
 void run_tile(const Group& group, int64_t i, int64_t first, int64_t last,
-                     RunKernel kernel, const void* parameters) {
+              RunKernel kernel, const void* parameters) {
     const ac_array* arrays[max_operands];
     for (int k = 0; k < group.operands; ++k) arrays[k] = &group.lists[k]->arrays[i];
     Nest nest;

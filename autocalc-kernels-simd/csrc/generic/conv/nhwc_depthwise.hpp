@@ -290,8 +290,8 @@ void read_taps(const Windows& w, const Images<const T>& weight, int64_t wide, T*
     const bool in_line = weight.column == 1 && weight.row == w.x.kernel;
     if (in_line) {
         transpose_items(reinterpret_cast<char*>(to), bytes_of<T>(wide),
-                           reinterpret_cast<const char*>(weight.data),
-                           bytes_of<T>(weight.image), taps, w.groups, item_size<T>);
+                        reinterpret_cast<const char*>(weight.data),
+                        bytes_of<T>(weight.image), taps, w.groups, item_size<T>);
     }
     for (int64_t k = 0; k < taps; ++k) {
         T* row = to + k * wide;

@@ -57,8 +57,8 @@ void to_planes(const ImageSizes& s, const Images<const T>& from, T* to,
                ac_context* context) {
     for_lines(s, from, context, [&](const T* line, int64_t at, int64_t pixels) {
         transpose_items(reinterpret_cast<char*>(to + at), bytes_of<T>(s.pixels()),
-                           reinterpret_cast<const char*>(line),
-                           bytes_of<T>(from.column), s.channels, pixels, item_size<T>);
+                        reinterpret_cast<const char*>(line), bytes_of<T>(from.column),
+                        s.channels, pixels, item_size<T>);
     });
 }
 template <class T>
@@ -66,8 +66,8 @@ void from_planes(const ImageSizes& s, const T* from, const Images<T>& to,
                  ac_context* context) {
     for_lines(s, to, context, [&](T* line, int64_t at, int64_t pixels) {
         transpose_items(reinterpret_cast<char*>(line), bytes_of<T>(to.column),
-                           reinterpret_cast<const char*>(from + at),
-                           bytes_of<T>(s.pixels()), pixels, s.channels, item_size<T>);
+                        reinterpret_cast<const char*>(from + at),
+                        bytes_of<T>(s.pixels()), pixels, s.channels, item_size<T>);
     });
 }
 

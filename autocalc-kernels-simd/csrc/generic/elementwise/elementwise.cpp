@@ -6,9 +6,8 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-void capture(const ac_context* context, const ac_array* const* arrays,
-                    int operands, RunKernel kernel, const void* parameters,
-                    int64_t bytes, Cost cost) {
+void capture(const ac_context* context, const ac_array* const* arrays, int operands,
+             RunKernel kernel, const void* parameters, int64_t bytes, Cost cost) {
     auto& answer = *static_cast<Captured*>(context->state);
     if (parameters == nullptr)
         bytes = 0;

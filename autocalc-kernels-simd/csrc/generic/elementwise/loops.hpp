@@ -12,6 +12,7 @@
 #pragma once
 
 #include "common/call.hpp"
+#include "common/strided.hpp"
 
 namespace autocalc::simd::AC_ISA {
 
@@ -43,11 +44,6 @@ void make_nest(Nest& nest, const ac_array* const* arrays, int operands,
 // Runs a kernel over the elements from `begin` to `end`.
 void run_nest(const Nest& nest, int64_t begin, int64_t end, RunKernel kernel,
               const void* parameters);
-
-// Copies n items of 1, 2, 4 or 8 bytes: `stride` bytes apart in memory to contiguous
-// ones, and back.
-void gather(char* to, const char* from, int64_t item, int64_t stride, int64_t n);
-void scatter(char* to, const char* from, int64_t item, int64_t stride, int64_t n);
 
 namespace {
 

@@ -229,9 +229,10 @@ void turn_back(const T* turned, int64_t rows, int64_t columns, T* to,
     parallel_range(context, rows, turned_rows, rows * columns > serial_work,
                    [&](int64_t begin, int64_t end) {
                        transpose_items(reinterpret_cast<char*>(to + begin * columns),
-                                          bytes_of<T>(columns),
-                                          reinterpret_cast<const char*>(turned + begin),
-                                          bytes_of<T>(rows), end - begin, columns, item_size<T>);
+                                       bytes_of<T>(columns),
+                                       reinterpret_cast<const char*>(turned + begin),
+                                       bytes_of<T>(rows), end - begin, columns,
+                                       item_size<T>);
                    });
 }
 

@@ -144,15 +144,14 @@ void along_lines(ac_context* context, ac_status* status, const ac_array* const* 
                         if (!narrow) continue;
                         p[k] = widened + k * n * lanes;
                         for (int64_t i = 0; k > 0 && i < n; ++i)
-                            take_elements(at.row[k] + i * stride[k],
-                                             arrays[k]->dtype, item, line.rest,
-                                             p[k] + i * lanes, nullptr);
+                            take_elements(at.row[k] + i * stride[k], arrays[k]->dtype,
+                                          item, line.rest, p[k] + i * lanes, nullptr);
                     }
                     if (narrow) line.step = lanes;
                     Kernel::run(line, p[0], p[1], p[2]);
                     for (int64_t i = 0; narrow && i < n; ++i)
-                        put_elements(at.row[0] + i * stride[0], arrays[0]->dtype,
-                                        item, line.rest, p[0] + i * lanes, nullptr);
+                        put_elements(at.row[0] + i * stride[0], arrays[0]->dtype, item,
+                                     line.rest, p[0] + i * lanes, nullptr);
                 }
                 return true;
             });

@@ -279,7 +279,7 @@ AC_NOINLINE void reduce_down(const Nest& nest, int64_t offset, int64_t begin,
             rows[i] = at.row[0] + at.column * nest.stride[0][inner] + offset;
             if (is_half(dtype)) {
                 take_elements(rows[i], dtype, nest.item[0], columns, widened[i],
-                                 nullptr);
+                              nullptr);
                 rows[i] = reinterpret_cast<const char*>(widened[i]);
             }
             if (++at.column == nest.size[inner]) next_row(nest, at);
