@@ -85,6 +85,16 @@ def test_the_words_that_are_linked_stand_in_the_glossary(look):
     assert {*WORDS} <= {*lines}
 
 
+def test_parts_share_the_pages_of_the_api_and_have_all_that_somebody_wrote(look):
+    folder = ROOT / "docs/_build/html"
+    written = [folder / "faq.html", folder / "howto/compile-a-step.html"]
+    others = [folder / f"api/{i}.html" for i in range(7)]
+    parts = [look.part_of([*others, *written], folder, f"{k}/3") for k in (1, 2, 3)]
+    assert all(set(written) <= set(part) for part in parts)
+    shared = [page for part in parts for page in part if page not in written]
+    assert sorted(shared) == others
+
+
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory):
     with browser.Page(tmp_path_factory.mktemp("profile")) as tab:

@@ -162,6 +162,18 @@ def browser_problems(
     return sorted(problem for share in found for problem in share)
 
 
+def part_of(pages: list[Path], folder: Path, part: str) -> list[Path]:
+    """Return the pages that somebody wrote, and part K of N of the others."""
+    written = [page for page in pages if is_written(page.relative_to(folder))]
+    others = sorted(set(pages) - set(written))
+    which, parts = map(int, part.split("/"))
+    return sorted([*written, *others[which - 1 :: parts]])
+
+
+def is_written(page: Path) -> bool:
+    return (ROOT / "docs" / page).with_suffix(".md").exists()
+
+
 def _share_problems(
     folder: Path, pictures: Path | None, pages: list[Path]
 ) -> list[tuple[Path, str]]:
@@ -212,6 +224,12 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="what `make docs` built")
     parser.add_argument("--files", action="store_true", help="without a browser")
     parser.add_argument("--only", default="", help="pages whose name has this text")
+    parser.add_argument(
+        "--part",
+        metavar="K/N",
+        default="1/1",
+        help="show the browser one of N pages of the API, which one program writes",
+    )
     parser.add_argument("--pictures", type=Path, help="a folder for pictures of them")
     options = parser.parse_args()
     sys.path[:0] = [str(ROOT), str(ROOT / "docs/_ext")]
@@ -227,12 +245,15 @@ def main() -> int:
     if options.pictures is not None:
         options.pictures.mkdir(parents=True, exist_ok=True)
     problems = [*file_problems(folder)]
-    if not options.files:
-        problems += browser_problems(folder, pages, options.pictures)
+    shown = [] if options.files else part_of(pages, folder, options.part)
+    if shown:
+        problems += browser_problems(folder, shown, options.pictures)
     for page, problem in problems:
         print(f"{page.relative_to(folder)}: {problem}")
-    where = "their files" if options.files else "their files and in a browser"
-    print(f"{len(pages)} pages looked at, in {where}; {len(problems)} problems")
+    print(
+        f"{len(pages)} pages looked at in their files, {len(shown)} of them in a"
+        f" browser; {len(problems)} problems"
+    )
     return int(bool(problems))
 
 
