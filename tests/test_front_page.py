@@ -118,7 +118,7 @@ def test_the_ratio_is_the_mean_of_the_table():
     ratios = [ratio for *_, ratio in chart.models()]
     names = {chart.short(name) for name, *_ in chart.models()}
     assert f"**{chart.geometric_mean(ratios):.2f} times**" in FRONT
-    assert f"answers of {len(names)} models ({len(ratios)}\nmeasurements)" in FRONT
+    assert f"inferences of {len(names)} models ({len(ratios)}\nmeasurements)" in FRONT
 
 
 def test_the_alternative_text_says_what_the_chart_shows():
@@ -143,7 +143,7 @@ def test_the_compiled_step_is_the_row_of_the_table():
     eager, compiled, _, _, jax = (cell.strip() for cell in row.split("|"))
     told = f"**{compiled} µs** for a compiled training step of an MLP 64-32-10 on 32"
     assert told in FRONT
-    assert f"{eager} µs without `ac.compile`, {jax}\njitted by JAX" in FRONT
+    assert f"{eager} µs without `ac.compile`, and {jax} µs\nwith JAX's `jit`" in FRONT
 
 
 @pytest.mark.parametrize("page", [README, FRONT], ids=["README", "front page"])
