@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kernels: plain C, no Python.  A kernel reads the inputs of a call, writes its
- * outputs, and keeps nothing.
+ * The kernels, in C without Python.  A kernel reads the inputs of a call and writes its
+ * outputs.  It keeps no state between calls.
  */
 #include <math.h>
 
@@ -12,7 +12,7 @@
  * well above the 2 to 5 that it costs to hand a task to a thread. */
 #define ROWS_PER_TASK 64
 
-/* ---- arrays: strides are in bytes and may be 0, a 0-d array is one row of one -------
+/* ---- arrays: strides are in bytes and may be 0; a 0-d array is a row of one element -
  */
 
 static int64_t row_length(const ac_array* a) {
@@ -39,22 +39,22 @@ static char* row_of(const ac_array* a, int64_t i) {
     return data;
 }
 
-/* Operands come in the order of the signature, outputs first.  An operand could be a
- * list (marked `*` in its signature); these are single. */
+/* Operands have the order of the signature, outputs first.  In these two kernels, no
+ * operand is a list (`*` in the signature). */
 static const ac_array* operand(const ac_call* call, int i) {
     return call->operands[i].arrays;
 }
 
 /* ---- relu: "~ out ; a" --------------------------------------------------------------
  *
- * The `~` says elementwise: the input has been expanded to the output's shape. */
+ * The `~` marks an elementwise kernel: inputs are expanded to the output's shape. */
 
 static void relu(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array *out = operand(call, 0), *a = operand(call, 1);
     const int64_t rows = row_count(out), n = row_length(out);
     const int64_t to = row_stride(out), from = row_stride(a);
     (void)context;
-    (void)status; /* it arrives as AC_DONE */
+    (void)status; /* AC_DONE is the initial value */
     for (int64_t i = 0; i < rows; ++i) {
         char *y = row_of(out, i), *x = row_of(a, i);
         for (int64_t j = 0; j < n; ++j) {
@@ -67,7 +67,7 @@ static void relu(const ac_call* call, ac_context* context, ac_status* status) {
 /* ---- rms_norm: "out rstd? ; x weight? ; eps:float" ----------------------------------
  *
  * rstd = 1 / sqrt(mean(x**2) + eps), out = x * rstd * weight over the last dimension.
- * The sum runs in double: float32 would need pairwise summation to keep the budget. */
+ * The sum is in double: with float32, the error budget needs pairwise summation. */
 
 static void rms_norm_rows(void* arg, int64_t begin, int64_t end) {
     const ac_call* call = (const ac_call*)arg;
@@ -105,8 +105,9 @@ static void rms_norm(const ac_call* call, ac_context* context, ac_status* status
 
 /* ---- the table ----------------------------------------------------------------------
  *
- * `dtypes` is what the first operand may be; anything else is refused, and another
- * kernel set takes the call.  `ns_per_element` decides when Python's lock is released.
+ * `dtypes` are the dtypes of the first operand that the kernel supports.  Calls with
+ * other dtypes run on another kernel set.  `ns_per_element` estimates the time, and long
+ * calls release Python's lock.
  */
 
 static const ac_kernel_entry entries[] = {

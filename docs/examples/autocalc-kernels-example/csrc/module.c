@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The extension module: `kernels`, a dict of a callable for each kernel of the table.
- * The header does all of it.
+ * The extension module.  Its dict `kernels` has a callable for each kernel of the table.
+ * The header contains the code for this.
  */
 #include "autocalc_kernel_python.h"
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What this package offers.  Importing it maps no native code; `load` does."""
+"""The kernel sets of this package.  Only `load` loads native code."""
 
 from __future__ import annotations
 
-from autocalc.plugin import KERNEL_API_VERSION, KernelImpl, KernelSet, hookimpl
+from autocalc.plugin import KernelImpl, KernelSet, hookimpl
 
 
 def load() -> dict[str, KernelImpl]:
-    """Map the native code and return the kernels by name; called on first use."""
+    """Load the native code and return the kernels by name.  Called at first use."""
     from autocalc_kernels_example import _native
 
     return {
@@ -23,12 +23,12 @@ def autocalc_kernel_sets() -> list[KernelSet]:
         KernelSet(
             name="example",
             family="example",
-            api=KERNEL_API_VERSION,
-            # Below BLAS (100) and SIMD (200 to 300): it runs where it is chosen.
+            api=1,
+            # Below BLAS (100) and SIMD (200 to 300), so it runs only if it is chosen.
             rank=10,
-            # Names as in archspec: {"avx2", "fma"}.  Plain C needs nothing.
+            # Names as in archspec: {"avx2", "fma"}.  Plain C needs no CPU feature.
             requires=frozenset(),
-            # Tasks come from shapes, so threads change no bit; the kit proves it.
+            # Tasks depend only on shapes: any number of threads gives the same bits.
             determinism="threads",
             load=load,
         )
