@@ -82,7 +82,7 @@ def operands(spec: KernelSpec) -> Iterator[list[str]]:
             words += ["optional"] * operand.optional
             words += ["a list of arrays"] * operand.is_list
             words += ["written in place"] * (operand.name in spec.writes)
-            words += ["0, not subnormal"] * (operand.name in spec.flushes)
+            words += ["subnormal values become 0"] * (operand.name in spec.flushes)
             words += ["can be added into"] * (operand.name in spec.accumulates)
             partners = [i for o, i in spec.alias if o == operand.name]
             words += [f"may share the memory of `{other}`" for other in partners]
@@ -102,7 +102,7 @@ def kernel_page(spec: KernelSpec) -> Iterator[str]:
     yield spec.signature
     yield "```"
     yield ""
-    yield from list_table("", "25 75", [["Name", "What it is"], *operands(spec)])
+    yield from list_table("", "25 75", [["Name", "Description"], *operands(spec)])
     yield "## Error budget"
     yield ""
     yield escaped(spec.budget.text)
@@ -110,7 +110,7 @@ def kernel_page(spec: KernelSpec) -> Iterator[str]:
     for name, budget in spec.exceptions.items():
         yield f"- `{name}`: {escaped(budget.text)}"
     yield ""
-    yield "## How it is chosen and run"
+    yield "## Dispatch and source"
     yield ""
     yield from facts(spec)
 
@@ -121,22 +121,25 @@ def facts(spec: KernelSpec) -> Iterator[str]:
     key = "dtypes, shapes, strides and attributes" if spec.key == "shapes" else "dtypes"
     yield f"- Kind: {spec.kind}."
     yield f"- Dtypes of the first operand: {dtypes}."
-    yield f"- A decision holds for calls of equal {key}."
-    yield f"- Layout of results of four dimensions: {spec.layout}."
+    yield f"- A dispatch decision applies to all calls with equal {key}."
+    yield f"- Memory layout of four-dimensional results: {spec.layout}."
     if spec.decomposition:
-        yield f"- Where a set has none: its decomposition, led by `{spec.lead}`."
+        yield (
+            "- A set without this kernel runs its decomposition, if the set has its "
+            f"lead kernel `{spec.lead}`."
+        )
     if spec.elementwise:
-        yield "- Elementwise: the operands are broadcast to the shape of the result."
-    yield "- Implementations: {doc}`../support` lists the kernel sets that have one."
+        yield "- It is elementwise: operands are broadcast to the shape of the result."
+    yield "- {doc}`../support` lists the kernel sets that implement it."
     file = spec.reference.__module__.replace(".", "/") + ".py"
-    yield f"- Reference, decomposition, budget and samples: `{file}`."
+    yield f"- Reference, decomposition, budget and samples are in `{file}`."
 
 
 def environment_page() -> Iterator[str]:
     rows = [["Variable", "Meaning"]]
     rows += [[f"`{name}`", escaped(text)] for name, text in _config.VARIABLES.items()]
     yield from list_table("", "35 65", rows)
-    yield "Accepted with a notice: " + ", ".join(
+    yield "These old names still work, with a notice: " + ", ".join(
         f"`{old}` for `{new}`" for old, new in _config.OLD_NAMES.items()
     )
 

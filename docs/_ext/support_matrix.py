@@ -76,7 +76,7 @@ def sets(subjects: list[Subject]) -> Iterator[str]:
     yield from list_table("", "auto", [head, *rows])
     others = [r for r in registry().refusals if r.rank is not None]
     if others:
-        yield "Installed, but not for the CPU where this table was written:"
+        yield "These installed sets do not run on the CPU that made this table:"
         yield ""
         for one in others:
             yield f"- `{one.subject}` (rank {one.rank}): {one.reason}."

@@ -26,7 +26,7 @@ def cell(row: Compared | None) -> str:
     if row is None:
         return ""
     if row.problem:
-        return "**misses it**"
+        return "**fails**"
     ulp = f"{row.ulp:.2f}" if row.ulp < 1e4 else f"{row.ulp:.0e}"
     return f"{ulp} ({row.share:.0%})"
 
@@ -35,7 +35,7 @@ def page() -> Iterator[str]:
     names = kernels.available()
     found = compare_kernels(dtypes=["float32", "float64"], samples=SAMPLES)
     worst = {(row.kernel, row.dtype, row.set): row for row in found.worst()}
-    yield f"Measured on a CPU of the kind `{cpu_name()}`."
+    yield f"The errors were measured on a CPU of type `{cpu_name()}`."
     yield ""
     head = ["Kernel", "dtype", *(f"`{name}`" for name in names), "Error budget"]
     for kind, title in KINDS.items():
