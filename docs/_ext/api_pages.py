@@ -302,11 +302,7 @@ def top_pages(children: list[str], seen: dict[Any, str]) -> dict[str, Iterable[s
         lines += [line for n in part for line in described(n)]
         pages[page] = lines
     index = list(titled("Functions and classes"))
-    index += [
-        "These pages list every public name (``import autocalc as ac``). "
-        "They are generated from the code.",
-        "",
-    ]
+    index += ["All public names (``import autocalc as ac``), read from the code.", ""]
     index += [*titled("Tensors and their functions", "-")]
     index += toctree([tensor.path, *headings.values()], hidden=False)
     index += [*titled("Modules", "-"), *toctree(children, hidden=False)]
