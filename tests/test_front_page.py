@@ -79,12 +79,12 @@ def test_the_means_of_the_summary_are_those_of_the_tables():
     mean = chart.geometric_mean
     steps = [ratio for *_, ratio in chart.models()]
     models = {chart.short(name) for name, *_ in chart.models()}
-    assert found.pop(f"{len(models)} models, {len(steps)} steps and answers") == (
-        f"{mean(steps):.2f}"
-    )
+    assert found.pop(
+        f"{len(models)} models, {len(steps)} training steps and inferences"
+    ) == (f"{mean(steps):.2f}")
     for name, ratios in (
-        (f"compiled steps and answers, {len(chart.compiled())}", chart.compiled()),
-        (f"compiled answers of {len(chart.answers())} models", chart.answers()),
+        (f"{len(chart.compiled())} compiled steps and inferences", chart.compiled()),
+        (f"compiled inference of {len(chart.answers())} models", chart.answers()),
     ):
         assert found.pop(name) == f"{mean([ratio for _, ratio in ratios]):.2f}"
     text = chart.section("products", "On a Zen 4")

@@ -89,13 +89,13 @@ def models() -> list[tuple[str, str, float]]:
 
 
 def answers() -> list[tuple[str, float]]:
-    """Each compiled answer, times as fast as ONNX Runtime."""
-    text = section("compiled", "Answers, against ONNX Runtime")
+    """Each compiled inference, times as fast as ONNX Runtime."""
+    text = section("compiled", "Inference compared with ONNX Runtime")
     return [(cells[0], number(cells[3])) for cells in rows(text, "model, one example")]
 
 
 def compiled() -> list[tuple[str, float]]:
-    """Each compiled step or answer, times as fast as eager code."""
+    """Each compiled step or inference, times as fast as eager code."""
     text = section("compiled", "Training steps")
     return [(cells[0], number(cells[3])) for cells in rows(text, "step")]
 
@@ -138,14 +138,14 @@ def charts() -> dict[str, Chart]:
             steps,
         ),
         "compiled": Chart(
-            "How many times as fast as eager code a compiled step or answer is",
+            "How many times as fast as eager code a compiled step or inference is",
             "Compiled, times as fast as eager code",
             sorted(compiled(), key=lambda row: -row[1]),
             line="eager = 1",
         ),
         "answers": Chart(
-            "How many times as fast as ONNX Runtime a compiled answer is",
-            "A compiled answer, times as fast as ONNX Runtime",
+            "How many times as fast as ONNX Runtime compiled inference is",
+            "Compiled inference, times as fast as ONNX Runtime",
             sorted(answers(), key=lambda row: -row[1]),
             line="ONNX Runtime = 1",
         ),
