@@ -21,7 +21,7 @@ GROUPS = (
     Group(
         "complex numbers and Fourier transforms",
         "there are no complex numbers, and so no Fourier transforms",
-        "keep real and imaginary part as two tensors",
+        "keep the real and the imaginary part in two tensors",
         {
             "autocalc": """
                 ComplexDoubleStorage ComplexFloatStorage ComplexType
@@ -65,7 +65,7 @@ GROUPS = (
     Group(
         "quantised tensors",
         "there are no quantised tensors",
-        "keep integers in int8 and the scale with them",
+        "keep int8 integers and their scale in two tensors",
         {
             "autocalc": """
                 QInt32Storage QInt8Storage QUInt2x4Storage
@@ -106,8 +106,8 @@ GROUPS = (
         },
     ),
     Group(
-        "dtypes of few bits",
-        "there is no kernel for such a dtype",
+        "dtypes with few bits",
+        "no kernel supports this dtype",
         "use float16, bfloat16, int8, uint8 or a wider one",
         {
             "autocalc": """
@@ -121,8 +121,8 @@ GROUPS = (
     ),
     Group(
         "transforms of functions",
-        "functions are not transformed: gradients are taken backward, along what "
-        "was recorded",
+        "AutoCalc does not transform functions: gradients come from a backward pass "
+        "over the recorded graph",
         "use Python's `if` and `while`, a dimension for the batch, and "
         "`ac.autograd.functional`",
         {
@@ -134,8 +134,8 @@ GROUPS = (
         },
     ),
     Group(
-        "what single devices have",
-        "devices come with kernel packages, whose streams and libraries are their own",
+        "functions of single devices",
+        "the streams and libraries of a device belong to its kernel package",
         "leave the call out",
         {
             "autocalc": """
@@ -168,7 +168,7 @@ GROUPS = (
     ),
     Group(
         "switches of autocast",
-        "the context `autocast` alone sets the precision",
+        "only the context manager `autocast` sets the precision",
         'use `with ac.autocast("cpu"):`',
         {
             "autocalc": """
@@ -183,7 +183,7 @@ GROUPS = (
     ),
     Group(
         "storages",
-        "a tensor has no storage of its own kind; its memory is an array",
+        "there is no such class of storages; the memory of a tensor is an array",
         "use `as_strided`, `numpy()`, `from_numpy` or `copy_`",
         {
             "autocalc": """
@@ -199,7 +199,7 @@ GROUPS = (
     ),
     Group(
         "scripts, traces and compiled programs",
-        "nothing is scripted or traced: a program runs as it is written",
+        "AutoCalc has no TorchScript: a program runs as it is written",
         "call the function or the module itself; ac.compile replays a step without "
         "the interpreter, and ac.onnx.export writes a model for other programs",
         {
@@ -239,8 +239,8 @@ GROUPS = (
         },
     ),
     Group(
-        "PyTorch's own workings",
-        "it belongs to PyTorch's own workings",
+        "internals of PyTorch",
+        "it is an internal part of PyTorch",
         "",
         {
             "autocalc": """
@@ -315,9 +315,9 @@ GROUPS = (
         },
     ),
     Group(
-        "what PyTorch's modules import",
-        "it is what a module of PyTorch imports for itself",
-        "import it from where it is defined",
+        "imports of PyTorch's modules",
+        "a module of PyTorch imports this name but does not define it",
+        "import it from the module that defines it",
         {
             "autocalc": "TYPE_CHECKING",
             "autocalc.nn.functional": """
@@ -328,7 +328,7 @@ GROUPS = (
     ),
     Group(
         "old names",
-        "it is old, and PyTorch has another name for it",
+        "it is an old name, and PyTorch has a newer one",
         "",
         {
             "autocalc": """
@@ -343,15 +343,15 @@ GROUPS = (
         },
     ),
     Group(
-        "factors of symmetric matrices with pivots",
-        "there are no factors L D L' of symmetric matrices",
+        "L D L' decompositions of symmetric matrices",
+        "there is no L D L' decomposition of symmetric matrices",
         "ac.linalg.lu_factor, cholesky or eigh",
         {"autocalc.linalg": "ldl_factor ldl_factor_ex ldl_solve"},
     ),
     Group(
         "special functions without gradients",
-        "PyTorch has it without a gradient, and so no layer or loss is made of it",
-        "compute it of `x.numpy()`, with SciPy for example",
+        "PyTorch has no gradient for it, so no layer or loss can use it",
+        "compute it from `x.numpy()`, for example with SciPy",
         {
             "autocalc.special": """
                 airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1
@@ -383,8 +383,8 @@ GROUPS = (
         },
     ),
     Group(
-        "what belongs to one GPU",
-        "streams, graphs and counters of a GPU belong to its kernel package",
+        "functions of one GPU",
+        "the streams, graphs and counters of a GPU belong to its kernel package",
         "leave the call out where torch.cuda.is_available() is False",
         {
             "autocalc.cuda": """
@@ -405,7 +405,7 @@ GROUPS = (
     ),
     Group(
         "PyTorch's profiler",
-        "another profiler is there, which measures kernels of a CPU",
+        "AutoCalc has its own profiler, which measures kernels on a CPU",
         "ac.profiler.profile",
         {
             "autocalc.profiler": """
@@ -415,7 +415,7 @@ GROUPS = (
     ),
     Group(
         "PyTorch's ONNX exporter",
-        "models are written by what they do, with ONNX's current operators",
+        "AutoCalc exports models from their kernel calls, with current ONNX operators",
         "ac.onnx.export",
         {
             "autocalc.onnx": """
@@ -426,7 +426,7 @@ GROUPS = (
         },
     ),
     Group(
-        "parts of models in several processes",
+        "models that are divided among several processes",
         "each process has the whole model and a share of the data",
         "ac.nn.parallel.DistributedDataParallel",
         {
